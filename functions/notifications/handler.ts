@@ -20,7 +20,12 @@ const rows = createAccountTable(database, environmentVariable('NOTIFICATIONS_TAB
 const networks = createNetworks(process.env.ALLOWED_NETWORKS ?? '');
 const { random } = Math;
 const from = process.env.EMAIL_FROM;
-const profiles = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
+
+/** The addresses in an organization's billing profile, which the function can read if it sends e-mails. */
+const createEmailsOf = () => {
+  const profiles = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
+  return async (organization: string) => (await profiles.getProfile(organization)).emails;
+};
 
 const dependencies: NotificationsDependencies = {
   database,
@@ -28,7 +33,7 @@ const dependencies: NotificationsDependencies = {
   webhooks: createWebhookStore(rows),
   deliveries: createDeliveryStore(rows),
   mails: createMailStore(rows),
-  emailsOf: from ? async (organization) => (await profiles.getProfile(organization)).emails : undefined,
+  emailsOf: from ? createEmailsOf() : undefined,
   supportDesk: { email: process.env.SUPPORT_EMAIL, replyTo: process.env.SUPPORT_REPLY_TO },
   putEvent: process.env.TICKET_EVENTS === 'true' ? createPutEvent() : undefined,
   sendEmail: from ? createSendEmail(from) : undefined,

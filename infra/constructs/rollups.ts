@@ -39,7 +39,7 @@ export class Rollups extends Construct {
     usage.grant(this.function, 'Query', 'PutItem');
     // When each deployment was last used, from which it follows that it is idle.
     deployments.grant(this.function, 'UpdateItem');
-    observability.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
+    observability.grant(this.function, 'GetItem', 'PutItem');
     this.failures = readStream(this, usage, this.function, {
       batchSize: BATCH_SIZE,
       maxBatchingWindow: BATCH_WINDOW,

@@ -51,11 +51,11 @@ export class BillingStack extends Stack {
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
     keys.grantIndex(this.function, ORGANIZATION_INDEX);
     // Prices.
-    models.grant(this.function, 'GetItem', 'Query');
-    deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
+    models.grant(this.function, 'GetItem');
+    deployments.grant(this.function, 'GetItem');
     // Organizations, and the ledger of credit with its expiries.
     accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
-    billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     billingFiles.grantReadAndUpload(this.function);
     notifications.grantAdd(this.function);
     audit.grantAdd(this.function);

@@ -53,10 +53,9 @@ export class ControlStack extends Stack {
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.usage.grant(this.function, 'GetItem', 'Query');
-    data.deployments.grant(this.function, 'Query', 'BatchGetItem');
     data.attempts.grant(this.function, 'UpdateItem');
-    for (const table of [data.billing, data.notifications])
-      table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    data.billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     data.observability.grant(
       this.function,
       'GetItem',
@@ -93,7 +92,7 @@ export class ControlStack extends Stack {
     grantDescribeEndpoints(this.function, config);
     grantInvokeEndpoints(this.function, config);
     grantInvoke(this.function, serverless.tokenizer, 'TOKENIZER_FUNCTION');
-    data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
+    data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem');
     grantInvoke(this.function, deployments.function, 'DEPLOYMENTS_FUNCTION');
     data.weights.tellName(this.function);
     this.function.addEnvironment('HUB_MODELS', String(config.deployments.hubModels));

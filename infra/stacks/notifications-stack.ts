@@ -34,12 +34,14 @@ export class NotificationsStack extends Stack {
     this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('ALLOWED_NETWORKS', allowedNetworks.join(','));
     // Webhooks, deliveries and e-mails.
-    data.notifications.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
-    // The addresses of an organization are in its billing profile.
-    data.billing.grant(this.function, 'GetItem');
+    data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
     // A webhook is disabled when its receiver is gone.
     data.audit.grantAdd(this.function);
-    if (emailFrom !== undefined) grantSendEmail(this.function, emailFrom);
+    if (emailFrom !== undefined) {
+      grantSendEmail(this.function, emailFrom);
+      // The addresses of an organization are in its billing profile.
+      data.billing.grant(this.function, 'GetItem');
+    }
 
     this.#reachSupport(config.support);
 

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { interpret } from '../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -17,6 +19,13 @@ export const assemblyDir = (): string => {
   const folder = process.env.SLUICE_TEST_ASSEMBLY;
   if (!folder) throw new Error('There is no cloud assembly: test/support/synthesize.mjs has not run.');
   return folder;
+};
+
+/** The name of one of the app's buckets. @param id its logical id */
+export const bucketName = async (id: string): Promise<string> => {
+  const bucket = interpret(await readAssembly(assemblyDir())).buckets.find(({ logicalId }) => logicalId === id);
+  if (!bucket) throw new Error(`The app has no bucket ${id}.`);
+  return bucket.name;
 };
 
 /**

@@ -2,18 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { interpret } from '../../infra/local/assembly/interpret.ts';
-import type { Table } from '../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
-import { createTables } from '../../infra/local/dynamodb/tables.ts';
+import { createTables, withoutStream } from '../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../infra/local/processes/process-list.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { shardsOf } from '../../shared/admission/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
+import { startCheckedEndpoint } from './checked-endpoint.ts';
 import { openDirectDatabase } from './direct-database.ts';
 import { openLimiters } from './limiters.ts';
 
@@ -34,17 +35,23 @@ export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: bo
     log: () => undefined,
   });
   const app = interpret(await readAssembly(assemblyDir()));
-  const withoutStream = (table: Table): Table => ({ ...table, properties: { ...table.properties, streamViewType: undefined } });
   const tables = await createTables(server.url, hasStreams ? app.tables : app.tables.map(withoutStream));
   const sdk = openLocalDatabase(server.url);
   // Tests that make many calls take half as long with it as with the SDK's client; clients.test.ts proves that both do the same.
   const database = openDirectDatabase(server.url);
   const usage = createUsageStore(database, tables.Usage as string);
   const limiters = openLimiters(database, tables.Keys as string);
+  const checked: { close: () => Promise<void> }[] = [];
   return {
     url: server.url,
     tables,
     database,
+    /** The client with the permissions of a function, by its short name. `close` fails if a call was denied. */
+    as: async (name: string): Promise<Database> => {
+      const endpoint = await startCheckedEndpoint(server.url, name);
+      checked.push(endpoint);
+      return openDirectDatabase(endpoint.url, endpoint.credentials);
+    },
     /** The SDK's client, which can also scan a table. */
     sdk,
     limiters,
@@ -59,10 +66,12 @@ export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: bo
       return events.sort((one, other) => (one.request_id < other.request_id ? -1 : 1));
     },
     close: async (): Promise<void> => {
+      const ended = await Promise.allSettled(checked.map((endpoint) => endpoint.close()));
       sdk.destroy();
       await server.close();
       await processes.close();
       rmSync(folder, { recursive: true, force: true });
+      for (const each of ended) if (each.status === 'rejected') throw each.reason;
     },
   };
 };

@@ -4,6 +4,7 @@ import type { Dependencies, Serve } from '../../functions/inference/pipeline/dep
 import { serve } from '../../functions/inference/pipeline/pipeline.ts';
 import type { ReplyBody } from '../../functions/inference/pipeline/reply-body.ts';
 import { createTargetHealth } from '../../functions/inference/pipeline/target-health.ts';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
@@ -15,6 +16,7 @@ import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { makeCaller, wide } from './callers.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
@@ -63,10 +65,14 @@ export const noQueue: SettlementQueue = {
   },
 };
 
-/** The pipeline over real tables, for upstreams that a test provides. */
-export const startTestPipeline = async () => {
+/** The pipeline over real tables, for upstreams that a test provides. @param as the function whose permissions it has; default: all */
+export const startTestPipeline = async (as?: string) => {
   const database = await startTestDatabase();
   await publishModels(database);
+  const line = as === undefined ? database.database : await database.as(as);
+  const limiters = createLimiterStore(line, database.tables.Keys as string);
+  const usage = createUsageStore(line, database.tables.Usage as string);
+  const idempotencyAt = (now: () => number) => createIdempotencyStore(line, database.tables.Responses as string, now);
 
   /** A key of its own, and calls with it. */
   const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}, limits: Partial<TestKey> = {}) => {
@@ -75,13 +81,13 @@ export const startTestPipeline = async () => {
     const deps: Dependencies = {
       host: { scope: 'serverless' },
       modelsOf: () => inventory,
-      keys: makeCaller(database.limiters, Date.now),
-      usage: database.usage,
+      keys: makeCaller(limiters, Date.now),
+      usage,
       settlements: noQueue,
       tokenizer: noTokenizer,
       invoke,
       health: createTargetHealth(Date.now),
-      idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
+      idempotency: idempotencyAt(Date.now),
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
       payloadLog: noPayloadLog,
@@ -107,7 +113,7 @@ export const startTestPipeline = async () => {
     const inFlight = async (): Promise<number> => Object.keys((await database.limiters.whole(key_id))?.fl ?? {}).length;
     return { call, eventOf, serveEvent, events, inFlight, keyId: key_id };
   };
-  return { database, setUp, close: database.close };
+  return { database, limiters, idempotencyAt, setUp, close: database.close };
 };
 
 export type TestPipeline = Awaited<ReturnType<typeof startTestPipeline>>;

@@ -7,12 +7,12 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 /**
  * Runs before all tests: writes one cloud assembly, which tests read for the app's tables, functions and hosts, and makes a folder in which local
- * runs record the permissions that they used.
+ * runs record the permissions that they used, unless the caller named one to keep.
  */
 export default async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-assembly-'));
   await using home = temporaryFolder();
   await synthesize(path.join(import.meta.dirname, '../..'), folder, { environment: isolatedEnvironment(home.path) });
   process.env.SLUICE_TEST_ASSEMBLY = folder;
-  process.env.SLUICE_TEST_PERMISSIONS = await mkdtemp(path.join(tmpdir(), 'sluice-permissions-'));
+  process.env.SLUICE_TEST_PERMISSIONS = process.env.RECORD_PERMISSIONS ?? (await mkdtemp(path.join(tmpdir(), 'sluice-permissions-')));
 };

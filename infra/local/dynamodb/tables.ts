@@ -11,6 +11,9 @@ import {
 import type { KeyElement, Table } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
 
+/** The same table without its stream. */
+export const withoutStream = (table: Table): Table => ({ ...table, properties: { ...table.properties, streamViewType: undefined } });
+
 /**
  * Creates missing tables with their indexes, streams and time to live.
  * @param url the DynamoDB endpoint

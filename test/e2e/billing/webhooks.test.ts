@@ -111,4 +111,7 @@ test('a test event arrives as a CloudEvent, with the same id and the same bytes 
       sluiceorganization: organization,
     });
   }
+
+  await control.done('DELETE', `/v1/webhooks/${id}`, { token });
+  expect((await control.call('POST', `/v1/webhooks/${id}/test`, { token })).status).toBe(404);
 });

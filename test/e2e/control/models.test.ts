@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
@@ -32,6 +33,13 @@ const registration = (fields: object) => ({
 });
 const register = (fields: object) => control.call('POST', '/v1/models', { token: admin.token, body: registration(fields) });
 const get = (path: string, { token } = admin) => control.call('GET', path, { token });
+
+test('a shared model with a tokenizer is registered after a check that it counts as its container does', async () => {
+  const tiny = await run.models.get(SERVERLESS_POOL, run.model);
+  const { status, body } = await register({ name: 'team/counted', tokenizer: tiny?.tokenizer });
+  const detail = expect.stringMatching(/^The tokenizer counted \d+ tokens in a conversation with one short message/);
+  expect([status, body.report.tokenizer]).toEqual([201, { passed: true, detail }]);
+});
 
 test('a shared model is registered, published, called, given a new price, deprecated and deleted', async () => {
   const { status, body } = await register({ name: 'team/tiny' });

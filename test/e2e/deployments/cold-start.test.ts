@@ -56,7 +56,12 @@ const leaveAlone = async (id: string): Promise<void> => {
   }
 };
 
-/** An organization with a deployment of this name that is asleep, and an on-demand key. */
+const fallAsleep = async (id: string): Promise<void> => {
+  await leaveAlone(id);
+  await eventually(isIn('scaled_to_zero', id), 'the deployment is asleep');
+};
+
+/** An organization with a deployment of this name, and an on-demand key. */
 const newTenant = async (name: string) => {
   const { id: organization } = await control.createOrganization();
   const { token } = await control.createUser({ role: 'owner', organization });
@@ -70,8 +75,6 @@ const newTenant = async (name: string) => {
   };
   const { id } = await control.done('POST', '/v1/deployments', { token, body });
   await eventually(isIn('in_service', id), 'the deployment is in service');
-  await leaveAlone(id);
-  await eventually(isIn('scaled_to_zero', id), 'the deployment is asleep');
   return { id, key: await run.createKey({ org: organization, scope: 'on_demand', concurrency: 256 }) };
 };
 
@@ -79,6 +82,7 @@ test(
   `${CALLERS} callers wake a deployment once: ${HELD} wait for their own answers, the others get a 503 at once, and another organization's deployment of the same name sleeps on`,
   async () => {
     const [ours, theirs] = await Promise.all([newTenant('tiny'), newTenant('tiny')]);
+    await Promise.all([ours, theirs].map(({ id }) => fallAsleep(id)));
     const finished: number[] = [];
 
     /** Asks with a prompt of its own length, so that each answer's count of tokens says whose it is. */
@@ -121,6 +125,26 @@ test(
     // What capacity never came for costs nothing, and neither organization pays for the other.
     expect(await run.eventsOf(ours.key.key_id)).toHaveLength(CALLERS);
     expect(await run.eventsOf(theirs.key.key_id)).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a request on the serverless host wakes the deployment that its model is made of, and waits for it',
+  async () => {
+    const { id } = await newTenant('lent');
+    const { token } = await control.asAdmin();
+    const body = { name: 'lent', prices: [{ per_million: { prompt: '0.1', completion: '0.4' } }] };
+    await control.done('POST', `/v1/deployments/${id}/publish`, { token, body });
+    await fallAsleep(id);
+    const { secret } = await run.createKey();
+    const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-wait-for-capacity': '120' },
+      body: JSON.stringify({ model: 'lent', max_tokens: 2, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: 'lent' })]);
+    expect((await find(id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
   },
   TIMEOUT_MS,
 );

@@ -186,6 +186,9 @@ describe('a deployment', () => {
       defaultHeaders: { 'X-User-Id': randomUUID() },
     });
     await expect(other.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
+    await expect(other.responses.delete(response.id)).rejects.toMatchObject({ status: 404 });
+    await client.responses.delete(response.id);
+    await expect(client.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
   });
 });
 

@@ -84,6 +84,7 @@ test('a stop without credit is in the organization’s audit log, by the system'
   await world.pass();
   await world.run(2 * MINUTE_MS);
   const { meterPass, audit } = world.dependencies;
+  world.dependencies.database = await database.as('deployments');
   world.dependencies.meterPass = async (look) => ({ ...(await meterPass(look)), stop: 'out_of_credit' });
   await world.pass();
   await world.pass();

@@ -169,7 +169,7 @@ test('a receiver that is gone (410) gets nothing more: its webhook is disabled, 
       ['dead', null, 'webhook_disabled'],
     ]),
   );
-  const { data } = await world.deps.audit.list(world.organization, { limit: 10 });
+  const { data } = await world.audit.list(world.organization, { limit: 10 });
   expect(data).toMatchObject([{ action: 'webhook.disabled', actor: { type: 'system', id: 'notifications' }, target: { id: webhook.id } }]);
   expect(JSON.stringify([data, lines])).not.toMatch(/whsec_|token=secret/);
 });

@@ -76,8 +76,9 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
       now: () => nowMs,
     };
   };
-  const deps = depsOver(test.database);
+  const deps = depsOver(await test.as('notifications'));
   const outbox = createOutbox(table);
+  const audit = createAuditStore(createAccountTable(test.database, test.tables.Audit as string));
 
   /** Delivers these new entries of the outbox, as the stream does. */
   const announceRows = async (rows: readonly Record<string, unknown>[], over = deps): Promise<void> => {
@@ -99,6 +100,7 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
     organization,
     deps,
     depsOver,
+    audit,
     outbox,
     queue,
     received,

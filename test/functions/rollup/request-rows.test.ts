@@ -14,19 +14,23 @@ const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 let database: TestDatabase;
+/** With the function's permissions. */
 let requestRows: RequestRowStore;
+let search: RequestRowStore;
 let totals: OrganizationTotalsStore;
 let writes = 0;
 beforeAll(async () => {
   database = await startTestDatabase({ hasStreams: false });
+  const line = await database.as('rollup');
   const counted = {
-    ...database.database,
+    ...line,
     put: (input: Parameters<TestDatabase['database']['put']>[0]) => {
       writes++;
-      return database.database.put(input);
+      return line.put(input);
     },
   };
   requestRows = createRequestRowStore(counted, database.tables.Observability as string);
+  search = createRequestRowStore(database.database, database.tables.Observability as string);
   totals = createOrganizationTotalsStore(database.database, database.tables.Usage as string);
 });
 afterAll(async () => {
@@ -83,7 +87,7 @@ describe('the rollup function', () => {
     expect(writes).toBe(3);
     await write([failed, completed]);
     const all = { organization, fromMs: NOW - DAY_MS, toMs: NOW, isFailed: false, matches: () => true, limit: 10, maxRead: 100 };
-    expect((await requestRows.page(all)).rows.map(({ request_id }) => request_id)).toEqual([failed.request_id, completed.request_id]);
+    expect((await search.page(all)).rows.map(({ request_id }) => request_id)).toEqual([failed.request_id, completed.request_id]);
     expect(await requestRows.get(organization, completed.request_id)).toEqual({
       request_id: completed.request_id,
       org_id: organization,

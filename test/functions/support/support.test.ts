@@ -5,8 +5,10 @@ import { countTickets } from '../../../functions/support/count-tickets.ts';
 import { deleteExpired } from '../../../functions/support/delete-expired.ts';
 import type { SupportDependencies } from '../../../functions/support/dependencies.ts';
 import { handleSchedule } from '../../../functions/support/handle-schedule.ts';
+import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
 import { startTicketDesk, type TicketDesk } from '../control/tickets/ticket-desk.ts';
 
@@ -15,6 +17,8 @@ const DAY_MS = 86_400_000;
 const RETENTION_MS = 730 * DAY_MS;
 
 let desk: TicketDesk;
+/** What the function may do. */
+let own: Pick<SupportDependencies, 'database' | 'audit' | 'tickets' | 'outbox'>;
 let support: Actor;
 let organization: string;
 let owner: Actor;
@@ -22,6 +26,15 @@ let startMs: number;
 
 beforeAll(async () => {
   desk = await startTicketDesk();
+  const { emulator } = desk;
+  const database = await emulator.as('support');
+  const table = (name: string) => createAccountTable(database, emulator.tables[name] as string);
+  own = {
+    database,
+    audit: createAuditStore(table('Audit')),
+    tickets: createTicketStore(database, emulator.tables.Tickets as string, table('Tickets')),
+    outbox: createOutbox(table('Notifications')),
+  };
   support = await desk.newUser('support', null);
 });
 afterAll(() => desk.close());
@@ -33,7 +46,7 @@ beforeEach(async () => {
 
 /** What the function needs, at a time. */
 const at = (nowMs: number, more: Partial<SupportDependencies> = {}): SupportDependencies => ({
-  ...desk.deps,
+  ...own,
   deleteFiles: async () => true,
   retentionMs: RETENTION_MS,
   now: () => nowMs,

@@ -201,7 +201,7 @@ describe('the role with which deployments run', () => {
 test.each([
   ['serverless', 'Inference', 'inference', ['GetItem', 'UpdateItem']],
   ['ondemand', 'Inference', 'ondemand-inference', ['GetItem', 'UpdateItem']],
-  ['control', 'Control', 'control', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']],
+  ['control', 'Control', 'control', ['GetItem', 'BatchGetItem', 'Query', 'PutItem']],
 ] as const)(
   'in the stack %s, %s can invoke the function that manages deployments, and use their table',
   (stack, role, SLUICE_FUNCTION, actions) => {

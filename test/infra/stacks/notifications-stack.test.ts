@@ -6,8 +6,7 @@ import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 const notifications = templateOf('notifications');
 
 const whatItCanDo = [
-  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], ['Notifications']),
-  ...all('dynamodb', ['GetItem'], ['Billing']),
+  ...all('dynamodb', ['GetItem', 'Query', 'PutItem', 'UpdateItem'], ['Notifications']),
   ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
   ...all('dynamodb', ['DescribeStream', 'GetRecords', 'GetShardIterator'], ['NotificationsStream']),
   ...all('dynamodb', ['ListStreams'], ['*']),
@@ -28,7 +27,7 @@ describe('the function notifications', () => {
           SLUICE_FUNCTION: 'notifications',
           INSTALLATION: 'sluice',
           NOTIFICATIONS_TABLE: Match.anyValue(),
-          BILLING_TABLE: Match.anyValue(),
+          BILLING_TABLE: Match.absent(),
           AUDIT_TABLE: Match.anyValue(),
           DELIVERIES_QUEUE: { Ref: Match.stringLikeRegexp('^DeliveriesQueue') },
           ALLOWED_NETWORKS: '',
@@ -80,6 +79,7 @@ test('with an address, networks and a support desk, it can send e-mail from that
   expect(grantsOf(template, 'NotificationsRole').sort(byText)).toEqual(
     [
       ...whatItCanDo,
+      ...all('dynamodb', ['GetItem'], ['Billing']),
       ...all('ses', ['SendEmail'], identities, fromAddress),
       ...all('events', ['PutEvents'], ['arn::events:::event-bus/default'], { StringEquals: { 'events:source': 'sluice.tickets' } }),
     ].sort(byText),
@@ -91,6 +91,7 @@ test('with an address, networks and a support desk, it can send e-mail from that
     Environment: {
       Variables: Match.objectLike({
         EMAIL_FROM: 'billing@mail.example.com',
+        BILLING_TABLE: Match.anyValue(),
         ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8',
         SUPPORT_EMAIL: 'desk@example.com',
         SUPPORT_REPLY_TO: 'support@example.com',

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DOCUMENT, toDocument } from './document.ts';
+import { readRecordedUses } from '../../support/used-permissions.ts';
+import { DOCUMENT, readNamed, toDocument } from './document.ts';
+import { chooseSuites, permissionsOf } from './exercised.ts';
 import { type GrantedRole, readGrants } from './grants.ts';
 
 let roles: GrantedRole[];
@@ -8,10 +10,17 @@ beforeAll(async () => {
   roles = await readGrants();
 });
 
-test('docs/permissions.md shows every permission of every role', () => {
-  const document = toDocument(roles);
-  if (process.env.WRITE_PERMISSIONS) writeFileSync(DOCUMENT, document);
-  expect(readFileSync(DOCUMENT, 'utf8')).toBe(document);
+test('docs/permissions.md shows every permission of every role, with a suite that uses it or the reason why none does', () => {
+  const recorded = process.env.WRITE_PERMISSIONS?.split(',');
+  if (recorded) {
+    const named = chooseSuites(recorded.map(readRecordedUses), readNamed(readFileSync(DOCUMENT, 'utf8'), roles));
+    writeFileSync(DOCUMENT, toDocument(roles, named));
+  }
+  const document = readFileSync(DOCUMENT, 'utf8');
+  const named = readNamed(document, roles);
+  expect(document).toBe(toDocument(roles, named));
+  const unexplained = permissionsOf(roles).filter(({ id, reason }) => reason === undefined && !named.has(id));
+  expect(unexplained.map(({ id }) => id)).toEqual([]);
 });
 
 describe('no role', () => {

@@ -14,7 +14,10 @@ export interface Granted {
 
 /** A role and what uses it. */
 export interface GrantedRole {
+  /** The function that has it, or else its title. */
   name: string;
+  /** `<stack>/<logical id>` */
+  title: string;
   granted: Granted[];
 }
 
@@ -28,6 +31,7 @@ export const readGrants = async (): Promise<GrantedRole[]> => {
   return roles
     .map((role) => ({
       name: functions.find(({ roleArn }) => roleArn === role.arn)?.shortName ?? role.title,
+      title: role.title,
       granted: role.statements
         .flatMap(({ Effect, Action, Resource, Condition }) =>
           Effect === 'Deny'

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
@@ -9,6 +10,8 @@ import { startTestDatabase, type TestDatabase } from '../../../support/database.
 import { newId } from '../../../support/new-id.ts';
 
 let database: TestDatabase;
+/** What the billing function may do. */
+let billing: Database;
 let bucket: TestBillingFiles;
 let closing: Closing;
 let organization: string;
@@ -17,6 +20,7 @@ let log: string[];
 
 beforeAll(async () => {
   database = await startTestDatabase();
+  billing = await database.as('billing');
   bucket = await startBillingFiles();
   closing = await createClosing(database, bucket);
 });
@@ -39,7 +43,7 @@ const MONTH = '2026-10';
 const at = (day: string, time = '12:00:00.000'): number => Date.parse(`${day}T${time}Z`);
 const usage = (day: string, facts: Partial<UsageEvent> = {}) =>
   closing.addUsage({ key_id: key, org_id: organization, admitted_at: at(day), ...facts });
-const close = (month = MONTH, process = {}) => closing.close(organization, month, { ...closingOf(month), ...process });
+const close = (month = MONTH, process = {}) => closing.close(organization, month, { ...closingOf(month), database: billing, ...process });
 const invoiceOf = (month = MONTH): Promise<Invoice> => closing.invoiceOf(organization, month);
 /** What a test compares of a line. */
 const brief = ({ kind, month, is_correction, token_kind, price_version, quantity, amount_nanos }: InvoiceLine) =>

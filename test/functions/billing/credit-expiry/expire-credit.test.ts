@@ -22,8 +22,11 @@ const EXPIRES_AT = Date.UTC(2026, 9, 20);
 const DUE_AT = EXPIRES_AT + 3_600_000;
 
 let database: TestDatabase;
+/** What the billing function may do. */
+let billing: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
+  billing = await database.as('billing');
 });
 afterAll(async () => {
   await database.close();
@@ -35,7 +38,7 @@ beforeEach(() => {
 const tableOf = (name: string): string => database.tables[name] as string;
 
 /** @param spent nano-dollars that requests paid from credit, by days after the grant */
-const depsOf = (spent: Record<number, bigint> = {}, over: Database = database.database): ExpireCredit => ({
+const depsOf = (spent: Record<number, bigint> = {}, over: Database = billing): ExpireCredit => ({
   database: over,
   audit: createAuditStore(createAccountTable(over, tableOf('Audit'))),
   limiters: createLimiterConfigurationStore(over, tableOf('Keys')),
@@ -93,7 +96,7 @@ test('removes what is left of a grant, once, with an entry in the ledger, the au
   expect(await notificationsOf(organization)).toEqual([
     { type: 'sluice.credit.expired.v1', data: { grant: 1, amount: '6', expired_at: EXPIRES_AT / 1_000 } },
   ]);
-  const { data } = await deps.audit.list(organization, { limit: 10 });
+  const { data } = await depsOf({}, database.database).audit.list(organization, { limit: 10 });
   expect(data).toMatchObject([{ action: 'credit.expired', actor: { type: 'system', id: 'billing' }, target: { id: '1' } }]);
 });
 

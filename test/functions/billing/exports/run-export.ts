@@ -13,16 +13,20 @@ import { createAccountTable } from '../../../../shared/database/record-table.ts'
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
 import { toBase62 } from '../../../../shared/ids/base62.ts';
+import { createModelStore } from '../../../../shared/models/model-store.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
+import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
+import { bucketName } from '../../../support/assembly.ts';
+import { startCheckedEndpoint } from '../../../support/checked-endpoint.ts';
 import type { TestDatabase } from '../../../support/database.ts';
+import { openLimiters } from '../../../support/limiters.ts';
 import { newId } from '../../../support/new-id.ts';
 
-const BUCKET = 'billing-files';
 const MAX_INVOCATIONS = 100;
 /** Long after all events, so that a day without a rollup is not read. */
 export const NOW_MS = Date.parse('2027-01-15T12:00:00Z');
@@ -80,15 +84,16 @@ export const eventAt = (keyId: string, at: string, number: number, facts: Partia
 
 /** The stores and the bucket of exports, in emulators. */
 export const startExports = async (db: TestDatabase) => {
-  const s3 = await startS3(new Set([BUCKET]), createMemoryStore());
-  const client = new S3Client({
-    endpoint: s3.url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
-  const billing = createAccountTable(db.database, db.tables.Billing as string);
+  const bucket = await bucketName('BillingFiles');
+  const s3 = await startS3(new Set([bucket]), createMemoryStore());
+  const endpoint = await startCheckedEndpoint(s3.url, 'billing');
+  const clientOf = (url: string, credentials = { accessKeyId: 'a', secretAccessKey: 'b' }): S3Client =>
+    new S3Client({ endpoint: url, region: 'us-east-1', credentials, maxAttempts: 1 });
+  const client = clientOf(s3.url);
+  const uploading = clientOf(endpoint.url, endpoint.credentials);
+  const line = await db.as('billing');
   const accountsOf = (database: Database, name: string) => createAccountTable(database, db.tables[name] as string);
+  const billing = accountsOf(db.database, 'Billing');
   const rollups = createRollupStore(db.database, db.tables.Usage as string);
   const gpuEvents = createGpuEventStore(db.database, db.tables.Usage as string);
   const exports = createExportStore(billing);
@@ -96,19 +101,19 @@ export const startExports = async (db: TestDatabase) => {
   const settings = createBillingSettingsStore(billing);
   const sent: number[] = [];
   const dependencies: ExportDependencies = {
-    database: db.database,
-    exports,
-    uploads: createUploads(client, BUCKET),
-    limiters: db.limiters,
-    rollups,
-    gpuEvents,
-    usage: db.usage,
-    models: db.models,
-    catalogue: createCatalogueStore(accountsOf(db.database, 'Deployments')),
-    invoices,
-    settings,
+    database: line,
+    exports: createExportStore(accountsOf(line, 'Billing')),
+    uploads: createUploads(uploading, bucket),
+    limiters: openLimiters(line, db.tables.Keys as string),
+    rollups: createRollupStore(line, db.tables.Usage as string),
+    gpuEvents: createGpuEventStore(line, db.tables.Usage as string),
+    usage: createUsageStore(line, db.tables.Usage as string),
+    models: createModelStore(line, db.tables.Models as string),
+    catalogue: createCatalogueStore(accountsOf(line, 'Deployments')),
+    invoices: createInvoiceStore(accountsOf(line, 'Billing')),
+    settings: createBillingSettingsStore(accountsOf(line, 'Billing')),
     nameOf: async () => 'Acme',
-    outbox: createOutbox(accountsOf(db.database, 'Notifications')),
+    outbox: createOutbox(accountsOf(line, 'Notifications')),
     tasks: createBillingTasks({ send: async () => void sent.push(sent.length) }),
     now: () => NOW_MS,
     hasTime: () => true,
@@ -151,10 +156,12 @@ export const startExports = async (db: TestDatabase) => {
     },
 
     read: async (row: EventExport): Promise<string> =>
-      (await (await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: exportKey(row) }))).Body?.transformToString()) ?? '',
+      (await (await client.send(new GetObjectCommand({ Bucket: bucket, Key: exportKey(row) }))).Body?.transformToString()) ?? '',
 
     close: async (): Promise<void> => {
       client.destroy();
+      uploading.destroy();
+      await endpoint.close();
       await s3.close();
     },
   };

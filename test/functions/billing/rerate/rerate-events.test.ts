@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { executeRerate, listRerateOrganizations, retrieveRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
@@ -17,8 +18,11 @@ import { creditDepsOf, setUpIn } from '../../control/organizations/credit-fixtur
 import { costOf, DAY, DEAR, NOON, NOW, RIGHT, rerating, usageOf, WRONG } from './rerate-fixtures.ts';
 
 let database: TestDatabase;
+/** What the billing function may do. */
+let billing: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
+  billing = await database.as('billing');
 });
 afterAll(async () => {
   await database.close();
@@ -51,7 +55,7 @@ const setUp = async () => {
     await makeKey(database.limiters, { org: organization, tokens_per_minute: 1_000_000, concurrency: 40 }),
   ];
   const [plain = '', sharded = ''] = keys.map(({ keyId }) => keyId);
-  return { model, organization, plain, sharded, usage: usageOf(database, model), ...rerating(database, model) };
+  return { model, organization, plain, sharded, usage: usageOf(database, model), ...rerating(database, model, database.database, billing) };
 };
 
 describe('a rerate', () => {

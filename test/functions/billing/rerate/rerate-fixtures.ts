@@ -4,6 +4,7 @@ import { type RerateDependencies as ControlRerates, createRerate } from '../../.
 import { recompute } from '../../../../functions/rollup/rollup.ts';
 import { shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../../../shared/admission/shards.ts';
+import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
@@ -61,8 +62,8 @@ const createQueue = () => {
   };
 };
 
-/** Rerates of models with the prices WRONG, RIGHT and DEAR. */
-export const rerating = (database: TestDatabase, model: string, line: Database = database.database) => {
+/** Rerates of models with the prices WRONG, RIGHT and DEAR. @param billing what the billing function uses */
+export const rerating = (database: TestDatabase, model: string, line: Database = database.database, billing: Database = line) => {
   const { tables } = database;
   const usageTable = tables.Usage as string;
   const stores = accountStores(database, line);
@@ -83,15 +84,15 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     billingTasks: queue.tasks,
   };
   const deps = {
-    database: line,
-    audit: stores.audit,
-    limiters,
+    database: billing,
+    audit: createAuditStore(createAccountTable(billing, tables.Audit as string)),
+    limiters: openLimiters(billing, tables.Keys as string),
     keysTable: tables.Keys as string,
-    usage: createUsageStore(line, usageTable),
-    gpuEvents,
+    usage: createUsageStore(billing, usageTable),
+    gpuEvents: createGpuEventStore(billing, usageTable),
     organizations: async function* () {},
-    rerates,
-    billedMonths: createBilledMonthsStore(createAccountTable(line, tables.Billing as string)),
+    rerates: createRerateStore(createAccountTable(billing, tables.Billing as string)),
+    billedMonths: createBilledMonthsStore(createAccountTable(billing, tables.Billing as string)),
     tasks: queue.tasks,
     now: () => NOW,
     hasTime: () => true,

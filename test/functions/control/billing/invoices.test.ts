@@ -15,6 +15,7 @@ import { retrieveProfile, updateProfile } from '../../../../functions/control/bi
 import { replaceSeller, retrieveSeller } from '../../../../functions/control/billing/seller/manage-seller.ts';
 import { NewSeller } from '../../../../functions/control/billing/seller/seller-resource.ts';
 import { METERED_PREFIX } from '../../../../shared/billing/billing-settings-store.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -23,17 +24,20 @@ import { type BillingDeps, billingDepsOf, DOLLAR, MONTH, NOW, newAdmin, newCusto
 const SECONDS = NOW / 1_000;
 
 let database: TestDatabase;
+/** What the control plane may do. */
+let control: Database;
 let deps: BillingDeps;
 let admin: Actor;
 beforeAll(async () => {
   database = await startTestDatabase();
+  control = await database.as('control');
 });
 afterAll(async () => {
   await database.close();
 });
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  deps = billingDepsOf(database);
+  deps = billingDepsOf(database, control);
   admin = await newAdmin(deps);
 });
 

@@ -13,9 +13,11 @@ import { planSplit } from '../../../../shared/admission/split-shard.ts';
 import { epochOf } from '../../../../shared/admission/sweep-epoch.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import type { QueuedSettlement } from '../../../../shared/usage/settlement-queue.ts';
+import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { openLimiters } from '../../../support/limiters.ts';
 import { actorOf } from '../../../support/managed-models.ts';
 import { sweepNow } from '../../../support/sweep-now.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
@@ -27,8 +29,13 @@ const { origin } = actorOf('admin', null, START);
 const LIMITS = { requests_per_minute: 600_000, concurrency: 5_000, month_budget: '900' };
 
 let database: TestDatabase;
+/** What the functions may do. */
+let control: Database;
+let metering: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
+  control = await database.as('control');
+  metering = await database.as('metering');
 });
 afterAll(async () => {
   await database.close();
@@ -37,7 +44,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-const deps = (over?: Database) => accountStores(database, over);
+const deps = (over: Database = control) => accountStores(database, over);
 
 /** An organization with so many shards, and a key of it. */
 const setUp = async (shards: number) => {
@@ -71,12 +78,12 @@ const crashingAt = (number: number): Database => {
 
 const sweepAt = (nowMs: number) =>
   sweepNow({
-    limiters: database.limiters,
-    usage: database.usage,
+    limiters: openLimiters(metering, database.tables.Keys as string),
+    usage: createUsageStore(metering, database.tables.Usage as string),
     maxInFlightMs: MAX_IN_FLIGHT_MS,
     now: () => nowMs,
     hasTime: () => true,
-    database: database.database,
+    database: metering,
   });
 
 test.each([6, 130])(

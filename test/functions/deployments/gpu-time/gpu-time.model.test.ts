@@ -30,8 +30,11 @@ const FIRST_DAY = '2026-11-01';
 const LAST_DAY = '2026-12-31';
 
 let database: TestDatabase;
+/** What the function may do. */
+let deploying: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
+  deploying = await database.as('deployments');
 });
 afterAll(async () => {
   await database.close();
@@ -103,9 +106,9 @@ const createWorld = async () => {
     const before = await deployments.get(organization, id);
     let calls = 0;
     const faults = { random: () => 1, lostRequests: 0, lostReplies: 0 };
-    const line = unreliable(database.database, { ...faults, crash: (_, when) => when === crash?.when && calls++ === crash.call });
+    const line = unreliable(deploying, { ...faults, crash: (_, when) => when === crash?.when && calls++ === crash.call });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: passes }, (_, i) => passOn(i === 0 ? line : database.database, before, running, now)),
+      Array.from({ length: passes }, (_, i) => passOn(i === 0 ? line : deploying, before, running, now)),
     );
     const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     for (const failure of failures) expect(failure instanceof Crash || failure instanceof PreconditionFailed).toBe(true);

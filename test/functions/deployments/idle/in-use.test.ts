@@ -8,16 +8,20 @@ import { makeCaller, makeKey, usedTokens } from '../../../support/callers.ts';
 import type { TestKey } from '../../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newDeployment } from '../../../support/deployments.ts';
+import { openLimiters, type TestLimiters } from '../../../support/limiters.ts';
 import { newId } from '../../../support/new-id.ts';
 
 let emulator: TestDatabase;
+/** What the function may do. */
+let limiters: TestLimiters;
 beforeAll(async () => {
   emulator = await startTestDatabase();
+  limiters = openLimiters(await emulator.as('deployments'), emulator.tables.Keys as string);
 });
 afterAll(() => emulator.close());
 
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
-const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters: emulator.limiters, now: () => nowMs }, deployment);
+const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, now: () => nowMs }, deployment);
 
 /** Admits a request. @param deployment the one that it is for */
 const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {

@@ -31,7 +31,7 @@ let objects: Map<string, Buffer>;
 
 beforeAll(async () => {
   emulator = await startTestDatabase();
-  stores = accountStores(emulator);
+  stores = accountStores(emulator, await emulator.as('control'));
   admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW_MS });
 });
 afterAll(() => emulator.close());

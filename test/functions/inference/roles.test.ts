@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { growOrganization } from '../../../functions/inference/admission/grow-organization.ts';
+import { shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import { makeCaller } from '../../support/callers.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { newId } from '../../support/new-id.ts';
+import { answers, startTestPipeline, type TestPipeline } from '../../support/pipeline.ts';
+
+const KEY = { 'idempotency-key': 'order-1' };
+/** Longer than a function can run. */
+const LEASE_MS = 661_000;
+
+// What a local run does not come to: each call is checked against the role of the function that the pipeline runs as.
+describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (name) => {
+  let pipeline: TestPipeline;
+  beforeAll(async () => {
+    pipeline = await startTestPipeline(name);
+  });
+  afterAll(() => pipeline.close());
+  beforeEach(() => {
+    jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  });
+
+  test('freeing the idempotency key of a request that failed', async () => {
+    const failing: Invoke = async function* () {
+      yield* [];
+      throw new Error('The model is away.');
+    };
+    const invokes = [failing, answers];
+    const { call } = await pipeline.setUp((invocation) => (invokes.shift() ?? answers)(invocation));
+    await expect(call({}, 600_000, KEY)).rejects.toThrow('The model is away.');
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+  });
+
+  test('taking over the request of a function that crashed before it kept the result', async () => {
+    let store = { ...pipeline.idempotencyAt(() => Date.now() - LEASE_MS), complete: () => Promise.reject(new Error('crashed')) };
+    const idempotency = new Proxy(store, { get: (_, method) => store[method as keyof typeof store] });
+    const { call, events } = await pipeline.setUp(answers, { idempotency });
+    await call({}, 600_000, KEY);
+    store = pipeline.idempotencyAt(Date.now) as typeof store;
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('splitting the limiter of an organization', async () => {
+    const organization = newId('organization');
+    await limitOrganization(pipeline.database.limiters, organization, { requestsPerMinute: 10_000, tokensPerMinute: 10_000_000 });
+    const caller = makeCaller(pipeline.limiters, Date.now);
+    caller.cache.set(organization, await pipeline.limiters.get(organization), Date.now());
+    expect(await growOrganization(caller, organization, 1)).toBe(true);
+    expect(shardsOf(await pipeline.limiters.get(organization))).toBe(2);
+  });
+});

@@ -1,0 +1,93 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { AggregatedResult, Config } from '@jest/reporters';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { DOCUMENT, readNamed } from './document.ts';
+import { chooseSuites, type Uses } from './exercised.ts';
+import { readGrants } from './grants.ts';
+import ReportUnused from './report-unused.ts';
+
+const SUITES = globSync('test/**/*.test.ts', { cwd: path.join(import.meta.dirname, '../../..') }).length;
+const folder = temporaryFolder();
+const before = process.env.SLUICE_TEST_PERMISSIONS;
+/** What docs/permissions.md says: the suite of each permission. */
+let named: Map<string, string>;
+
+beforeAll(async () => {
+  named = readNamed(readFileSync(DOCUMENT, 'utf8'), await readGrants());
+});
+beforeEach(() => {
+  jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+});
+afterAll(async () => {
+  jest.restoreAllMocks();
+  if (before !== undefined) process.env.SLUICE_TEST_PERMISSIONS = before;
+  await folder[Symbol.asyncDispose]();
+});
+
+interface Run {
+  recorded: ReadonlyMap<string, string>;
+  suites?: number;
+  failed?: number;
+  testNamePattern?: string;
+}
+
+let runs = 0;
+/** What the reporter says at the end of a run that recorded these permissions, each with its suite. */
+const errorOf = async ({ recorded, suites = SUITES, failed = 0, testNamePattern = '' }: Run): Promise<string | undefined> => {
+  const into = path.join(folder.path, `${runs++}`);
+  mkdirSync(into);
+  writeFileSync(path.join(into, '1.tsv'), [...recorded].map(([id, suite]) => `${suite}\t${id}\n`).join(''));
+  process.env.SLUICE_TEST_PERMISSIONS = into;
+  const reporter = new ReportUnused({ testNamePattern } as Config.GlobalConfig);
+  await reporter.onRunComplete(new Set(), {
+    testResults: Array(suites).fill({}),
+    numFailedTestSuites: failed,
+  } as unknown as AggregatedResult);
+  return reporter.getLastError()?.message;
+};
+
+test('a run in which each permission is used where the page says passes', async () => {
+  expect(named.size).toBeGreaterThan(200);
+  expect(await errorOf({ recorded: named })).toBeUndefined();
+});
+
+test('a run in which a permission is not used fails, and says which one and what to do', async () => {
+  const [first = ''] = named.keys();
+  const error = await errorOf({ recorded: new Map([...named].slice(1)) });
+  expect(error).toContain(`No test uses this permission. Remove it, test what needs it, or acknowledge it with a reason: ${first}`);
+});
+
+test('a run in which another suite uses a permission than the page says fails', async () => {
+  const [[id, suite] = ['', '']] = named;
+  const error = await errorOf({ recorded: new Map(named).set(id, 'e2e/another.test.ts') });
+  expect(error).toBe(`docs/permissions.md names a suite that does not use this permission. Write the page again: ${id}: ${suite}`);
+});
+
+test.each<[string, Omit<Run, 'recorded'>]>([
+  ['of some suites', { suites: SUITES - 1 }],
+  ['of some tests', { testNamePattern: 'chat' }],
+  ['that failed', { failed: 1 }],
+])('a run %s says nothing about permissions', async (_, run) => {
+  expect(await errorOf({ recorded: new Map(), ...run })).toBeUndefined();
+});
+
+test('a permission keeps its suite while that one uses it in all its recorded runs, and otherwise gets the one that most runs have', () => {
+  const run = (uses: Record<string, string[]>): Uses => new Map(Object.entries(uses).map(([id, suites]) => [id, new Set(suites)]));
+  const runs = [
+    run({ kept: ['b', 'a'], moved: ['c', 'b'], sometimes: ['a'], alone: ['d'] }),
+    run({ kept: ['a', 'b'], moved: ['c', 'b', 'a'], frequent: ['b', 'c'] }),
+    run({ frequent: ['c'], moved: ['c'] }),
+  ];
+  const before = new Map([
+    ['kept', 'b'],
+    ['moved', 'a'],
+    ['sometimes', 'a'],
+  ]);
+  expect([...chooseSuites(runs, before)].sort()).toEqual([
+    ['alone', 'd'],
+    ['kept', 'b'],
+    ['moved', 'c'],
+  ]);
+});
