@@ -17,6 +17,8 @@ export const USAGE = `npm start -- [options]
   --batch-window-ms N  maximum batching window of streams, by which usage totals are delayed (default as deployed)
   --queue-delay-ms N   maximum delay of queues, and so the time between two looks at a deployment (default as deployed)
   --schedule-ms N      maximum period of schedules (default as deployed)
+  --no-streams         without the tables' streams: nothing makes totals or delivers notifications. For more than some 20,000 requests, from
+                       which on the emulator takes longer and longer for a write to a table with a stream
   --state DIR          folder of the database, logs and local.json (default .sluice)
   --beside DIR         run the functions of another release, which was unpacked to DIR, beside those of this one
   --assembly DIR       run this cloud assembly instead of synthesizing the app
@@ -38,6 +40,7 @@ const Flags = z.strictObject({
   'batch-window-ms': count(0, 300_000).optional(),
   'queue-delay-ms': count(0, 900_000).optional(),
   'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
+  'no-streams': z.boolean(),
   state: z.string().min(1),
   beside: z.string().min(1).optional(),
   assembly: z.string().min(1).optional(),
@@ -66,6 +69,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'batch-window-ms': { type: 'string' },
       'queue-delay-ms': { type: 'string' },
       'schedule-ms': { type: 'string' },
+      'no-streams': { type: 'boolean', default: false },
       state: { type: 'string', default: '.sluice' },
       beside: { type: 'string' },
       assembly: { type: 'string' },

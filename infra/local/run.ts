@@ -12,7 +12,7 @@ import {
   startContainer,
 } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
-import { createTables } from './dynamodb/tables.ts';
+import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
 import type { ManagedSettings } from './http/serve-settings.ts';
@@ -80,6 +80,8 @@ export interface LocalOptions {
   queueDelayMs?: number | undefined;
   /** Caps the template's periods of schedules. */
   scheduleMs?: number | undefined;
+  /** false: the tables have no streams, and the functions that read them are not called. Default: true. */
+  hasStreams?: boolean | undefined;
   /** Denies the AWS calls that a function's role does not allow, and logs the permissions that are used. */
   checkPermissions?: boolean | undefined;
   /** The folder of another release, whose functions get a share of the invocations: none, until it is set at `/releases` of Lambda's API. */
@@ -210,11 +212,15 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   });
   started.defer(functions.close);
   started.use(gateways.move());
-  const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
+  const { hasStreams = true } = options;
+  const [tables] = await Promise.all([
+    createTables(database.url, hasStreams ? app.tables : app.tables.map(withoutStream)),
+    functions.ready,
+  ]);
   serving.resolve();
   started.defer(startSchedules(app.schedules, functions.invoke, log, options.scheduleMs));
   const queues = createQueues(app.queues, path.join(options.stateDir, 'queues'));
-  const { eventSources } = app;
+  const eventSources = hasStreams ? app.eventSources : [];
   started.defer(
     startEventSources({
       eventSources,

@@ -53,6 +53,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     batchWindowMs: flags['batch-window-ms'],
     queueDelayMs: flags['queue-delay-ms'],
     scheduleMs: flags['schedule-ms'],
+    hasStreams: !flags['no-streams'],
     checkPermissions: flags['check-permissions'],
     besideDir: flags.beside,
     quiet: flags.quiet,

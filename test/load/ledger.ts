@@ -69,14 +69,16 @@ const isSettling = ({ events, key, organization, totals }: AccountLedger): boole
 export const readLedger = async (
   run: TestRun,
   accounts: readonly Account[],
-  { sinceMs, limitMs }: { sinceMs: number; limitMs: number },
+  { sinceMs, limitMs, makeTotals }: { sinceMs: number; limitMs: number; makeTotals?: (() => Promise<void>) | undefined },
 ): Promise<AccountLedger[]> => {
   const ledgers: AccountLedger[] = [];
   const untilMs = performance.now() + limitMs;
+  await makeTotals?.();
   for (const account of accounts) {
     let ledger = await readAccount(run, account, sinceMs);
     while (isSettling(ledger) && performance.now() < untilMs) {
       await delay(POLL_MS);
+      await makeTotals?.();
       ledger = await readAccount(run, account, sinceMs);
     }
     ledgers.push(ledger);

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
+import { rebuildTotals } from '../../infra/admin/rebuild/rebuild-totals.ts';
 import { synthesize } from '../../infra/local/assembly/synthesize.ts';
-import { startTestRun } from '../support/local-run.ts';
+import { dayOf } from '../../shared/usage/bucket.ts';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { readOptions, USAGE } from './options.ts';
 import { toReport } from './report.ts';
 import { runLoad } from './run-load.ts';
@@ -16,7 +18,7 @@ const SETTLE_MS = 180_000;
 
 /** Runs the load on a local run of its own. Returns whether it found nothing wrong. */
 const main = async (): Promise<boolean> => {
-  const { help, ...options } = readOptions(process.argv.slice(2));
+  const { help, hasStreams, ...options } = readOptions(process.argv.slice(2));
   if (help) {
     console.log(USAGE);
     return true;
@@ -28,16 +30,29 @@ const main = async (): Promise<boolean> => {
   progress('synthesis');
   await synthesize(PROJECT_ROOT, assemblyDir);
   process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
-  const run = await startTestRun('--batch-window-ms', BATCH_WINDOW_MS);
+  const run = await startTestRun('--batch-window-ms', BATCH_WINDOW_MS, ...(hasStreams ? [] : ['--no-streams']));
   process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
   try {
     const modelBound = { ms: Math.min(options.bound.ms, MAX_MODEL_MS) };
-    const findings = await runLoad(run, { ...options, rampMs: RAMP_MS, modelBound, settleMs: SETTLE_MS, progress });
+    const findings = await runLoad(run, {
+      ...options,
+      rampMs: RAMP_MS,
+      modelBound,
+      settleMs: SETTLE_MS,
+      progress,
+      ...(!hasStreams && { makeTotals: () => makeTotals(run) }),
+    });
     console.log(`\n${options.callers} callers on ${cpus().length} cores, which they share with all servers.\n\n${toReport(findings)}\n`);
     return findings.faults.length === 0;
   } finally {
     await run.close();
   }
+};
+
+/** What the functions do that read streams. */
+const makeTotals = async ({ database, tables }: TestRun): Promise<void> => {
+  const { Keys: keys = '', Usage: usage = '', Deployments: deployments = '' } = tables;
+  await rebuildTotals(database, { keys, usage, deployments }, dayOf(Date.now()));
 };
 
 const progress = (text: string): void => console.error(`load: ${text}`);

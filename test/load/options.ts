@@ -9,6 +9,7 @@ export const USAGE = `npm run load -- [options]
   --requests N        ends the load after so many requests, if that is earlier
   --token-delay-ms N  delay between two tokens of the model (default 100)
   --max-tokens N      of a reply (default 32)
+  --no-streams        the local run has no streams, and the totals are made from the events at the end: for more than 20,000 requests
   --help
 `;
 
@@ -23,6 +24,7 @@ const Flags = z.strictObject({
   requests: integer(1, 1_000_000).optional(),
   'token-delay-ms': integer(0, MAX_DELAY_MS),
   'max-tokens': integer(12, 512),
+  'no-streams': z.boolean(),
   help: z.boolean(),
 });
 
@@ -31,6 +33,7 @@ export interface Options {
   bound: Bound & { ms: number };
   tokenDelayMs: number;
   maxTokens: number;
+  hasStreams: boolean;
   help: boolean;
 }
 
@@ -48,11 +51,27 @@ export const readOptions = (parameters: readonly string[]): Options => {
       requests: { type: 'string' },
       'token-delay-ms': { type: 'string', default: '100' },
       'max-tokens': { type: 'string', default: '32' },
+      'no-streams': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   const parsed = Flags.safeParse(values);
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const { callers, seconds, requests, 'token-delay-ms': tokenDelayMs, 'max-tokens': maxTokens, help } = parsed.data;
-  return { callers, bound: { ms: seconds * 1_000, ...(requests !== undefined && { requests }) }, tokenDelayMs, maxTokens, help };
+  const {
+    callers,
+    seconds,
+    requests,
+    'token-delay-ms': tokenDelayMs,
+    'max-tokens': maxTokens,
+    'no-streams': noStreams,
+    help,
+  } = parsed.data;
+  return {
+    callers,
+    bound: { ms: seconds * 1_000, ...(requests !== undefined && { requests }) },
+    tokenDelayMs,
+    maxTokens,
+    hasStreams: !noStreams,
+    help,
+  };
 };

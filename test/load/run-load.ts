@@ -26,6 +26,8 @@ export interface LoadOptions {
   tokenDelayMs: number;
   /** How long to wait after the load for the totals. */
   settleMs: number;
+  /** Makes the totals, if nothing reads the streams. */
+  makeTotals?: (() => Promise<void>) | undefined;
   progress: (text: string) => void;
 }
 
@@ -51,7 +53,7 @@ const processFaults = (before: Record<string, readonly number[]>, after: Record<
 
 /** Applies a load to a local run, and to its container alone, and checks every reply and everything that is stored afterwards. */
 export const runLoad = async (run: TestRun, options: LoadOptions): Promise<LoadFindings> => {
-  const { callers, bound, rampMs, modelBound, maxTokens, tokenDelayMs, settleMs, progress } = options;
+  const { callers, bound, rampMs, modelBound, maxTokens, tokenDelayMs, settleMs, makeTotals, progress } = options;
   const sinceMs = Date.now();
   const price = priceAt((await run.models.list(SERVERLESS_POOL)).get(run.model)?.prices ?? [], sinceMs);
   if (!price) throw new Error(`${run.model} has no price.`);
@@ -76,7 +78,7 @@ export const runLoad = async (run: TestRun, options: LoadOptions): Promise<LoadF
   const memory = watch.stop();
   const after = (await run.facts()).pids.functions;
   progress('the ledger');
-  const ledgers = await readLedger(run, distinct(accounts), { sinceMs, limitMs: settleMs });
+  const ledgers = await readLedger(run, distinct(accounts), { sinceMs, limitMs: settleMs, makeTotals });
   const errors = await readErrors(run, Object.keys(after));
   const faults = [
     ...model.faults,
