@@ -73,7 +73,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
 };
 
 /** Only members have a quota of keys per day, and an operator is none. */
-const noDailyQuota = {
+export const noDailyQuota = {
   toCountInSpan: (): never => {
     throw new Error('An operator has no daily quota.');
   },

@@ -30,6 +30,8 @@ import { createOrganizationTotalsStore } from '../../shared/usage/organization-t
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
+import { deleteData } from './delete-data/delete-data.ts';
+import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
 import { type AllDependencies, rebuildAll, wasWrong } from './rebuild/rebuild-all.ts';
@@ -53,10 +55,14 @@ const physicalName = async (
     | 'BILLING_TABLE'
     | 'NOTIFICATIONS_TABLE'
     | 'OBSERVABILITY_TABLE'
+    | 'RESPONSES_TABLE'
     | 'TICKETS_TABLE'
     | 'SUPPORT_PROMISE'
     | 'TOKENIZERS_BUCKET'
     | 'BILLING_BUCKET'
+    | 'PAYLOADS_BUCKET'
+    | 'TICKET_FILES_BUCKET'
+    | 'WEIGHTS_BUCKET'
     | IdentityVariable,
   output: string,
   stack: string,
@@ -162,6 +168,40 @@ const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: b
   };
 };
 
+/** The names of all tables and buckets that have data of organizations. */
+const dataNames = async (stack: string): Promise<DataNames> => ({
+  tables: {
+    accounts: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
+    audit: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
+    billing: await physicalName('BILLING_TABLE', 'BillingTable', stack),
+    deployments: await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack),
+    keys: await physicalName('KEYS_TABLE', 'KeysTable', stack),
+    notifications: await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack),
+    observability: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
+    responses: await physicalName('RESPONSES_TABLE', 'ResponsesTable', stack),
+    tickets: await physicalName('TICKETS_TABLE', 'TicketsTable', stack),
+    usage: await physicalName('USAGE_TABLE', 'UsageTable', stack),
+  },
+  buckets: {
+    billing: await physicalName('BILLING_BUCKET', 'BillingBucket', stack),
+    payloads: await physicalName('PAYLOADS_BUCKET', 'PayloadsBucket', stack),
+    ticketFiles: await physicalName('TICKET_FILES_BUCKET', 'TicketFilesBucket', stack),
+    weights: await physicalName('WEIGHTS_BUCKET', 'WeightsBucket', stack),
+  },
+});
+
+/** Deletes the data of an organization, or shows how much there is. */
+const deleteOrganizationData = async (
+  database: SdkDatabase,
+  operator: Origin,
+  { organization, isDeleting, stack }: Extract<Command, { command: 'delete-data' }>,
+): Promise<void> => {
+  const { userPool } = await identityOf(stack);
+  const deps = openDataStores(database, await dataNames(stack), { userPool, s3: new S3Client() });
+  console.log(toJson(await deleteData(deps, operator, organization, isDeleting)));
+  if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
+};
+
 const toJson = (report: object): string =>
   JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), 2);
 
@@ -192,6 +232,8 @@ const run = async (args: string[]): Promise<void> => {
     console.log(`Published ${task.model.name}. It can be called within 30 s.`);
   } else if (task.command === 'rebuild') {
     if (!(await rebuild(database, task))) process.exitCode = 1;
+  } else if (task.command === 'delete-data') {
+    await deleteOrganizationData(database, operator, task);
   } else if (task.command === 'limit-organization') {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
     console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);

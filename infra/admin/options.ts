@@ -41,6 +41,11 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
                                      and line. Fails if anything differs.
 
+  delete-data --org ID [--confirm ID]
+                                     Show how much data a suspended organization has. With its id once more in --confirm, delete it: users,
+                                     tickets, webhooks, contents, rows of requests, exports, weights, and what usage events have of people.
+                                     docs/data.md says what stays.
+
   tickets [--status open,waiting_on_support] [--org ID]
                                      List tickets, the last changed one first; by default those that wait for support.
   tickets --ticket ID                Show a ticket with its messages, notes, history and evidence.
@@ -54,7 +59,8 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
-                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, TICKETS_TABLE, SUPPORT_PROMISE, TOKENIZERS_BUCKET, BILLING_BUCKET, and for the user
+                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, RESPONSES_TABLE, TICKETS_TABLE, SUPPORT_PROMISE,
+                                     TOKENIZERS_BUCKET, BILLING_BUCKET, PAYLOADS_BUCKET, TICKET_FILES_BUCKET, WEIGHTS_BUCKET, and for the user
                                      pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
 `;
 
@@ -80,6 +86,7 @@ const options = {
   day: { type: 'string' },
   'request-rows': { type: 'boolean', default: false },
   invoice: { type: 'string' },
+  confirm: { type: 'string' },
   email: { type: 'string' },
   ticket: { type: 'string' },
   status: { type: 'string' },
@@ -99,6 +106,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'balance'; organization: string }
   | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
   | { command: 'verify-invoice'; invoice: string }
+  | { command: 'delete-data'; organization: string; isDeleting: boolean }
   | { command: 'bootstrap'; email: string }
   | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
   | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
@@ -158,6 +166,12 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
   }
   if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
+  if (command === 'delete-data') {
+    const organization = organizationOf(values);
+    if (values.confirm !== undefined && values.confirm !== organization)
+      throw new UsageError(`--confirm must be ${organization} to delete its data. Leave it out to see what would be deleted.`);
+    return { command, ...common, organization, isDeleting: values.confirm !== undefined };
+  }
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
   if (command === 'rebuild') {
     const day = values.day === undefined ? undefined : checked(z.iso.date(), values.day, '--day');

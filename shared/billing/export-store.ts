@@ -20,6 +20,11 @@ const oncePlaceOf = (organization: string, key: string): Place => ({
   record: `export-once#${createHash('sha256').update(key).digest('base64url')}`,
 });
 
+/** Whether a row of the table is about an export of this organization. */
+export const isExportOf = (organization: string, row: { account?: unknown; record?: unknown; organization?: unknown }): boolean =>
+  (row.record === 'export' && row.organization === organization) ||
+  (row.account === organization && String(row.record).startsWith('export'));
+
 /** This idempotency key was already used for an export. */
 export class AlreadyExported extends Error {}
 

@@ -62,9 +62,12 @@ export type EventExport = z.output<typeof EventExport>;
 
 const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { csv: 'csv', jsonl: 'jsonl', focus: 'csv' };
 
+/** The keys of the files of all exports of an organization begin with this. */
+export const exportPrefix = (organization: string): string => `exports/${organization}/`;
+
 /** The file's key in the bucket for billing. */
 export const exportKey = ({ organization, id, format }: Pick<EventExport, 'organization' | 'id' | 'format'>): string =>
-  `exports/${organization}/${id}.${EXTENSIONS[format]}`;
+  `${exportPrefix(organization)}${id}.${EXTENSIONS[format]}`;
 
 /** Whether an export still has work to do. */
 export const isRunning = ({ state }: Pick<EventExport, 'state'>): boolean => state === 'pending' || state === 'running';

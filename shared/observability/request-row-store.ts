@@ -13,6 +13,10 @@ const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS
 const accountOf = (organization: string, day: string, partition: number, isFailed = false): string =>
   `${organization}#${day}#${isFailed ? 'failed#' : ''}${partition}`;
 
+/** Whether an item of the table is an organization's: of its requests, of its refused requests, or a setting. */
+export const isObservedOf = (organization: string, account: string): boolean =>
+  account === organization || account.startsWith(`${organization}#`);
+
 /** Sorts before the ids of all requests that arrive at this time or later, and after those of earlier ones. */
 const boundOf = (atMs: number): string => prefixes.request + timeOfId(atMs);
 

@@ -23,8 +23,11 @@ export const Payload = z.object({
 });
 export type Payload = z.infer<typeof Payload>;
 
+/** The keys of all payloads of an organization begin with this. */
+export const payloadPrefix = (organization: string): string => `${organization}/`;
+
 /** Where the bucket has the payload of a request: gzipped JSON under the organization's prefix. */
-export const payloadKeyOf = (organization: string, requestId: string): string => `${organization}/${requestId}.json.gz`;
+export const payloadKeyOf = (organization: string, requestId: string): string => `${payloadPrefix(organization)}${requestId}.json.gz`;
 
 /** The object tag that decides when the bucket deletes a payload. */
 export const RETENTION_TAG = 'retention-days';

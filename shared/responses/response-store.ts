@@ -41,6 +41,9 @@ const isSmall = (text: string): boolean =>
 /** The key includes the organization, so that another organization's id finds nothing. */
 const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id}` });
 
+/** Whether an item of the table is a response of this organization, or the result of one's request. */
+export const isResponseOf = (organization: string, itemId: string): boolean => itemId.startsWith(keyOf(organization, '').id);
+
 /** The id of the item with the result of the response's request under its idempotency key. It is deleted with the response. */
 export const resultIdOf = (organization: string, id: string): string => `${organization}#${id}#result`;
 

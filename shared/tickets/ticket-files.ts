@@ -10,6 +10,10 @@ export interface TicketFile {
   attachment: string;
 }
 
+/** The keys of all files of an organization's tickets begin with one of these. */
+export const ticketFilePrefixes = (organization: string): string[] =>
+  [PENDING_FILES, KEPT_FILES].map((folder) => `${folder}${organization}/`);
+
 /** The keys of all files that a ticket keeps begin with this. */
 export const keptPrefix = ({ organization, ticket }: Omit<TicketFile, 'attachment'>): string => `${KEPT_FILES}${organization}/${ticket}/`;
 

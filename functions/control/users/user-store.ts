@@ -105,6 +105,13 @@ export const createUserStore = (table: AccountTable) => ({
     table.toDelete(memberPlace(user)),
   ],
 
+  /** Deletes a user whom the identity provider has deleted already, so that their address is free at once. */
+  toDeleteWithEmail: (user: StoredUser): Write[] => [
+    table.toDelete(placeOf(user.id), user.version),
+    table.toDelete(emailPlace(user.email)),
+    table.toDelete(memberPlace(user)),
+  ],
+
   /** @see ActorChecks */
   toCheckActor: ({ userId, role, origin }: Actor): Write[] =>
     origin.actor.type === 'user' ? [table.toCheck(placeOf(userId), { status: 'active', role }, () => new RightsChanged())] : [],

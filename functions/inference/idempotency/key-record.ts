@@ -54,6 +54,9 @@ export const IS_THIS_END = 'completed_at = :now'; // completed by this same writ
 export const recordIdOf = ({ keyId, idempotencyKey }: Pick<KeyedRequest, 'keyId' | 'idempotencyKey'>): string =>
   `idempotency#${keyId}#${createHash('sha256').update(idempotencyKey).digest('hex')}`;
 
+/** The API key whose record, or whose result, an item of the table is; undefined for other items. */
+export const apiKeyOfRecord = (itemId: string): string | undefined => /^idempotency#([^#]+)#/.exec(itemId)?.[1];
+
 export const claimOf = ({ id, holder, request_id }: KeyRecord): Claim => ({
   id,
   holder,

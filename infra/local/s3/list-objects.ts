@@ -14,7 +14,7 @@ export const isListing = (parameters: URLSearchParams): boolean =>
 const maxKeysOf = (parameters: URLSearchParams): string => parameters.get('max-keys') ?? String(MAX_KEYS);
 
 /** S3 lists keys in the order of their bytes in UTF-8. */
-const byKey = (a: ListedObject, b: ListedObject): number => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key));
+export const byKey = (a: ListedObject, b: ListedObject): number => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key));
 
 /** The token is the last key of the page before. */
 const toToken = (key: string): string => Buffer.from(key).toString('base64url');

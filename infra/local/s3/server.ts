@@ -17,6 +17,7 @@ import {
 } from './errors.ts';
 import { etagOf } from './etag.ts';
 import { isListing, listObjects } from './list-objects.ts';
+import { isListingVersions, listVersions } from './list-versions.ts';
 import { createMultipartUploads, type MultipartUploads } from './multipart.ts';
 import type { ObjectHeaders, ObjectStore } from './object-store.ts';
 import { signatureFault } from './signed.ts';
@@ -40,7 +41,7 @@ export interface S3Emulator {
 
 /**
  * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, CopyObject, forms (POST Object),
- * multipart uploads and ListObjectsV2. The bucket is in
+ * multipart uploads, ListObjectsV2 and ListObjectVersions. The bucket is in
  * the path, as SDKs send it for an IP address. Its outages are managed at `/control`.
  * @param buckets names of the existing buckets
  * @param now when signed URLs and forms expire
@@ -101,6 +102,8 @@ const answerTo = async (emulator: Emulator, request: IncomingMessage, body: Buff
   const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
   if (object.key === '' && request.method === 'POST') return postForm(emulator, request, object.bucket, body);
   if (object.key === '') {
+    if (request.method === 'GET' && isListingVersions(parameters))
+      return { headers: XML, body: await listVersions(emulator.store, object.bucket, parameters) };
     if (request.method !== 'GET' || !isListing(parameters)) return notImplemented;
     return { headers: XML, body: await listObjects(emulator.store, object.bucket, parameters) };
   }

@@ -1,9 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
@@ -81,6 +83,22 @@ describe.each([
     ]);
     const none = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'nothing/', MaxKeys: 1 }));
     expect([none.KeyCount, none.Contents]).toEqual([0, undefined]);
+  });
+
+  test('lists one version of each object, as for a bucket that keeps none, and deletes it', async () => {
+    const client = await start(createStore());
+    const keys = ['versions/a', 'versions/é & <x>.bin', 'versions0'];
+    for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+    const list = async () => (await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: 'versions/' }))).Versions ?? [];
+    const found = await list();
+    expect(found).toEqual(
+      keys.slice(0, 2).map((Key) => expect.objectContaining({ Key, VersionId: 'null', IsLatest: true, LastModified: expect.any(Date) })),
+    );
+    const [{ Key, VersionId } = {}] = found;
+    await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+    expect((await list()).map((version) => version.Key)).toEqual([keys[1]]);
+    const folders = new ListObjectVersionsCommand({ Bucket, Delimiter: '/' });
+    await expect(client.send(folders)).rejects.toMatchObject({ name: 'NotImplemented' });
   });
 
   test('returns the same errors as S3', async () => {

@@ -1,0 +1,41 @@
+import { DeleteObjectCommand, ListObjectVersionsCommand, type S3Client } from '@aws-sdk/client-s3';
+
+/** The objects of a bucket whose keys begin with a prefix. */
+export interface Objects {
+  bucket: string;
+  prefix: string;
+}
+
+const PARALLEL = 10;
+/** Of 1,000 versions each. */
+const MAX_PAGES = 100_000;
+
+/** Every version of the objects, and every mark of a deletion, page by page. @throws Error if there are too many */
+async function* versionPages(
+  client: S3Client,
+  { bucket, prefix }: Objects,
+): AsyncGenerator<{ Key: string; VersionId: string | undefined }[]> {
+  let marker: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } = {};
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const found = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix, ...marker }));
+    const all = [...(found.Versions ?? []), ...(found.DeleteMarkers ?? [])];
+    yield all.flatMap(({ Key, VersionId }) => (Key === undefined ? [] : [{ Key, VersionId }]));
+    if (!found.IsTruncated) return;
+    marker = { KeyMarker: found.NextKeyMarker, VersionIdMarker: found.NextVersionIdMarker };
+  }
+  throw new Error(`More than ${MAX_PAGES} pages of ${bucket} begin with ${prefix}.`);
+}
+
+/** Deletes all versions of objects, so that none can be restored, or only counts them. @returns how many there were */
+export const deleteObjects = async (client: S3Client, objects: Objects, isDeleting: boolean): Promise<number> => {
+  let count = 0;
+  for await (const versions of versionPages(client, objects)) {
+    count += versions.length;
+    if (!isDeleting) continue;
+    for (let i = 0; i < versions.length; i += PARALLEL)
+      await Promise.all(
+        versions.slice(i, i + PARALLEL).map((version) => client.send(new DeleteObjectCommand({ Bucket: objects.bucket, ...version }))),
+      );
+  }
+  return count;
+};

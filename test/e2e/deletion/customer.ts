@@ -1,0 +1,85 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { closeServer, listen } from '../../../infra/local/http/listen.ts';
+import type { Control } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { TestRun } from '../../support/local-run.ts';
+
+/** Where tests send webhooks. */
+export const startReceiver = async () => {
+  const server = createServer((_, response) => void response.writeHead(204).end());
+  await listen(server, 0);
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+};
+
+/** An organization with data of every kind. */
+export interface Customer {
+  organization: string;
+  key: string;
+  secret: string;
+  email: string;
+  password: string;
+  token: string;
+  events: number;
+}
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * Creates an organization with data of every kind. Whatever it or its people named, wrote or sent contains `canary`.
+ * @param port of the receiver of webhooks
+ */
+export const createCustomer = async (run: TestRun, control: Control, s3: S3Client, canary: string, port: number): Promise<Customer> => {
+  const { done } = control;
+  const admin = (await control.asAdmin()).token;
+  const { id: organization } = await control.createOrganization(`${canary} Ltd`);
+  const email = `${canary}@example.com`;
+  const temporary = 'Temporary-Password-1';
+  const password = 'A-Password-of-my-own-2';
+  await done('POST', '/v1/users', {
+    token: admin,
+    body: { email, name: canary, role: 'owner', organization, temporary_password: temporary },
+  });
+  const { session } = await done('POST', '/v1/auth/login', { body: { email, password: temporary } });
+  const { access_token: token } = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: password } });
+
+  await done('PUT', '/v1/observability/payload-log', { token, body: { enabled: true } });
+  const body = { name: `${canary} key`, metadata: { team: canary } };
+  const { id: key, secret } = await done('POST', '/v1/api-keys', { token, body });
+  const { id: webhook } = await done('POST', '/v1/webhooks', { token, body: { url: `http://127.0.0.1:${port}/${canary}` } });
+  await done('POST', `/v1/webhooks/${webhook}/test`, { token });
+  await done('POST', '/v1/tickets', { token, body: { subject: canary, body: `I am ${canary}.` } });
+  await done('PATCH', '/v1/billing/profile', { token, body: { emails: [email] } });
+
+  const send = async (path: string, fields: object, headers: Record<string, string> = {}): Promise<void> => {
+    const response = await fetch(`${run.base_url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: run.model, user: canary, metadata: { who: canary }, ...fields }),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+  };
+  const messages = [{ role: 'user', content: `Hello, I am ${canary}.` }];
+  await send('/v1/chat/completions', { messages, max_tokens: 3 });
+  await send('/v1/chat/completions', { messages, max_tokens: 4, stream: true });
+  await send('/v1/chat/completions', { messages, max_tokens: 5 }, { 'idempotency-key': canary });
+  await send('/v1/responses', { input: `Hello, I am ${canary}.`, max_output_tokens: 16 });
+  const events = 4;
+  await eventually(async () => (await run.eventsOf(key)).length === events, 'all requests are settled');
+
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const times = { start_time: nowSeconds - DAY_SECONDS, end_time: nowSeconds + 60 };
+  const { id: exported } = await done('POST', '/v1/billing/exports', { token, body: { format: 'csv', ...times } });
+  const stateOf = async () => (await done('GET', `/v1/billing/exports/${exported}`, { token })).state;
+  await eventually(async () => (await stateOf()) === 'completed', 'the export is complete');
+
+  const files = [
+    [run.buckets.Weights, `${organization}/${canary}/config.json`],
+    [run.buckets.TicketFiles, `kept/${organization}/tkt_1/att_1`],
+    [run.buckets.TicketFiles, `pending/${organization}/tkt_1/att_2`],
+  ] as const;
+  for (const [Bucket, Key] of files) await s3.send(new PutObjectCommand({ Bucket, Key, Body: canary }));
+  return { organization, key, secret, email, password, token, events };
+};
