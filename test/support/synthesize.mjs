@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { synthesize } from '../../infra/local/assembly/synthesize.ts';
@@ -14,5 +14,12 @@ export default async () => {
   await using home = temporaryFolder();
   await synthesize(path.join(import.meta.dirname, '../..'), folder, { environment: isolatedEnvironment(home.path) });
   process.env.SLUICE_TEST_ASSEMBLY = folder;
-  process.env.SLUICE_TEST_PERMISSIONS = process.env.RECORD_PERMISSIONS ?? (await mkdtemp(path.join(tmpdir(), 'sluice-permissions-')));
+  process.env.SLUICE_TEST_PERMISSIONS = await permissionsFolder();
+};
+
+const permissionsFolder = async () => {
+  const { RECORD_PERMISSIONS: kept } = process.env;
+  if (kept === undefined) return mkdtemp(path.join(tmpdir(), 'sluice-permissions-'));
+  await mkdir(kept, { recursive: true });
+  return path.resolve(kept);
 };
