@@ -1,5 +1,4 @@
 import path from 'node:path';
-import middy from '@middy/core';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterReader } from '../../shared/admission/limiter-reader.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
@@ -7,8 +6,7 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { identified } from '../../shared/http/api-event.ts';
-import { errorReplies } from '../../shared/http/error-replies.ts';
+import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
 import { lazy } from '../../shared/http/lazy.ts';
 import { type Handle, type Routes, route } from '../../shared/http/router.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
@@ -58,20 +56,17 @@ const routes: Routes = {};
 for (const { id, method, path: routePath } of routesOfHost(host.scope))
   routes[routePath] = { ...routes[routePath], [method]: id in handlers ? handlers[id as keyof typeof handlers] : 'elsewhere' };
 
-export const handler = middy({ timeoutEarlyInMillis: 0 })
-  .use(identified())
-  .use(errorReplies())
-  .handler(
-    route({
-      ...routes,
-      ...serviceRoutes({
-        health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
-        reference: {
-          document: async (event) => (await reference()).document(event),
-          page: async (event) => (await reference()).page(event),
-          viewerFile: async (event) => (await reference()).viewerFile(event),
-        },
-        apiVersion: API_VERSIONS.inference,
-      }),
+export const handler = bufferedHandler(
+  route({
+    ...routes,
+    ...serviceRoutes({
+      health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
+      reference: {
+        document: async (event) => (await reference()).document(event),
+        page: async (event) => (await reference()).page(event),
+        viewerFile: async (event) => (await reference()).viewerFile(event),
+      },
+      apiVersion: API_VERSIONS.inference,
     }),
-  );
+  }),
+);

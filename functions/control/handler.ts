@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import middy from '@middy/core';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
@@ -12,8 +11,7 @@ import { createDeploymentStore } from '../../shared/deployments/deployment-store
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { identified } from '../../shared/http/api-event.ts';
-import { errorReplies } from '../../shared/http/error-replies.ts';
+import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
@@ -136,4 +134,4 @@ const routes: Routes = serviceRoutes({
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
-export const handler = middy({ timeoutEarlyInMillis: 0 }).use(identified()).use(errorReplies()).handler(route(routes));
+export const handler = bufferedHandler(route(routes));

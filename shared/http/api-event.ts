@@ -32,6 +32,3 @@ export const identify = (event: ApiEvent): void => {
   event.receivedAtMs = Date.now();
   event.requestId = newRequestId(event.receivedAtMs);
 };
-
-/** Middleware: identifies each request. */
-export const identified = () => ({ before: ({ event }: { event: ApiEvent }): void => identify(event) });

@@ -24,8 +24,3 @@ export const toErrorReply = (error: unknown, event: ApiEvent): Reply => {
   logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
   return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
 };
-
-/** Middleware: replies to thrown errors. */
-export const errorReplies = () => ({
-  onError: ({ event, error }: { event: ApiEvent; error: Error | null }): Reply => toErrorReply(error, event),
-});
