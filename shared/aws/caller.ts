@@ -21,7 +21,7 @@ export interface Call {
   method?: 'POST' | 'PUT';
   /** URI-encoded. */
   path: string;
-  /** Lower-case names; `host`, the date and the credentials' headers are added. */
+  /** Lower-case names; `host`, the date and the credentials' headers are added. A frozen list is signed faster. */
   headers: readonly (readonly [name: string, value: string])[];
   body: string | Buffer;
   signal?: AbortSignal | undefined;
@@ -74,15 +74,28 @@ export const createCaller = (options: CallerOptions): Caller => {
   // Unlike an import, this loads only the one of the two that is needed.
   const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
   const agent = limitConnecting(new Agent({ keepAlive: true, maxSockets: options.maxSockets }), options.connectMs);
-  const hostHeader = ['host', host] as const;
+  // All of its connections are to one place. Node's own name has twenty parts with HTTPS, and is made twice for each call.
+  agent.getName = () => host;
+  const named = new WeakMap<Call['headers'], Named>();
+  const withHost = (headers: Call['headers']): Named => {
+    const known = named.get(headers);
+    if (known) return known;
+    const list: Call['headers'] = [['host', host], ...headers];
+    const made = { list, flat: list.flat() };
+    if (Object.isFrozen(headers)) {
+      Object.freeze(list);
+      named.set(headers, made);
+    }
+    return made;
+  };
   const sign = createSigner({ service: services[service].signingName, region });
   /** How far AWS's clock is ahead of ours, once a signature was rejected because of it. */
   let clockOffsetMs = 0;
 
   /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
   const send = ({ method = 'POST', path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
-    const named = [hostHeader, ...headers];
-    const signed = sign({ method, path, headers: named, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
+    const { list, flat } = withHost(headers);
+    const signed = sign({ method, path, headers: list, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
     return new Promise((resolve, reject) => {
       const outgoing = request({
         host: hostname,
@@ -90,7 +103,7 @@ export const createCaller = (options: CallerOptions): Caller => {
         method,
         path,
         agent,
-        headers: [...named.flat(), ...signed, 'content-length', String(Buffer.byteLength(body))],
+        headers: [...flat, ...signed, 'content-length', String(Buffer.byteLength(body))],
       });
       if (signal) abortWith(signal, outgoing);
       const silence = setTimeout(() => outgoing.destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
@@ -171,6 +184,12 @@ export const createCaller = (options: CallerOptions): Caller => {
     },
   };
 };
+
+/** The headers of a call with its host: as pairs, and as one list. */
+interface Named {
+  list: Call['headers'];
+  flat: string[];
+}
 
 interface Received {
   reply: IncomingMessage;

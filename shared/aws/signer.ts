@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { Credentials } from './credentials.ts';
 
 type Header = readonly [name: string, value: string];
@@ -8,7 +8,10 @@ export interface Signable {
   method: string;
   /** As it is sent: URI-encoded, without a query. */
   path: string;
-  /** Every header to sign except `x-amz-date` and `x-amz-security-token`: lower-case names with `host` among them. */
+  /**
+   * Every header to sign except `x-amz-date` and `x-amz-security-token`: lower-case names with `host` among them. Most of the work for a frozen list is
+   * done once in a second.
+   */
   headers: readonly Header[];
   body: string | Uint8Array;
 }
@@ -33,6 +36,28 @@ export const signingKeyOf = (secretAccessKey: string, scope: readonly string[]):
 /** `20261122T095500Z` */
 export const amzDateOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+const INNER = 0x36;
+const OUTER = 0x5c;
+
+/**
+ * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal. As two hashes it takes a fifth of `createHmac`'s time, which makes
+ * several objects for each signature.
+ */
+const createSha256Hmac = (key: Buffer): ((text: string) => string) => {
+  const inner = Buffer.alloc(BLOCK_BYTES, INNER);
+  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, OUTER);
+  for (const [i, byte] of key.entries()) {
+    inner[i] = byte ^ INNER;
+    outer[i] = byte ^ OUTER;
+  }
+  return (text) => {
+    hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer').copy(outer, BLOCK_BYTES);
+    return hash('sha256', outer);
+  };
+};
+
 const UNRESERVED = /^[\w.~/-]*$/;
 
 /** The path encoded once more, as every service but S3 expects it. */
@@ -43,14 +68,31 @@ const canonicalPath = (path: string): string =>
         .replace(/%2F/g, '/')
         .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Inserts a header before those with later names. A request has few headers, so this costs less than to sort them. */
-const insert = (sorted: Header[], header: Header): void => {
-  let at = sorted.length;
-  for (; at > 0 && (sorted[at - 1] as Header)[0] > header[0]; at--) sorted[at] = sorted[at - 1] as Header;
-  sorted[at] = header;
-};
-
 const MANY_SPACES = /\s+/g;
+
+/** The canonical request without its body, and what it depends on besides the headers. */
+interface Head {
+  method: string;
+  path: string;
+  amzDate: string;
+  sessionToken: string | undefined;
+  text: string;
+  /** Of the signed headers. */
+  names: string;
+}
+
+const toHead = (
+  headers: readonly Header[],
+  { path, ...request }: Omit<Head, 'text' | 'names'>,
+  canonical: (path: string) => string,
+): Head => {
+  const sorted: Header[] = [...headers, ['x-amz-date', request.amzDate]];
+  if (request.sessionToken !== undefined) sorted.push(['x-amz-security-token', request.sessionToken]);
+  sorted.sort(([one], [other]) => (one < other ? -1 : 1));
+  const lines = sorted.map(([name, value]) => `${name}:${value.trim().replace(MANY_SPACES, ' ')}\n`).join('');
+  const names = sorted.map(([name]) => name).join(';');
+  return { ...request, path, names, text: `${request.method}\n${canonical(path)}\n\n${lines}\n${names}\n` };
+};
 
 /**
  * Signs requests to one service in one region with Signature Version 4
@@ -59,15 +101,14 @@ const MANY_SPACES = /\s+/g;
  * @returns the headers that the signature adds, as a flat list of names and values
  */
 export const createSigner = ({ service, region }: { service: string; region: string }) => {
-  let derived: { secret: string; day: string; scope: string; key: KeyObject } | undefined;
+  let derived: { secret: string; day: string; scope: string; hmac: (text: string) => string } | undefined;
   let lastDate: { second: number; amzDate: string } | undefined;
 
-  const keyOf = (secret: string, amzDate: string): { scope: string; key: KeyObject } => {
+  const keyOf = (secret: string, amzDate: string): { scope: string; hmac: (text: string) => string } => {
     if (derived?.secret !== secret || !amzDate.startsWith(derived.day)) {
       const scope = scopeOf(amzDate, region, service);
       const [day = ''] = scope;
-      // With bytes as its key, each signature would take five times as long.
-      derived = { secret, day, scope: scope.join('/'), key: createSecretKey(signingKeyOf(secret, scope)) };
+      derived = { secret, day, scope: scope.join('/'), hmac: createSha256Hmac(signingKeyOf(secret, scope)) };
     }
     return derived;
   };
@@ -79,32 +120,27 @@ export const createSigner = ({ service, region }: { service: string; region: str
   };
 
   const pathOf = service === 's3' ? (path: string): string => path : canonicalPath;
+  const heads = new WeakMap<readonly Header[], Head>();
 
-  return (
-    { method, path, headers, body }: Signable,
-    { accessKeyId, secretAccessKey, sessionToken }: Credentials,
-    nowMs: number,
-  ): string[] => {
+  const headOf = ({ method, path, headers }: Signable, amzDate: string, sessionToken: string | undefined): Head => {
+    const known = heads.get(headers);
+    if (known?.amzDate === amzDate && known.sessionToken === sessionToken && known.path === path && known.method === method) return known;
+    const head = toHead(headers, { method, path, amzDate, sessionToken }, pathOf);
+    if (Object.isFrozen(headers)) heads.set(headers, head);
+    return head;
+  };
+
+  return (signable: Signable, { accessKeyId, secretAccessKey, sessionToken }: Credentials, nowMs: number): string[] => {
     const amzDate = dateOf(nowMs);
-    const added = ['x-amz-date', amzDate];
-    const sorted: Header[] = [['x-amz-date', amzDate]];
-    if (sessionToken !== undefined) {
-      added.push('x-amz-security-token', sessionToken);
-      insert(sorted, ['x-amz-security-token', sessionToken]);
-    }
-    for (const header of headers) insert(sorted, header);
-    let canonicalHeaders = '';
-    let names = '';
-    for (const [name, value] of sorted) {
-      canonicalHeaders += `${name}:${value.trim().replace(MANY_SPACES, ' ')}\n`;
-      names += names === '' ? name : `;${name}`;
-    }
-    const request = `${method}\n${pathOf(path)}\n\n${canonicalHeaders}\n${names}\n${hash('sha256', body)}`;
-    const { scope, key } = keyOf(secretAccessKey, amzDate);
-    const signature = createHmac('sha256', key)
-      .update(`${ALGORITHM}\n${amzDate}\n${scope}\n${hash('sha256', request)}`)
-      .digest('hex');
-    added.push('authorization', `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`);
-    return added;
+    const { text, names } = headOf(signable, amzDate, sessionToken);
+    const { scope, hmac } = keyOf(secretAccessKey, amzDate);
+    const signature = hmac(`${ALGORITHM}\n${amzDate}\n${scope}\n${hash('sha256', text + hash('sha256', signable.body))}`);
+    return [
+      'x-amz-date',
+      amzDate,
+      ...(sessionToken === undefined ? [] : ['x-amz-security-token', sessionToken]),
+      'authorization',
+      `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+    ];
   };
 };

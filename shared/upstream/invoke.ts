@@ -1,4 +1,4 @@
-import { type Caller, createCaller } from '../aws/caller.ts';
+import { type Call, type Caller, createCaller } from '../aws/caller.ts';
 import type { FieldNames } from '../http/errors.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
@@ -32,6 +32,19 @@ export interface Invocation {
 /** Starts an invocation and yields the chunks of its answer, one batch per payload part. Throws the errors of `toUpstreamError`. */
 export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>;
 
+const named = new WeakMap<Target, Call['headers']>();
+
+/** The headers of a target's invocations: always the same list, which is signed faster. */
+const headersOf = (target: Target): Call['headers'] => {
+  const known = named.get(target);
+  if (known) return known;
+  const { component } = target;
+  const json = ['content-type', 'application/json'] as const;
+  const made = Object.freeze(component === undefined ? [json] : [json, ['x-amzn-sagemaker-inference-component', component] as const]);
+  named.set(target, made);
+  return made;
+};
+
 /**
  * Invokes the SageMaker runtime
  * (https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointWithResponseStream.html). ALWAYS uses the streaming call: the
@@ -59,9 +72,9 @@ export const createInvoke = (): Invoke => {
     let answer: AnswerReader | undefined;
     let isRead = false;
     try {
-      const headers: [string, string][] = [['content-type', 'application/json']];
-      if (target.component !== undefined) headers.push(['x-amzn-sagemaker-inference-component', target.component]);
-      if (target.prefix_aware && affinity !== undefined) headers.push(['x-amzn-sagemaker-prefix-aware-id', affinity]);
+      const known = headersOf(target);
+      const headers =
+        target.prefix_aware && affinity !== undefined ? [...known, ['x-amzn-sagemaker-prefix-aware-id', affinity] as const] : known;
       const path = `/endpoints/${encodeURIComponent(target.endpoint)}/invocations-response-stream`;
       const send = () => callerFor(target.region).open({ path, headers, body, signal: signal.signal });
       const sentAtMs = performance.now();

@@ -59,6 +59,26 @@ test("signs as AWS's own signer, over 2,000 generated requests", async () => {
   );
 }, 60_000);
 
+test('signs with a frozen list of headers as with a new one, whatever else changes', () => {
+  const headers = Object.freeze([
+    ['host', 'a'],
+    ['x-amz-target', 'b'],
+  ] as const);
+  const signers = { service: 'lambda', region: 'us-east-1' };
+  const sign = createSigner(signers);
+  const times = fc.integer({ min: 0, max: 5_000 });
+  const tokens = fc.constantFrom(undefined, 'one', 'two');
+  const requests = fc.record({ method: fc.constantFrom('POST', 'PUT'), path: fc.constantFrom('/', '/a'), body: text });
+  fc.assert(
+    fc.property(requests, tokens, times, (one, sessionToken, atMs) => {
+      const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret', sessionToken };
+      const fresh = createSigner(signers)({ ...one, headers: [...headers] }, credentials, atMs);
+      expect(sign({ ...one, headers }, credentials, atMs)).toEqual(fresh);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('uses a new key for a new day and for new credentials', () => {
   const sign = createSigner({ service: 'dynamodb', region: 'us-east-1' });
   const signable = { method: 'POST', path: '/', headers: [['host', 'a']] as const, body: '' };
