@@ -1,3 +1,4 @@
+import { unreadMapOf } from '../database/unread-map.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import type { Limits, Period, RateLimits } from './limits.ts';
 import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts';
@@ -51,6 +52,9 @@ export interface LimiterItem {
   [counter: `r${number}` | `t${number}`]: number;
   [counter: `d${number}` | `m${number}`]: StoredNanos;
 }
+
+/** The attribute of the requests in flight. */
+export const IN_FLIGHT = 'fl' satisfies keyof LimiterItem;
 
 /** A change of a limiter item's configuration. */
 export interface Configuration<Item extends LimiterItem = LimiterItem> {
@@ -188,7 +192,7 @@ const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
   return { current: counts[0] ?? 0, past: counts.slice(1) };
 };
 
-export const inFlightOf = ({ fl }: LimiterItem): number => Object.keys(fl).length;
+export const inFlightOf = (item: LimiterItem): number => unreadMapOf(item)?.size ?? Object.keys(item.fl).length;
 
 /** The usage as of a slot. */
 export const usageOf = (item: LimiterItem, slot: number): Usage => ({
@@ -228,7 +232,8 @@ export const entriesOf = (item: LimiterItem): [requestId: string, Entry][] =>
 
 /** The entry of a request, while it is in flight. */
 export const entryOf = (item: LimiterItem, requestId: string): Entry | undefined => {
-  const stored = item.fl[requestId];
+  const unread = unreadMapOf(item);
+  const stored = unread ? (unread.get(requestId) as StoredEntry | undefined) : item.fl[requestId];
   return stored && readEntry(stored);
 };
 
