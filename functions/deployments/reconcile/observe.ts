@@ -69,19 +69,15 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
   const generation = deployment.generations.find((other) => other.number === number);
   const name = awsNameOf(aws.installation, deployment.id, number);
   const leaves = isLeaving(deployment, generation);
-  const [endpoint, component, scaling] = await Promise.all([
+  const [hasModel, hasConfig, endpoint, component, scaling, components] = await Promise.all([
+    aws.sageMaker.hasModel(name),
+    aws.sageMaker.hasConfig(name),
     aws.sageMaker.describeEndpoint(name),
     aws.sageMaker.describeComponent(name),
     aws.scaling.describe(name),
-  ]);
-  // A component that exists needs neither a model nor a configuration to be created.
-  const isWhole = endpoint && component && !leaves;
-  const [hasModel, hasConfig, components, log] = await Promise.all([
-    isWhole ? true : aws.sageMaker.hasModel(name),
-    isWhole ? true : aws.sageMaker.hasConfig(name),
     leaves ? aws.sageMaker.listComponentsOn(name) : [],
-    leaves || !generation ? undefined : readLog(aws, name, deployment, generation, component),
   ]);
+  const log = leaves || !generation ? undefined : await readLog(aws, name, deployment, generation, component);
   return {
     hasModel,
     hasConfig,

@@ -16,21 +16,23 @@ const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
 
 /**
  * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from what exists; each one needs what the one
- * before it creates.
+ * before it creates. A model and a configuration are created again also beneath an endpoint: a late pass of an earlier stop may delete them, and SageMaker
+ * needs them for each copy that it adds.
  */
 export const stepsUp = (deployment: Deployment, generation: number, seen: ObservedGeneration, isAsleep: boolean): Call[] => {
   const { endpoint, component } = seen;
   const model: Call[] = seen.hasModel ? [] : [{ generation, kind: 'create_model' }];
+  const config: Call[] = seen.hasConfig ? [] : [{ generation, kind: 'create_config' }];
+  const needed = [...model, ...config];
   if (!endpoint) {
     // A component outlives its endpoint, and can't be moved to another one.
     if (component) return component.status === 'Deleting' ? [] : [{ generation, kind: 'delete_component' }];
-    const config: Call[] = seen.hasConfig ? [] : [{ generation, kind: 'create_config' }];
-    return [...model, ...config, { generation, kind: 'create_endpoint' }];
+    return [...needed, { generation, kind: 'create_endpoint' }];
   }
   if (!OPEN.has(endpoint.status)) return [];
-  if (!component) return endpoint.status === 'InService' ? [...model, { generation, kind: 'create_component' }] : model;
-  if (component.status !== 'InService') return [];
-  return isAsleep ? stepsToSleep(deployment, generation, seen) : stepsToScale(deployment, generation, seen);
+  if (!component) return endpoint.status === 'InService' ? [...needed, { generation, kind: 'create_component' }] : needed;
+  if (component.status !== 'InService') return needed;
+  return [...needed, ...(isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, seen)];
 };
 
 /** Without copies. Scaling is suspended first: otherwise one of its alarms brings a copy back. */

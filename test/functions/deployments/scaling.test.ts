@@ -154,7 +154,7 @@ test('a steady deployment costs no write and no change on AWS', async () => {
   for (let passes = 0; passes < 3; passes++) await world.pass();
   expect((await world.read()).version).toBe(version);
   const made = world.plane.calls.slice(calls).map(({ operation }) => operation);
-  expect(made.length).toBe(12);
+  expect(made.length).toBe(18);
   expect(made.every((operation) => operation.startsWith('Describe'))).toBe(true);
   expect(world.messages.size > 0 && world.takeDue()).toBe(false);
 });
