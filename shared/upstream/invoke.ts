@@ -14,6 +14,8 @@ const MAX_SOCKETS = 1_024;
 /** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
 const STALE_CONNECTION_MS = 250;
 
+const OVER: IteratorResult<UpstreamChunk[]> = { done: true, value: undefined };
+
 export interface Invocation {
   target: Target;
   /** The JSON body for the container. */
@@ -29,8 +31,13 @@ export interface Invocation {
   onHead?: () => void;
 }
 
-/** Starts an invocation and yields the chunks of its answer, one batch per payload part. Throws the errors of `toUpstreamError`. */
-export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>;
+/**
+ * The chunks of an answer, one batch per payload part. The invocation starts with the first `next`, which throws the errors of `toUpstreamError`; only one
+ * call may be pending at a time. `return` stops the container, unless the answer is complete. An async generator is one, too.
+ */
+export type AnswerBatches = AsyncIterable<UpstreamChunk[]> & Required<Pick<AsyncIterator<UpstreamChunk[]>, 'next' | 'return'>>;
+
+export type Invoke = (invocation: Invocation) => AnswerBatches;
 
 const named = new WeakMap<Target, Call['headers']>();
 
@@ -68,31 +75,55 @@ export const createInvoke = (): Invoke => {
     return caller;
   };
 
-  return async function* ({ target, body, choices, signal, affinity, names, onHead }) {
+  /** Sends an invocation and reads the head of its reply. */
+  const open = async ({ target, body, choices, signal, affinity, onHead }: Invocation): Promise<AnswerReader> => {
+    const known = headersOf(target);
+    const headers =
+      target.prefix_aware && affinity !== undefined ? [...known, ['x-amzn-sagemaker-prefix-aware-id', affinity] as const] : known;
+    const path = `/endpoints/${encodeURIComponent(target.endpoint)}/invocations-response-stream`;
+    const send = () => callerFor(target.region).open({ path, headers, body, signal: signal.signal });
+    const sentAtMs = performance.now();
+    const reply = await send().catch((error: unknown) => {
+      if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
+      if (performance.now() - sentAtMs > STALE_CONNECTION_MS) throw new BrokenAtWork(error);
+      return send();
+    });
+    onHead?.();
+    return createAnswerReader(reply, choices, () => signal.abort());
+  };
+
+  // Not an async generator: that makes three promises more for each batch.
+  return (invocation) => {
+    let hasStarted = false;
+    let hasEnded = false;
     let answer: AnswerReader | undefined;
-    let isRead = false;
-    try {
-      const known = headersOf(target);
-      const headers =
-        target.prefix_aware && affinity !== undefined ? [...known, ['x-amzn-sagemaker-prefix-aware-id', affinity] as const] : known;
-      const path = `/endpoints/${encodeURIComponent(target.endpoint)}/invocations-response-stream`;
-      const send = () => callerFor(target.region).open({ path, headers, body, signal: signal.signal });
-      const sentAtMs = performance.now();
-      const reply = await send().catch((error: unknown) => {
-        if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
-        if (performance.now() - sentAtMs > STALE_CONNECTION_MS) throw new BrokenAtWork(error);
-        return send();
-      });
-      onHead?.();
-      answer = createAnswerReader(reply, choices, () => signal.abort());
-      for (let batch = await answer.next(); batch; batch = await answer.next()) yield batch;
-      isRead = true;
-    } catch (error) {
-      throw toUpstreamError(error, names, body);
-    } finally {
+    const end = (isRead: boolean): void => {
       answer?.close();
       // Only an abort stops the container; leaving the loop does not.
-      if (!isRead) signal.abort();
-    }
+      if (hasStarted && !hasEnded && !isRead) invocation.signal.abort();
+      hasEnded = true;
+    };
+    const batches: AnswerBatches = {
+      next: async () => {
+        if (hasEnded) return OVER;
+        hasStarted = true;
+        try {
+          answer ??= await open(invocation);
+          const batch = await answer.next();
+          if (batch) return { value: batch };
+        } catch (error) {
+          end(false);
+          throw toUpstreamError(error, invocation.names, invocation.body);
+        }
+        end(true);
+        return OVER;
+      },
+      return: async () => {
+        end(false);
+        return OVER;
+      },
+      [Symbol.asyncIterator]: () => batches,
+    };
+    return batches;
   };
 };

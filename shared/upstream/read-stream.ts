@@ -13,6 +13,12 @@ const MAX_DETAIL_CHARACTERS = 500;
 /** JSON that is no longer than this can't be too deep to be written again. */
 const MAX_UNMEASURED_CHARACTERS = 4_096;
 
+const EVENT_START = 'data: ';
+const EVENT_END = '\n\n';
+
+/** Whether a text can be one whole event. It can also be several: then no JSON is all that is between its start and its end. */
+const isOneEvent = (text: string): boolean => text.startsWith(EVENT_START) && text.endsWith(EVENT_END);
+
 const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`, what);
 
@@ -111,6 +117,17 @@ export const createStreamReader = (choices = 1) => {
     if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream contains a line that is too long.');
   };
 
+  /** Processes a part. Most parts are one event whose chunk is known, so that its lines need not be found. */
+  const takePart = (text: string, chunks: UpstreamChunk[]): void => {
+    const isBetweenEvents = pieces.length === 0 && data === undefined && !isErrorEvent && !isDone;
+    const known =
+      isBetweenEvents && isOneEvent(text) ? template.match(text, EVENT_START.length, text.length - EVENT_END.length) : undefined;
+    if (known) {
+      hasOutput ||= isOutput(known);
+      chunks.push(known);
+    } else takeLines(text, chunks);
+  };
+
   /** Returns the chunks before a failure; the next call throws the failure. */
   const reading = (read: (chunks: UpstreamChunk[]) => void): UpstreamChunk[] => {
     if (failure) throw failure;
@@ -131,7 +148,7 @@ export const createStreamReader = (choices = 1) => {
 
   return {
     /** The chunks that this part completes, in order. */
-    push: (part: Uint8Array): UpstreamChunk[] => reading((chunks) => takeLines(decoder.decode(part, { stream: true }), chunks)),
+    push: (part: Uint8Array): UpstreamChunk[] => reading((chunks) => takePart(decoder.decode(part, { stream: true }), chunks)),
 
     /** Ends the stream and returns the chunks of a last unterminated line. */
     end: (): UpstreamChunk[] =>

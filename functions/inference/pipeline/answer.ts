@@ -13,9 +13,9 @@ const FIRST_CHUNK_MS = 60_000;
 export type AnswerPart = UpstreamChunk[] | string;
 
 /** An answer in parts, of which the first one has been requested. */
-interface Answer {
+export interface Answer {
   first: Promise<IteratorResult<AnswerPart>>;
-  rest: AsyncGenerator<AnswerPart>;
+  rest: Pick<AsyncIterator<AnswerPart>, 'next'>;
 }
 
 /** Waits for the first part, so that a failure before it becomes a reply with its own status. */

@@ -1,6 +1,7 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import type { AnswerBatches } from '../../../shared/upstream/invoke.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { AnswerPart } from './answer.ts';
 import { attemptSignal } from './attempt-signal.ts';
@@ -34,7 +35,7 @@ interface DeploymentRequest {
 export async function* invokeDeployment(
   deps: Pick<Dependencies, 'capacity'>,
   { model, prepared, admission, inFlight }: DeploymentRequest,
-  invoke: (model: Model, signal: AbortController) => AsyncGenerator<UpstreamChunk[]>,
+  invoke: (model: Model, signal: AbortController) => AnswerBatches,
 ): AsyncGenerator<AnswerPart> {
   const { abort, leftMs, onSettled } = inFlight;
   /** Returns the failure if the targets turn out to have no capacity. */

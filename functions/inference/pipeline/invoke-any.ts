@@ -2,7 +2,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import type { AnswerBatches, Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 import { attemptSignal } from './attempt-signal.ts';
 import { ClientClosed } from './in-flight-request.ts';
 import type { TargetHealth } from './target-health.ts';
@@ -36,8 +36,8 @@ export const invokeAny = (
   invoke: Invoke,
   health: Pick<TargetHealth, 'invoked' | 'answered' | 'failed'>,
   { targets, bodyFor, ids, onTarget, ...invocation }: AnyInvocation,
-): AsyncGenerator<UpstreamChunk[]> => {
-  const start = (target: Target, signal: AbortController): AsyncGenerator<UpstreamChunk[]> => {
+): AnswerBatches => {
+  const start = (target: Target, signal: AbortController): AnswerBatches => {
     onTarget(target);
     return invoke({ ...invocation, target, body: bodyFor(target), signal });
   };
@@ -47,7 +47,7 @@ export const invokeAny = (
 
   const { signal } = invocation.signal;
   /** Invokes a target and waits for its first chunks. */
-  const begin = async (target: Target, answer: AsyncGenerator<UpstreamChunk[]>): Promise<IteratorResult<UpstreamChunk[]>> => {
+  const begin = async (target: Target, answer: AnswerBatches): Promise<IteratorResult<UpstreamChunk[]>> => {
     try {
       health.invoked(target);
       const batch = await answer.next();

@@ -4,11 +4,11 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
-import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import type { AnswerBatches } from '../../../shared/upstream/invoke.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { isLogged } from '../payload-log/log-header.ts';
-import { type AnswerPart, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
+import { type Answer, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
 import { invokeDeployment, waitMsOf } from './deployment-request.ts';
 import { type Fitted, fitWindow } from './fit-window.ts';
@@ -76,7 +76,7 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   { prompt, maxTokens }: Fitted<P>,
   model: Model,
   signal: AbortController,
-): AsyncGenerator<UpstreamChunk[]> => {
+): AnswerBatches => {
   const { requestId } = claim;
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
   const continuousUsage = model.continuous_usage && prepared.choices === 1;
@@ -101,7 +101,7 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
   deps: Dependencies,
   admitted: AdmittedRequest<Request, P>,
   fitted: Fitted<P>,
-): AsyncGenerator<AnswerPart> => {
+): Answer['rest'] => {
   const invoke = (model: Model, signal: AbortController) => invokeTargets(route, deps, admitted, fitted, model, signal);
   const { model, inFlight } = admitted;
   return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, inFlight.abort);
@@ -111,7 +111,7 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   { request, model, prepared, event, claim, admission, mayStore, headers, inFlight, recorder }: AdmittedRequest<Request, P>,
-  chunks: AsyncGenerator<AnswerPart>,
+  chunks: Answer['rest'],
 ): ReturnType<Serve> => {
   const answer = { first: chunks.next(), rest: chunks };
   const { requestId } = claim;

@@ -156,6 +156,28 @@ describe('an invocation is sent once more only if its connection broke before th
   });
 });
 
+test('leaving an answer stops the container, unless the answer is complete or was never requested', async () => {
+  const target = { endpoint: 'e', weight: 1 };
+  sagemaker.answers((response) => response.writeHead(200).write(token('one')));
+  const left = new AbortController();
+  const begun = createInvoke()({ target, body: '{}', choices: 1, signal: left });
+  expect(await begun.next()).toMatchObject({ value: [{ choices: [{ delta: { content: 'one' } }] }] });
+  expect(await begun.return()).toMatchObject({ done: true });
+  expect(await begun.next()).toMatchObject({ done: true });
+  expect(left.signal.aborted).toBe(true);
+
+  sagemaker.answers(sends(token('one'), END));
+  const complete = new AbortController();
+  const whole = createInvoke()({ target, body: '{}', choices: 1, signal: complete });
+  expect(await Array.fromAsync(whole)).toHaveLength(1);
+  await whole.return();
+  const unrequested = new AbortController();
+  const never = createInvoke()({ target, body: '{}', choices: 1, signal: unrequested });
+  await never.return();
+  expect(await never.next()).toMatchObject({ done: true });
+  expect([complete.signal.aborted, unrequested.signal.aborted, sagemaker.received.length]).toEqual([false, false, 1]);
+});
+
 test('an aborted invocation ends, and is not sent again', async () => {
   for (const answer of [() => undefined, (response) => response.writeHead(200).write(token('one'))] as Answer[]) {
     const signal = new AbortController();

@@ -36,6 +36,41 @@ describe('a stream from a runtime', () => {
     expect(read(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(chunks);
   });
 
+  test('reads an event in a part of its own as it reads the same bytes one by one, whatever is around it', () => {
+    /** The chunks and, if it fails, the error's message. */
+    const outcomeOf = (parts: Uint8Array[]): unknown => {
+      const reader = createStreamReader();
+      const taken: UpstreamChunk[] = [];
+      try {
+        for (const part of parts) taken.push(...reader.push(part));
+        taken.push(...reader.end());
+      } catch (error) {
+        return [taken, String(error)];
+      }
+      return [taken, String(reader.failure)];
+    };
+    const event = (content: string): string => `data: ${JSON.stringify(chunk(content))}\n\n`;
+    const around = [
+      'event: error\n',
+      'data: {"a":\n',
+      'data: ',
+      '\n',
+      ' ',
+      ': comment\n\n',
+      'data: [DONE]\n\n',
+      `${event('x')}${event('y')}`,
+    ];
+    const anyPart = fc.oneof({ weight: 3, arbitrary: fc.string({ maxLength: 3 }).map(event) }, fc.constantFrom(...around));
+    fc.assert(
+      fc.property(fc.array(anyPart, { maxLength: 8 }), (parts) => {
+        const texts = [event('a'), event('b'), ...parts];
+        const bytes = Buffer.from(texts.join(''));
+        expect(outcomeOf(texts.map((text) => Buffer.from(text)))).toEqual(outcomeOf(Array.from(bytes, (byte) => Uint8Array.of(byte))));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test('reads carriage returns, comments, other fields and data without a space', () => {
     expect(
       readText(`: hello\r\nevent: message\r\nid: 1\r\ndata:${JSON.stringify(chunk('a', 'stop'))}\r\n\r\n:\r\n\r\ndata: [DONE]\r\n\r\n`),
