@@ -1,6 +1,7 @@
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { createConnections } from './connections.ts';
 import { type Credentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
 import {
@@ -73,9 +74,7 @@ export const createCaller = (options: CallerOptions): Caller => {
   const { protocol, hostname, port, host } = new URL(options.endpoint ?? endpointOf(service, region));
   // Unlike an import, this loads only the one of the two that is needed.
   const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
-  const agent = limitConnecting(new Agent({ keepAlive: true, maxSockets: options.maxSockets }), options.connectMs);
-  // All of its connections are to one place. Node's own name has twenty parts with HTTPS, and is made twice for each call.
-  agent.getName = () => host;
+  const agent = createConnections(Agent, { host, connectMs: options.connectMs, maxSockets: options.maxSockets });
   const named = new WeakMap<Call['headers'], Named>();
   const withHost = (headers: Call['headers']): Named => {
     const known = named.get(headers);
@@ -213,18 +212,4 @@ const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   outgoing.on('close', () => signal.removeEventListener('abort', abort));
-};
-
-/** Breaks off connections that are not open in time. */
-const limitConnecting = (agent: Agent, connectMs: number): Agent => {
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (...parameters) => {
-    const socket = connect(...parameters);
-    if (!socket) return socket;
-    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
-    socket.once('connect', () => clearTimeout(late));
-    socket.once('close', () => clearTimeout(late));
-    return socket;
-  };
-  return agent;
 };
