@@ -4,11 +4,15 @@ import type { Item } from './database.ts';
 const MAP = ':{"M":{';
 const LIST = ':{"L":[';
 const LIST_END = ']}';
+/** Between the end of a list's name and its first element. */
+const LIST_BEGINS = `"${LIST}`;
+
 /** Where a name begins, with what follows it, as a name of an object; -1: nowhere. Within a string there would be a backslash before its quotes. */
 const find = (json: string, name: string, follows: string): number => {
   const head = JSON.stringify(name) + follows;
-  const at = Math.max(json.indexOf(`,${head}`), json.indexOf(`{${head}`));
-  return at < 0 ? at : at + 1;
+  let at = json.indexOf(head);
+  while (at >= 0 && json[at - 1] !== ',' && json[at - 1] !== '{') at = json.indexOf(head, at + 1);
+  return at;
 };
 
 /**
@@ -24,10 +28,10 @@ export class UnreadMap {
   }
 
   get size(): number {
-    // The end of an entry's name and the beginning of its list. Within a string, the quote would be escaped.
-    const begins = `"${LIST}`;
+    const json = this.#json;
     let entries = 0;
-    for (let at = this.#json.indexOf(begins); at >= 0; at = this.#json.indexOf(begins, at + begins.length)) entries++;
+    // Within a string, the quote would be escaped.
+    for (let at = json.indexOf(LIST_BEGINS); at >= 0; at = json.indexOf(LIST_BEGINS, at + LIST_BEGINS.length)) entries++;
     return entries;
   }
 

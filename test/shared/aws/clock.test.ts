@@ -92,7 +92,7 @@ describe('the credentials of the environment', () => {
     const rotations = [
       { accessKeyId: 'FIRST', secretAccessKey: 'one', sessionToken: 'token-1' },
       { accessKeyId: 'SECOND', secretAccessKey: 'two', sessionToken: 'token-2' },
-      { accessKeyId: 'SECOND', secretAccessKey: 'three', sessionToken: undefined },
+      { accessKeyId: 'THIRD', secretAccessKey: 'three', sessionToken: undefined },
     ];
     const caller = callerOf(aws.url, { credentials: undefined });
     for (const rotated of rotations) {
