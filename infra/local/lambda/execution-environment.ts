@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
@@ -10,13 +9,13 @@ import type { Timeouts } from './function-timeouts.ts';
 import { type Invocation, InvocationFailed, type InvocationFailure } from './invocation.ts';
 import { CLOCK_OFFSET_HEADER, REMAINING_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 
-const RUNTIME = path.join(import.meta.dirname, 'runtime.ts');
 const MAX_ERROR_BYTES = 262_144;
 const EXIT_GRACE_MS = 100;
 
 interface EnvironmentOptions {
   fn: LambdaFunction;
   variables: Readonly<Record<string, string>>;
+  program: string;
   socketPath: string;
   /** A file descriptor for stdout and stderr. */
   logFile: number;
@@ -155,7 +154,7 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
   };
 };
 
-const startProcess = ({ fn, variables, socketPath, logFile, freezes, processes }: EnvironmentOptions): ChildProcess => {
+const startProcess = ({ fn, variables, program, socketPath, logFile, freezes, processes }: EnvironmentOptions): ChildProcess => {
   const runtimeOptions: RuntimeOptions = {
     socketPath,
     folder: fn.folder,
@@ -166,7 +165,7 @@ const startProcess = ({ fn, variables, socketPath, logFile, freezes, processes }
     reportsSettled: freezes,
   };
   // Detached, so that Ctrl-C reaches only the runner, which then stops everything in order.
-  const child = fork(RUNTIME, [JSON.stringify(runtimeOptions)], {
+  const child = fork(program, [JSON.stringify(runtimeOptions)], {
     cwd: fn.folder,
     env: { ...variables },
     execArgv: [],

@@ -15,6 +15,8 @@ const MAX_ATTEMPTS = 3;
 export interface FunctionPoolOptions {
   fn: LambdaFunction;
   variables: Readonly<Record<string, string>>;
+  /** The program of its processes, from `writeRuntimeProgram`. */
+  program: string;
   /** Folder for sockets; its path must be short. */
   socketFolder: string;
   logFolder: string;

@@ -8,6 +8,7 @@ import { type Endpoints, functionVariables, type InferenceHosts } from './enviro
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
 import type { Invocation } from './invocation.ts';
 import type { ReleaseShares } from './other-release.ts';
+import { writeRuntimeProgram } from './runtime-program.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
 /** After the short name of a function: the processes of its other release. */
@@ -54,9 +55,16 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
     // A socket path is limited to about 100 characters, so it cannot be in the state folder.
     const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
     socketFolders.push(socketFolder);
+    const program = writeRuntimeProgram(socketFolder);
     return functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
       fn,
-      pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, endpoints, hosts, batchWindowMs) }),
+      pool: createFunctionPool({
+        ...options,
+        fn,
+        program,
+        socketFolder,
+        variables: functionVariables(fn, endpoints, hosts, batchWindowMs),
+      }),
     }));
   };
   const pools = startPools(options.functions);

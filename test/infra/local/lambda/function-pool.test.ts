@@ -2,12 +2,14 @@ import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { collect } from '../../../../infra/local/http/collect.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
 import { createFunctionTimeouts } from '../../../../infra/local/lambda/function-timeouts.ts';
+import { writeRuntimeProgram } from '../../../../infra/local/lambda/runtime-program.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually, fixtureFunction, processState } from '../fixtures.ts';
 
 const processes = createProcessList();
 const folder = temporaryFolder();
+const program = writeRuntimeProgram(folder.path);
 const MAX_BYTES = 100_000_000;
 let pool: FunctionPool;
 let pools = 0;
@@ -17,6 +19,7 @@ const start = (fn = fixtureFunction('streaming'), options: Partial<FunctionPoolO
   pool = createFunctionPool({
     fn: { ...fn, shortName: `${fn.shortName}${pools}` },
     variables: { PATH: '/usr/bin', ...fn.environment },
+    program,
     socketFolder: folder.path,
     logFolder: folder.path,
     environments: undefined,
@@ -121,6 +124,13 @@ describe('a buffered handler', () => {
 });
 
 describe('a process', () => {
+  test('loads nothing for TypeScript, which would take memory that a function on Lambda does not need', async () => {
+    start(fixtureFunction('buffered'));
+    const modules = (await result({ action: 'modules' })) as string[];
+    expect(modules).toContain('NativeModule http');
+    expect(modules.filter((module) => module.includes('amaro'))).toEqual([]);
+  });
+
   test('serves concurrent invocations', async () => {
     start(fixtureFunction('buffered'));
     const pids = await Promise.all(Array.from({ length: 50 }, () => result({ action: 'overlap', ms: 20 })));

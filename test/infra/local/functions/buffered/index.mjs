@@ -11,6 +11,7 @@ const actions = {
   clock: () => ({ now: now(), date: new Date().toISOString(), text: new Date(0).toISOString(), isDate: new Date() instanceof Date }),
   environment: () => process.env,
   pid: () => process.pid,
+  modules: () => process.moduleLoadList,
   nothing: () => undefined,
   too_long: () => 'x'.repeat(6_300_000),
   fail: () => {
