@@ -37,23 +37,27 @@ export const signingKeyOf = (secretAccessKey: string, scope: readonly string[]):
 export const amzDateOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
 const BLOCK_BYTES = 64;
+/** A text to sign has about 150: the algorithm, a date, a scope and a digest. */
+const MAX_TEXT_BYTES = 1_024;
 const DIGEST_BYTES = 32;
 const INNER = 0x36;
 const OUTER = 0x5c;
 
 /**
- * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal. As two hashes it takes a fifth of `createHmac`'s time, which makes
- * several objects for each signature.
+ * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal, of texts of at most `MAX_TEXT_BYTES`. As two hashes it takes a tenth
+ * of `createHmac`'s time, which makes several objects for each signature.
  */
 const createSha256Hmac = (key: Buffer): ((text: string) => string) => {
-  const inner = Buffer.alloc(BLOCK_BYTES, INNER);
+  const inner = Buffer.alloc(BLOCK_BYTES + MAX_TEXT_BYTES, INNER);
   const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, OUTER);
   for (const [i, byte] of key.entries()) {
     inner[i] = byte ^ INNER;
     outer[i] = byte ^ OUTER;
   }
   return (text) => {
-    hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer').copy(outer, BLOCK_BYTES);
+    const end = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
+    // Written from hexadecimal, because a digest as a buffer takes twice as long.
+    outer.write(hash('sha256', inner.subarray(0, end)), BLOCK_BYTES, 'hex');
     return hash('sha256', outer);
   };
 };

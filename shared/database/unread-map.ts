@@ -21,6 +21,7 @@ const find = (json: string, name: string, follows: string): number => {
  */
 export class UnreadMap {
   readonly #json: string;
+  #size: number | undefined;
 
   /** @param json in DynamoDB's form, such as `{"a":{"L":[{"N":"1"}]},"b":{"L":[]}}`; no text in it contains `]}` */
   constructor(json: string) {
@@ -28,6 +29,11 @@ export class UnreadMap {
   }
 
   get size(): number {
+    this.#size ??= this.#count();
+    return this.#size;
+  }
+
+  #count(): number {
     const json = this.#json;
     let entries = 0;
     // Within a string, the quote would be escaped.
