@@ -74,6 +74,12 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
   const { id: exported } = await done('POST', '/v1/billing/exports', { token, body: { format: 'csv', ...times } });
   const stateOf = async () => (await done('GET', `/v1/billing/exports/${exported}`, { token })).state;
   await eventually(async () => (await stateOf()) === 'completed', 'the export is complete');
+  const isDelivered = async (): Promise<boolean> => {
+    const { data } = await done('GET', `/v1/webhooks/${webhook}/deliveries`, { token });
+    const isExport = ({ type }: { type: string }): boolean => type === 'sluice.export.completed.v1';
+    return data.some(isExport) && data.every(({ state }: { state: string }) => state === 'delivered');
+  };
+  await eventually(isDelivered, 'the export’s event, the last one, is delivered');
 
   const files = [
     [run.buckets.Weights, `${organization}/${canary}/config.json`],
