@@ -60,6 +60,7 @@ export const createConnections = (
     } else if (!socket.writable || idle.length >= MAX_IDLE) {
       socket.destroy();
     } else {
+      // Otherwise the connection keeps the call that it served, and its reply.
       socket._httpMessage = null;
       socket.unref();
       isIdle.add(socket);

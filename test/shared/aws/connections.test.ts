@@ -80,7 +80,8 @@ test('calls that wait for a connection get those of calls that end, fail or are 
       return caller.call({ ...aCall, signal: late.signal }, 1, textOf);
     }),
   );
-  expect(ended).toHaveLength(30);
+  // Six are broken off at most, and a third of those that arrive fail.
+  expect(ended.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(14);
   expect(connections().filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(2);
   aws.answers((response) => response.end('{}'));
   expect(await caller.call(aCall, 2, textOf)).toBe('{}');
