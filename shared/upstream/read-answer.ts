@@ -38,7 +38,7 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
   let drain: NodeJS.Timeout | undefined;
 
   const events = createEventStreamReader((payload) => {
-    if (reader.isDone || reader.failure) return;
+    if (reader.isDone() || reader.failure()) return;
     for (const chunk of reader.push(payload)) waiting.push(chunk);
   });
   const end = (error?: unknown): void => {
@@ -52,13 +52,13 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
     silence.refresh();
     try {
       events.push(part);
-      failure ??= reader.failure;
+      failure ??= reader.failure();
     } catch (error) {
       failure ??= error;
       // The rest can't be read, and a damaged connection must not be reused.
       reply.destroy();
     }
-    if (reader.isDone) drain ??= setTimeout(stop, DRAIN_MS);
+    if (reader.isDone()) drain ??= setTimeout(stop, DRAIN_MS);
     waitingBytes += part.length;
     // An event can be larger than this; its rest must arrive, or the caller would wait for it forever.
     if (waiting.length > 0 && waitingBytes > MAX_WAITING_BYTES) reply.pause();
@@ -78,10 +78,10 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
 
   /** Checks that the answer is complete. After its terminator it is, however the connection ended. */
   const finish = (): UpstreamChunk[] => {
-    if (failure !== undefined && !(reader.isDone && !reader.failure)) throw failure;
-    if (!reader.isDone) events.end();
+    if (failure !== undefined && !(reader.isDone() && !reader.failure())) throw failure;
+    if (!reader.isDone()) events.end();
     const last = reader.end();
-    failure = reader.failure;
+    failure = reader.failure();
     return last;
   };
 

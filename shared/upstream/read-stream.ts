@@ -161,13 +161,9 @@ export const createStreamReader = (choices = 1) => {
       }),
 
     /** The failure, if there is one. */
-    get failure(): Error | undefined {
-      return failure;
-    },
+    failure: (): Error | undefined => failure,
 
     /** Whether the terminator has been read. */
-    get isDone(): boolean {
-      return isDone;
-    },
+    isDone: (): boolean => isDone,
   };
 };

@@ -115,7 +115,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       acceptedAtMs = now();
     },
     count: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
-    hasOutput: (): boolean => tally.hasOutput,
+    hasOutput: (): boolean => tally.hasOutput(),
     /** Marks the end of the answer. When it resolves, the usage is final. */
     ended: (): Promise<void> => {
       answeredAtMs ??= now();
@@ -125,15 +125,15 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
     /** The runtime's count, or ours if the runtime sent none. */
     total: (): UpstreamUsage => {
       const { promptTokens, completionTokens } = tally.count();
-      return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+      return tally.usage() ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     },
 
     /** The `perf_metrics` of a reply: milliseconds, and output tokens a second. */
     perf: (): Record<string, unknown> => {
       const { completionTokens } = tally.count();
-      const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
+      const writingMs = between(tally.firstTokenAtMs(), answeredAtMs ?? now());
       return {
-        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
+        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs()),
         // Between the first token and the last: one token alone has no speed.
         tokens_per_second: writingMs && completionTokens > 1 ? Math.round(((completionTokens - 1) * 10_000) / writingMs) / 10 : null,
         gateway_time_ms: between(event.receivedAtMs, invokedAtMs),
@@ -145,7 +145,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       const traceparent = traceparentOf(event);
       // A runtime that counts with every chunk counts the prompt before anything is delivered.
       const isBilled =
-        outcome === 'completed' || (request.stream ? tally.firstTokenAtMs !== undefined : outcome === 'timed_out' && tally.hasOutput);
+        outcome === 'completed' || (request.stream ? tally.firstTokenAtMs() !== undefined : outcome === 'timed_out' && tally.hasOutput());
       const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = isBilled ? tally.count() : NOTHING;
       return {
         request_id: admission.requestId,
@@ -161,9 +161,9 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
         ...(isOvercounted && { is_overcounted: true as const }),
         outcome,
         ...errorFacts(error),
-        finish_reason: tally.finishReason ?? null,
+        finish_reason: tally.finishReason() ?? null,
         admitted_at: admission.admittedAtMs,
-        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
+        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs()),
         duration_ms: now() - event.receivedAtMs,
         step_ends_ms: stepEnds(event, [facts.parsedAtMs, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs]),
         limiter: limiterState(admission),

@@ -130,17 +130,9 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
     },
     /** The output of each choice, if the runtime has not counted it and all of it was kept. */
     uncounted: (): string[] => (finalUsage() || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
-    get usage(): UpstreamUsage | undefined {
-      return finalUsage();
-    },
-    get hasOutput(): boolean {
-      return outputBytes > 0;
-    },
-    get firstTokenAtMs(): number | undefined {
-      return firstTokenAtMs;
-    },
-    get finishReason(): string | undefined {
-      return finishReason;
-    },
+    usage: finalUsage,
+    hasOutput: (): boolean => outputBytes > 0,
+    firstTokenAtMs: (): number | undefined => firstTokenAtMs,
+    finishReason: (): string | undefined => finishReason,
   };
 };

@@ -28,7 +28,8 @@ const serve = (wire: Uint8Array): void => {
   try {
     for (const chunk of reader.push(wire)) chunks.push(chunk);
     for (const chunk of reader.end()) chunks.push(chunk);
-    if (reader.failure) throw reader.failure;
+    const failure = reader.failure();
+    if (failure) throw failure;
   } catch (error) {
     throw toUpstreamError(error);
   } finally {
@@ -40,7 +41,7 @@ const serve = (wire: Uint8Array): void => {
       now: () => 0,
     });
     chunks.forEach(tally.take);
-    JSON.stringify([tally.count(), tally.uncounted(), tally.finishReason, tally.usage]);
+    JSON.stringify([tally.count(), tally.uncounted(), tally.finishReason(), tally.usage()]);
     const recording = createRecording();
     recording.take(chunks);
     for (const [, route] of routes)
