@@ -3,7 +3,7 @@ import { IN_FLIGHT } from '../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
-import { leaveUnread } from '../../shared/database/unread-map.ts';
+import { createItemReader } from '../../shared/database/item-reader.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { lazy } from '../../shared/http/lazy.ts';
@@ -24,7 +24,7 @@ import { createTargetHealth } from './pipeline/target-health.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { streamingHandler } from './streaming-handler.ts';
 
-const { database, once } = createDirectDatabases({ unread: leaveUnread(IN_FLIGHT) });
+const { database, once } = createDirectDatabases({ readItem: createItemReader(IN_FLIGHT) });
 const now = Date.now;
 const host = hostOfEnvironment();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));

@@ -1,4 +1,4 @@
-import { unreadMapOf } from '../database/unread-map.ts';
+import { UnreadMap } from '../database/unread-map.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import type { Limits, Period, RateLimits } from './limits.ts';
 import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts';
@@ -40,7 +40,7 @@ export interface LimiterItem {
   /** The number of credit grants that are included in `avail`. */
   grants?: number;
   /** The requests in flight by request id. The entry is the reservation. */
-  fl: Record<string, StoredEntry>;
+  fl: Record<string, StoredEntry> | UnreadMap;
   last_used?: number;
   /** The epoch (see `sweep-epoch.ts`) of the last admission. The sweep uses it to find entries that crashed functions left. */
   ep?: string;
@@ -192,7 +192,7 @@ const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
   return { current: counts[0] ?? 0, past: counts.slice(1) };
 };
 
-export const inFlightOf = (item: LimiterItem): number => unreadMapOf(item)?.size ?? Object.keys(item.fl).length;
+export const inFlightOf = ({ fl }: LimiterItem): number => (fl instanceof UnreadMap ? fl.size : Object.keys(fl).length);
 
 /** The usage as of a slot. */
 export const usageOf = (item: LimiterItem, slot: number): Usage => ({
@@ -227,13 +227,15 @@ export const budgetsOf = (item: LimiterItem, requestId: string): Budget[] => {
 /** Nano-dollars of credit that are neither spent nor held. */
 export const availableNanosOf = ({ avail = 0 }: LimiterItem): bigint => BigInt(avail);
 
+export const storedEntriesOf = ({ fl }: LimiterItem): Record<string, StoredEntry> =>
+  fl instanceof UnreadMap ? (fl.read() as Record<string, StoredEntry>) : fl;
+
 export const entriesOf = (item: LimiterItem): [requestId: string, Entry][] =>
-  Object.entries(item.fl).map(([requestId, stored]) => [requestId, readEntry(stored)]);
+  Object.entries(storedEntriesOf(item)).map(([requestId, stored]) => [requestId, readEntry(stored)]);
 
 /** The entry of a request, while it is in flight. */
-export const entryOf = (item: LimiterItem, requestId: string): Entry | undefined => {
-  const unread = unreadMapOf(item);
-  const stored = unread ? (unread.get(requestId) as StoredEntry | undefined) : item.fl[requestId];
+export const entryOf = ({ fl }: LimiterItem, requestId: string): Entry | undefined => {
+  const stored = fl instanceof UnreadMap ? (fl.get(requestId) as StoredEntry | undefined) : fl[requestId];
   return stored && readEntry(stored);
 };
 

@@ -1,4 +1,4 @@
-import { isDivided, type LimiterItem, type StoredNanos } from './limiter-item.ts';
+import { isDivided, type LimiterItem, type StoredNanos, storedEntriesOf } from './limiter-item.ts';
 
 const add = (one: StoredNanos, other: StoredNanos): StoredNanos => {
   const sum = BigInt(one) + BigInt(other);
@@ -12,7 +12,7 @@ const add = (one: StoredNanos, other: StoredNanos): StoredNanos => {
 export const mergeShards = <Item extends LimiterItem>(items: readonly [Item, ...LimiterItem[]]): Item => {
   const [first, ...others] = items;
   if (others.length === 0) return first;
-  const merged = { ...(first as object), fl: Object.assign({}, ...items.map(({ fl }) => fl)) } as Record<string, unknown>;
+  const merged = { ...(first as object), fl: Object.assign({}, ...items.map(storedEntriesOf)) } as Record<string, unknown>;
   for (const item of others)
     for (const [name, value] of Object.entries(item))
       if (isDivided(name)) merged[name] = add((merged[name] ?? 0) as StoredNanos, value as StoredNanos);

@@ -4,8 +4,8 @@ import type { Credentials } from '../aws/credentials.ts';
 import { AwsError, DamagedReply } from '../aws/errors.ts';
 import { readAttributes, writeAttributes } from './attribute-values.ts';
 import { ConditionFailed, type Database, type Item, type TransactItem, TransactionCanceled } from './database.ts';
+import type { createItemReader } from './item-reader.ts';
 import { orUnavailable } from './outage.ts';
-import type { leaveUnread } from './unread-map.ts';
 
 /** Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first attempt. */
 const MAX_ATTEMPTS = 3;
@@ -38,15 +38,15 @@ interface Place {
 }
 
 interface Reading {
-  /** Takes a map out of what an update returns, before that is parsed. Default: all of it is parsed. */
-  unread?: ReturnType<typeof leaveUnread>;
+  /** Reads the items that updates return. Default: they are parsed as any other reply. */
+  readItem?: ReturnType<typeof createItemReader>;
 }
 
 /**
  * Two DynamoDB clients with shared connections, without the SDK: `database` retries calls, `once` never does. Region, credentials and endpoint default
  * to the environment's.
  */
-export const createDirectDatabases = ({ unread, ...place }: Place & Reading = {}): { database: Database; once: Database } => {
+export const createDirectDatabases = ({ readItem, ...place }: Place & Reading = {}): { database: Database; once: Database } => {
   const caller = createCaller({
     ...place,
     service: 'dynamodb',
@@ -55,7 +55,7 @@ export const createDirectDatabases = ({ unread, ...place }: Place & Reading = {}
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
-  return { database: createDirectDatabase(caller, MAX_ATTEMPTS, unread), once: createDirectDatabase(caller, 1, unread) };
+  return { database: createDirectDatabase(caller, MAX_ATTEMPTS, readItem), once: createDirectDatabase(caller, 1, readItem) };
 };
 
 type Attributes = Parameters<typeof readAttributes>[0];
@@ -72,14 +72,14 @@ interface Output {
 }
 
 /** A DynamoDB client over a caller of DynamoDB. `attempts` includes the first one. */
-export const createDirectDatabase = (caller: Caller, attempts: number, unread?: Reading['unread']): Database => {
+export const createDirectDatabase = (caller: Caller, attempts: number, readItem?: Reading['readItem']): Database => {
   const call = <Result = Output>(operation: string, body: string, convert = readOutput as (reply: Reply) => Result): Promise<Result> => {
     return orUnavailable(() => caller.call({ path: '/', headers: headersOf(operation), body }, attempts, convert).catch(rethrow));
   };
   return {
     get: async (input) => ({ Item: read((await call('GetItem', write(input))).Item) }),
     put: async (input) => ({ Attributes: read((await call('PutItem', write(input))).Attributes) }),
-    update: async (input) => call('UpdateItem', write(input), readUpdated(unread)),
+    update: async (input) => call('UpdateItem', write(input), readUpdated(readItem)),
     delete: async (input) => ({ Attributes: read((await call('DeleteItem', write(input))).Attributes) }),
     query: async (input) => {
       const { Items, LastEvaluatedKey } = await call('Query', write(input));
@@ -136,13 +136,10 @@ const parse = (text: string): Output => {
 const readOutput = ({ body }: Reply): Output => parse(body.toString());
 
 const readUpdated =
-  (unread: Reading['unread']) =>
+  (readItem: Reading['readItem']) =>
   ({ body }: Reply): { Attributes: Item | undefined } => {
     const text = body.toString();
-    const without = unread?.(text);
-    const Attributes = read(parse(without?.json ?? text).Attributes);
-    if (Attributes) without?.putInto(Attributes);
-    return { Attributes };
+    return { Attributes: readItem?.(text) ?? read(parse(text).Attributes) };
   };
 
 const read = (attributes: StoredItem): Item | undefined => attributes && readAttributes(attributes);

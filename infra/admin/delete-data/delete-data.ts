@@ -1,6 +1,7 @@
 import type { Actor } from '../../../functions/control/access/actor.ts';
 import type { StoredApiKey } from '../../../functions/control/api-keys/api-key.ts';
 import type { Organization } from '../../../functions/control/organizations/organization.ts';
+import { inFlightOf } from '../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
@@ -49,8 +50,7 @@ const checkReady = async (
   if (left[0]) throw new NotReady(`${id} still has the deployment ${left[0].id}. Delete all of its deployments first.`);
   for (const owner of [id, ...keys.map((key) => key.id)])
     for (const item of await readAllShards(limiters, owner))
-      if (Object.keys(item.fl ?? {}).length > 0)
-        throw new NotReady(`${id} has requests in flight. Try again in some minutes: a request takes at most ten.`);
+      if (inFlightOf(item) > 0) throw new NotReady(`${id} has requests in flight. Try again in some minutes: a request takes at most ten.`);
 };
 
 const removeBillingAddresses = async ({ deps: { database, settings }, organization: { id }, isDeleting }: Deletion): Promise<number> => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
-import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { entryOf, type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import { nextToSplit, shardId } from '../../../shared/admission/shards.ts';
 import { planSplit } from '../../../shared/admission/split-shard.ts';
@@ -36,6 +36,9 @@ const MAX_SHARDS = 4;
 const KEY_LIMITS = { requests: 9, tokens: 400, concurrency: 4, day: 900n, total: 1_600n };
 const PLAIN_LIMITS = { requests: 12, tokens: 500, concurrency: 5 };
 const ORGANIZATION_LIMITS = { requests: 14, tokens: 700, concurrency: 7, month: 2_200n, isPrepaid: true };
+
+const hasEntry = (item: LimiterItem | undefined, requestId: string): boolean =>
+  item !== undefined && entryOf(item, requestId) !== undefined;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -196,7 +199,7 @@ const createWorld = async () => {
     }
     if (!hasCrashed()) throw outcome;
     // After a crash, the entries of the key and of the organization show how far the request came.
-    const isInFlight = async (limiterId: string): Promise<boolean> => (await limiters.whole(limiterId))?.fl[id] !== undefined;
+    const isInFlight = async (limiterId: string): Promise<boolean> => hasEntry(await limiters.whole(limiterId), id);
     const inKey = await isInFlight(key.keyId);
     const inOrganization = index < 2 && (await isInFlight(org));
     if (inKey) {
@@ -242,8 +245,8 @@ const createWorld = async () => {
     const used = { tokens: stored.prompt_tokens + stored.completion_tokens, costNanos: stored.cost_nanos };
     one.costNanos = used.costNanos;
     one.tokensUsed = used.tokens;
-    if (one.key < 2 && (await limiters.whole(org))?.fl[one.id] === undefined) organization.end(one.id, one.admittedAtMs, now, used);
-    if ((await limiters.get((keys[one.key] as PresentedKey).keyId))?.fl[one.id] === undefined)
+    if (one.key < 2 && !hasEntry(await limiters.whole(org), one.id)) organization.end(one.id, one.admittedAtMs, now, used);
+    if (!hasEntry(await limiters.get((keys[one.key] as PresentedKey).keyId), one.id))
       (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
   };
 
