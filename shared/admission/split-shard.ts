@@ -40,7 +40,7 @@ const LIMITS = [requests, tokens, concurrency, day, month, total] as const;
 const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
 
 /** Requests in flight stay in the parent; a few more can come before the split is written. */
-const SPARE = 2;
+export const SPARE = 2;
 
 /** Half of the concurrency, or what is free of it. */
 const freeHalf = (parent: LimiterItem, limit: number): bigint =>

@@ -10,14 +10,14 @@ import {
 } from '../../../shared/admission/limiter-item.ts';
 import type { Period } from '../../../shared/admission/limits.ts';
 import { nextToSplit, randomShards, shardId } from '../../../shared/admission/shards.ts';
-import { planSplit, type Split } from '../../../shared/admission/split-shard.ts';
+import { planSplit, SPARE, type Split } from '../../../shared/admission/split-shard.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { Limiters } from './reserve.ts';
 
 /** An organization gets more shards when an admission finds more requests than this in flight in one. */
 const GROW_ABOVE = 8;
 /** A shard that can be split holds at most this many requests, so that writing it never costs more than two units. */
-export const IN_FLIGHT_BEFORE_SPLIT = 20;
+const IN_FLIGHT_BEFORE_SPLIT = 20;
 /** There are enough shards if each has so many requests in flight on average: one write unit. */
 const MEAN_IN_FLIGHT = 7;
 /** The mean is estimated from this many shards. */
@@ -54,6 +54,15 @@ export const maySplit = (item: LimiterItem, nowMs: number): boolean => {
     rooms.every((room) => room >= 2n * MIN_NANOS)
   );
 };
+
+/**
+ * The most requests in flight in a shard before it is split; Infinity if it can't be. Fewer if its concurrency is low, so that its split doesn't have to wait
+ * for one of them: shards are split in their order, so all growth would wait with it.
+ */
+export const inFlightBeforeSplit = (item: LimiterItem, nowMs: number): number =>
+  maySplit(item, nowMs)
+    ? Math.min(IN_FLIGHT_BEFORE_SPLIT, rateLimitsOf(item).concurrency - MIN_FREE_CONCURRENCY - SPARE)
+    : Number.POSITIVE_INFINITY;
 
 /** The number of shards for the requests that are in flight now, estimated from some of the shards. */
 const neededShards = async ({ store }: Limiters, organization: string, shards: number): Promise<number> => {
@@ -102,11 +111,12 @@ const grow = async (limiters: Limiters, organization: string, least: number): Pr
 };
 
 /**
- * Splits the next shards of an organization, once for all concurrent callers of this environment. Returns whether it has more shards than were known.
+ * Splits the next shards of an organization, once for all concurrent callers of this environment that want the same. Returns whether it has more shards than
+ * were known.
  * @param least the number of shards that are added in any case
  */
 export const growOrganization = (limiters: Limiters, organization: string, least = 0): Promise<boolean> =>
-  limiters.cache.share(`grow ${organization}`, () => grow(limiters, organization, least));
+  limiters.cache.share(`grow ${organization} ${least}`, () => grow(limiters, organization, least));
 
 /** Whether this environment has found, a moment ago, that an organization can't get more shards. */
 export const isGrowthBlocked = ({ cache, now }: Limiters, organization: string): boolean =>

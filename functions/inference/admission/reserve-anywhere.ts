@@ -4,7 +4,7 @@ import { planMove } from '../../../shared/admission/move-money.ts';
 import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
 import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/shards.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
-import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
+import { blockGrowth, growOrganization, inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import {
   exactRefusal,
   type Known,
@@ -26,7 +26,7 @@ const FEW = 8;
 const MANY = 100;
 
 /** A reservation in any of the shards of a key or an organization. */
-export interface SharedReservation<Item extends LimiterItem> extends Omit<RequestedReservation<Item>, 'limiterId' | 'maxInFlight'> {
+export interface SharedReservation<Item extends LimiterItem> extends Omit<RequestedReservation<Item>, 'limiterId' | 'maxInFlightIn'> {
   ownerId: string;
   /** The owner's own item, which is its first shard. */
   own: Known;
@@ -71,8 +71,8 @@ const refusalBy = ({ now }: Limiters, item: LimiterItem, amounts: RequestedAmoun
   exactRefusal(item, amounts, furthestClock(item, now()));
 
 /** The most requests in flight in a shard that could be split instead; undefined: only its limit holds. */
-const maxInFlightOf = ({ now }: Limiters, { isGrowing }: Search, item: LimiterItem): number | undefined =>
-  isGrowing && maySplit(item, now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
+const protectionOf = ({ now }: Limiters, { isGrowing }: Search): RequestedAmounts['maxInFlightIn'] =>
+  isGrowing ? (item) => inFlightBeforeSplit(item, now()) : undefined;
 
 const mostToRead = ({ survey, isMoney }: Search): number => {
   if (survey === 0) return FEW;
@@ -128,7 +128,8 @@ const findShard = async (
   survey: Survey,
 ): Promise<LimiterItem | 'look again' | 'give up'> => {
   const { items, isComplete } = survey;
-  const free = anyOf(items.filter((item) => !refusalBy(limiters, item, { ...wanted, maxInFlight: maxInFlightOf(limiters, search, item) })));
+  const protectedAmounts = { ...wanted, maxInFlightIn: protectionOf(limiters, search) };
+  const free = anyOf(items.filter((item) => !refusalBy(limiters, item, protectedAmounts)));
   if (!free && items.some((item) => !refusalBy(limiters, item, wanted))) {
     await addShards(limiters, wanted, search);
     return 'look again';
@@ -175,7 +176,7 @@ export const reserveAnywhere = async <Item extends LimiterItem>(
     const found = await findShard(limiters, wanted, search, survey);
     if (found === 'give up') break;
     if (found === 'look again') continue;
-    const requested = { ...wanted, limiterId: found.id, maxInFlight: maxInFlightOf(limiters, search, found) };
+    const requested = { ...wanted, limiterId: found.id, maxInFlightIn: protectionOf(limiters, search) };
     const result = await reserve(limiters, requested, { item: found, isExact: true });
     search.roundTrips += result.roundTrips;
     if ('entry' in result) return { ...result, roundTrips: search.roundTrips };

@@ -1,6 +1,6 @@
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { shardId, wholeId } from '../../../shared/admission/shards.ts';
-import { IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
+import { inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import { exactRefusal, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
 import { isCrowded, reserveAnywhere, type SharedReservation } from './reserve-anywhere.ts';
 
@@ -30,9 +30,9 @@ export const reserveInShards = async <Item extends LimiterItem>(
   if (whole) return whole;
   const limiterId = shardId(ownerId, first);
   const known = limiterId === ownerId ? wanted.own : await wanted.knownOf(limiterId);
-  const mayGrow = isGrowing && known.item !== undefined && !isGrowthBlocked(limiters, ownerId);
-  const maxInFlight = mayGrow && maySplit(known.item as LimiterItem, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
-  const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlight }, known));
+  const isProtected = isGrowing && !isGrowthBlocked(limiters, ownerId);
+  const maxInFlightIn = isProtected ? (item: LimiterItem): number => inFlightBeforeSplit(item, limiters.now()) : undefined;
+  const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlightIn }, known));
   const roundTrips = result.roundTrips + (known.isExact ? 1 : 0);
   if ('entry' in result) return { ...result, roundTrips };
   // The image of the refusal can know of more shards than we did.

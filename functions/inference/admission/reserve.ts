@@ -43,8 +43,8 @@ export interface RequestedReservation<Item extends LimiterItem> {
   tokens: number;
   /** The most that the request can cost, in nano-dollars; computed only if money is limited. */
   holdNanos: () => bigint;
-  /** Fewer requests than this may be in flight in this item, besides the limit. Absent: only the limit holds. */
-  maxInFlight?: number | undefined;
+  /** The most requests in flight in an item, besides its limit. Absent: only the limit holds. */
+  maxInFlightIn?: ((item: LimiterItem) => number) | undefined;
   /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
   /** The entry's mark of the deployment that the request is for. */
@@ -73,12 +73,12 @@ export interface RefusedBy<Item> {
   roundTrips: number;
 }
 
-export type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos' | 'maxInFlight'>;
+export type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos' | 'maxInFlightIn'>;
 
 const holdFor = (item: LimiterItem, { holdNanos }: RequestedAmounts): bigint => (countsMoney(item) ? holdNanos() : 0n);
 
-const concurrencyFor = (item: LimiterItem, { maxInFlight = Number.POSITIVE_INFINITY }: RequestedAmounts): number =>
-  Math.min(rateLimitsOf(item).concurrency, maxInFlight);
+const concurrencyFor = (item: LimiterItem, { maxInFlightIn }: RequestedAmounts): number =>
+  Math.min(rateLimitsOf(item).concurrency, maxInFlightIn?.(item) ?? Number.POSITIVE_INFINITY);
 
 /** Why a request does not fit an image, or undefined if it fits. Spent money takes precedence over limits that last a minute. */
 export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, type Keys, release } from '../../../../functions/inference/admission/admit.ts';
-import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
-import { type LimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
+import { growOrganization, inFlightBeforeSplit } from '../../../../functions/inference/admission/grow-organization.ts';
+import { type LimiterItem, newLimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import type { Limits } from '../../../../shared/admission/limits.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import type { PresentedKey } from '../../../../shared/admission/secret.ts';
@@ -114,6 +114,23 @@ describe('growth', () => {
     const slot = slotOf(START);
     for (const name of ['lim_r', 'lim_t', 'lim_c', 'avail', `r${slot}`, `t${slot}`] as const) expect(after?.[name]).toBe(before?.[name]);
     expect(Object.keys(after?.fl ?? {})).toHaveLength(Object.keys(before?.fl ?? {}).length);
+  });
+
+  test('adds a shard for a request that needs one, although a growth that runs meanwhile finds that there are enough', async () => {
+    const { organization } = await setUp({ concurrency: 100 });
+    const keys = makeCaller(database.limiters, () => START);
+    expect(await Promise.all([growOrganization(keys, organization), growOrganization(keys, organization, 1)])).toEqual([false, true]);
+    expect(await countShards(organization)).toBe(2);
+  });
+
+  test('never has to wait for a request to end: a shard that is as full as it may be before its split can be split', () => {
+    for (let concurrency = 8; concurrency <= 100; concurrency++) {
+      const parent = newLimiterItem('org_1', 'org_1', { set: { lim_c: concurrency } });
+      const inFlight = inFlightBeforeSplit(parent, START);
+      expect(inFlight).toBeGreaterThanOrEqual(4);
+      for (let request = 0; request < inFlight; request++) (parent.fl as Record<string, unknown>)[`req_${request}`] = [START, null];
+      expect(planSplit(parent, 'org_1#1', START)?.child.lim_c).toBeGreaterThanOrEqual(2);
+    }
   });
 
   test('admits no request too many at the end of a minute, however often shards are split meanwhile', async () => {
