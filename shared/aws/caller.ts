@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { createConnections } from './connections.ts';
 import { type Credentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
@@ -16,6 +15,9 @@ import {
 } from './errors.ts';
 import { createSigner } from './signer.ts';
 
+// In a bundle, a name that is imported from a module of Node is a getter.
+const { crc32 } = process.getBuiltinModule('node:zlib');
+
 /** A call of an AWS API. */
 export interface Call {
   /** Defaults to POST. */
@@ -29,7 +31,8 @@ export interface Call {
 }
 
 export interface Reply {
-  headers: IncomingMessage['headers'];
+  /** Node makes an object of the headers when they are first read. */
+  head: Pick<IncomingMessage, 'headers'>;
   body: Buffer;
 }
 
@@ -135,7 +138,7 @@ export const createCaller = (options: CallerOptions): Caller => {
         reply.on('end', () => {
           clearTimeout(silence);
           const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-          const { [CHECKSUM]: checksum } = reply.headers;
+          const checksum = checksumOf(reply);
           if (checksum === undefined || Number(checksum) === crc32(whole)) resolve({ reply, body: whole });
           else reject(new DamagedReply('The checksum of a reply is wrong.'));
         });
@@ -173,7 +176,7 @@ export const createCaller = (options: CallerOptions): Caller => {
       for (let number = 1; ; number++) {
         try {
           const { reply, body } = await attempt(call, true);
-          return read({ headers: reply.headers, body });
+          return read({ head: reply, body });
         } catch (error) {
           const isWorthRetrying = isConnectionError(error) || isServerError(error) || isThrottle(error);
           if (number >= attempts || !isWorthRetrying || call.signal?.aborted) throw error;
@@ -199,6 +202,15 @@ const NOTHING = Buffer.alloc(0);
 
 /** DynamoDB's checksum of a body, also of an error's. */
 const CHECKSUM = 'x-amz-crc32';
+
+/** Found without an object of all headers. */
+const checksumOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === CHECKSUM.length && name.toLowerCase() === CHECKSUM) return rawHeaders[at + 1];
+  }
+  return undefined;
+};
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 

@@ -1,5 +1,7 @@
-import { crc32 } from 'node:zlib';
 import { AwsError, DamagedReply } from './errors.ts';
+
+// In a bundle, a name that is imported from a module of Node is a getter.
+const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /*
  * A message of AWS's event streams (application/vnd.amazon.eventstream,

@@ -45,9 +45,9 @@ const readThrown = (body: string): { errorType?: string; errorMessage?: string }
 /** Reads a function's result. @throws FunctionError if the function threw */
 const readResult =
   (functionName: string) =>
-  ({ headers, body }: Parameters<Parameters<Caller['call']>[2]>[0]): unknown => {
+  ({ head, body }: Parameters<Parameters<Caller['call']>[2]>[0]): unknown => {
     const text = body.toString();
-    if (headers['x-amz-function-error']) {
+    if (head.headers['x-amz-function-error']) {
       const { errorType = 'Error', errorMessage = '' } = readThrown(text);
       throw new FunctionError(functionName, errorType, errorMessage);
     }

@@ -1,5 +1,7 @@
-import { createHmac, hash } from 'node:crypto';
 import type { Credentials } from './credentials.ts';
+
+// In a bundle, a name that is imported from a module of Node is a getter.
+const { createHmac, hash } = process.getBuiltinModule('node:crypto');
 
 type Header = readonly [name: string, value: string];
 

@@ -14,9 +14,12 @@ const PROBE = 'probe\u{1F50D}';
 /** After this many chunks in a row without a template that fits, the runtime's chunks differ in more than their text. */
 const MAX_MISSES = 4;
 
-/** Whether a chunk only carries text of one choice. */
-const isOnlyText = ({ choices, usage }: UpstreamChunk): boolean =>
-  !usage && choices?.length === 1 && !choices[0]?.finish_reason && typeof choices[0]?.delta?.content === 'string';
+/** Whether a chunk only carries text of one choice. Not if the text is empty: that is a stream's first chunk, whose role the next ones don't have. */
+const isOnlyText = ({ choices, usage }: UpstreamChunk): boolean => {
+  if (usage || choices?.length !== 1 || choices[0]?.finish_reason) return false;
+  const text = choices[0]?.delta?.content;
+  return typeof text === 'string' && text !== '';
+};
 
 const withContent = (chunk: UpstreamChunk, content: string): UpstreamChunk => {
   const [choice] = chunk.choices ?? [];

@@ -11,6 +11,8 @@ const MAX_WAITING_BYTES = 64 * 1024;
 /** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
 const DRAIN_MS = 1_000;
 
+const awake = (): void => undefined;
+
 /** The chunks of a streamed invocation. */
 export interface AnswerReader {
   /**
@@ -34,13 +36,20 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
   let failure: unknown;
   let hasEnded = false;
   let isFinished = false;
-  let wake = (): void => undefined;
+  let wake: () => void = awake;
   let drain: NodeJS.Timeout | undefined;
 
   const events = createEventStreamReader((payload) => {
     if (reader.isDone() || reader.failure()) return;
     for (const chunk of reader.push(payload)) waiting.push(chunk);
   });
+  /** Until `wake` is called. Each part calls it, but to resolve a promise again takes a call into V8's runtime. */
+  const sleep = (resolve: () => void): void => {
+    wake = () => {
+      wake = awake;
+      resolve();
+    };
+  };
   const end = (error?: unknown): void => {
     hasEnded = true;
     failure ??= error;
@@ -87,7 +96,7 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
 
   return {
     next: async () => {
-      while (waiting.length === 0 && failure === undefined && !hasEnded) await new Promise<void>((resolve) => (wake = resolve));
+      while (waiting.length === 0 && failure === undefined && !hasEnded) await new Promise<void>(sleep);
       if (waiting.length > 0) return take();
       if (isFinished) {
         if (failure !== undefined) throw failure;

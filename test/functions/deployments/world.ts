@@ -38,7 +38,7 @@ type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<Caller, 'call'> => ({
   call: async ({ headers, body }, _, read) => {
     const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';
-    return read({ headers: {}, body: Buffer.from(JSON.stringify(call(target, String(body)).body)) });
+    return read({ head: { headers: {} }, body: Buffer.from(JSON.stringify(call(target, String(body)).body)) });
   },
 });
 

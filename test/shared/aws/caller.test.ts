@@ -15,7 +15,7 @@ afterAll(() => aws.close());
 describe('a call', () => {
   test('returns the head and the body of the reply', async () => {
     aws.answers((response) => response.writeHead(201, { 'x-amz-note': 'n' }).end('é'));
-    const reply = await callerOf(aws.url).call(aCall, 1, ({ headers, body }) => [headers['x-amz-note'], body.toString()]);
+    const reply = await callerOf(aws.url).call(aCall, 1, ({ head, body }) => [head.headers['x-amz-note'], body.toString()]);
     expect(reply).toEqual(['n', 'é']);
     expect(aws.received).toMatchObject([{ method: 'POST', path: '/', body: '{"é":1}', headers: { 'content-type': 'application/json' } }]);
   });
