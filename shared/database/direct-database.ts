@@ -73,29 +73,22 @@ interface Output {
 
 /** A DynamoDB client over a caller of DynamoDB. `attempts` includes the first one. */
 export const createDirectDatabase = (caller: Caller, attempts: number, readItem?: Reading['readItem']): Database => {
-  const call = <Result = Output>(operation: string, body: string, convert = readOutput as (reply: Reply) => Result): Promise<Result> => {
-    return orUnavailable(() => caller.call({ path: '/', headers: headersOf(operation), body }, attempts, convert).catch(rethrow));
-  };
+  /** @param body is called for each attempt after a conflict; what it throws rejects the call */
+  const call = <Result>(operation: string, body: () => string, convert: (reply: Reply) => Result): Promise<Result> =>
+    orUnavailable(() => caller.call({ path: '/', headers: headersOf(operation), body: body() }, attempts, convert), toOurs);
+  const toUpdated = readUpdated(readItem);
   return {
-    get: async (input) => ({ Item: read((await call('GetItem', write(input))).Item) }),
-    put: async (input) => ({ Attributes: read((await call('PutItem', write(input))).Attributes) }),
-    update: async (input) => call('UpdateItem', write(input), readUpdated(readItem)),
-    delete: async (input) => ({ Attributes: read((await call('DeleteItem', write(input))).Attributes) }),
-    query: async (input) => {
-      const { Items, LastEvaluatedKey } = await call('Query', write(input));
-      return { Items: Items?.map(readAttributes), LastEvaluatedKey: read(LastEvaluatedKey) };
-    },
-    batchGet: async ({ RequestItems }) => {
-      const { Responses, UnprocessedKeys } = await call('BatchGetItem', `{"RequestItems":${mapJson(RequestItems, write)}}`);
-      return {
-        Responses: Responses && mapValues(Responses, (items) => items.map(readAttributes)),
-        UnprocessedKeys: UnprocessedKeys && mapValues(UnprocessedKeys, ({ Keys }) => ({ Keys: Keys?.map(readAttributes) })),
-      };
-    },
-    transactWrite: async ({ TransactItems }) => {
+    get: (input) => call('GetItem', () => write(input), toGot),
+    put: (input) => call('PutItem', () => write(input), toAttributes),
+    update: (input) => call('UpdateItem', () => write(input), toUpdated),
+    delete: (input) => call('DeleteItem', () => write(input), toAttributes),
+    query: (input) => call('Query', () => write(input), toQueried),
+    batchGet: ({ RequestItems }) => call('BatchGetItem', () => `{"RequestItems":${mapJson(RequestItems, write)}}`, toBatch),
+    transactWrite: ({ TransactItems }) => {
       // If a reply is lost, the token keeps the next attempt from making the writes again.
       const token = JSON.stringify(randomUUID());
-      await call('TransactWriteItems', `{"TransactItems":[${TransactItems.map(writeTransactItem)}],"ClientRequestToken":${token}}`);
+      const body = () => `{"TransactItems":[${TransactItems.map(writeTransactItem)}],"ClientRequestToken":${token}}`;
+      return call('TransactWriteItems', body, toNothing);
     },
   };
 };
@@ -135,6 +128,25 @@ const parse = (text: string): Output => {
 
 const readOutput = ({ body }: Reply): Output => parse(body.toString());
 
+const toGot = (reply: Reply) => ({ Item: read(readOutput(reply).Item) });
+
+const toAttributes = (reply: Reply) => ({ Attributes: read(readOutput(reply).Attributes) });
+
+const toQueried = (reply: Reply) => {
+  const { Items, LastEvaluatedKey } = readOutput(reply);
+  return { Items: Items?.map(readAttributes), LastEvaluatedKey: read(LastEvaluatedKey) };
+};
+
+const toBatch = (reply: Reply) => {
+  const { Responses, UnprocessedKeys } = readOutput(reply);
+  return {
+    Responses: Responses && mapValues(Responses, (items) => items.map(readAttributes)),
+    UnprocessedKeys: UnprocessedKeys && mapValues(UnprocessedKeys, ({ Keys }) => ({ Keys: Keys?.map(readAttributes) })),
+  };
+};
+
+const toNothing = (reply: Reply): void => void readOutput(reply);
+
 const readUpdated =
   (readItem: Reading['readItem']) =>
   ({ body }: Reply): { Attributes: Item | undefined } => {
@@ -151,12 +163,12 @@ interface ConditionFacts {
 }
 
 /** Converts the errors about conditions to ours. */
-const rethrow = (error: unknown): never => {
-  if (!(error instanceof AwsError)) throw error;
+const toOurs = (error: unknown): unknown => {
+  if (!(error instanceof AwsError)) return error;
   const { Item, CancellationReasons = [] } = error.facts as ConditionFacts;
-  if (error.name === 'ConditionalCheckFailedException') throw new ConditionFailed(read(Item));
-  if (error.name !== 'TransactionCanceledException') throw error;
-  throw new TransactionCanceled(
+  if (error.name === 'ConditionalCheckFailedException') return new ConditionFailed(read(Item));
+  if (error.name !== 'TransactionCanceledException') return error;
+  return new TransactionCanceled(
     CancellationReasons.map(({ Code = '', Item }) => ({ code: Code, ...(Item && { item: readAttributes(Item) }) })),
   );
 };

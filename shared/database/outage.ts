@@ -31,12 +31,16 @@ const CONFLICT_WAIT_MS = 20;
 
 const isConflict = (error: unknown): boolean => (error as { name?: string }).name === 'TransactionConflictException';
 
-/** Makes a call and retries it after a conflict. An outage becomes DatabaseUnavailable; other errors are rethrown. */
-export const orUnavailable = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+/**
+ * Makes a call and retries it after a conflict. An outage becomes DatabaseUnavailable; other errors are rethrown.
+ * @param toOurs converts the client's errors
+ */
+export const orUnavailable = async <Result>(call: () => Promise<Result>, toOurs: (error: unknown) => unknown): Promise<Result> => {
   for (let conflicts = 1; ; conflicts++) {
     try {
       return await call();
-    } catch (error) {
+    } catch (thrown) {
+      const error = toOurs(thrown);
       if (!isConflict(error) || conflicts > MAX_CONFLICTS) throw isOutage(error) ? new DatabaseUnavailable(error) : error;
       await delay(CONFLICT_WAIT_MS * conflicts * (1 + Math.random()));
     }

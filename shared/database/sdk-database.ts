@@ -51,7 +51,7 @@ export const createSdkDatabase = (place: Place = {}): SdkDatabase => {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: { wrapNumbers: readNumber },
   });
-  const send = <Output>(call: () => Promise<Output>): Promise<Output> => orUnavailable(() => call().catch(rethrow));
+  const send = <Output>(call: () => Promise<Output>): Promise<Output> => orUnavailable(call, toOurs);
   return {
     get: (input) => send(() => documents.send(new GetCommand(input))),
     batchGet: (input) => send(() => documents.send(new BatchGetCommand(input))),
@@ -72,10 +72,10 @@ type StoredItem = Parameters<typeof unmarshall>[0];
 const plain = (item: StoredItem | undefined) => item && unmarshall(item, { wrapNumbers: readNumber });
 
 /** Converts the SDK's errors about conditions to ours. */
-const rethrow = (error: unknown): never => {
-  if (error instanceof ConditionalCheckFailedException) throw new ConditionFailed(plain(error.Item));
-  if (!(error instanceof TransactionCanceledException)) throw error;
-  throw new TransactionCanceled(
+const toOurs = (error: unknown): unknown => {
+  if (error instanceof ConditionalCheckFailedException) return new ConditionFailed(plain(error.Item));
+  if (!(error instanceof TransactionCanceledException)) return error;
+  return new TransactionCanceled(
     (error.CancellationReasons ?? []).map(({ Code = '', Item }) => ({
       code: Code,
       ...(Item && { item: plain(Item) as object as Record<string, unknown> }),

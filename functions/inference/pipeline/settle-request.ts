@@ -64,11 +64,15 @@ export const settleRequest = async (
   deps: SettlementStores & Pick<Dependencies, 'settlements'>,
   { event, admission, usageEvent, mayWait, error }: Ending,
 ): Promise<void> => {
-  const { metadata: _, user: __, user_id: ___, error_message: ____, ...facts } = usageEvent;
   const line = {
-    ...facts,
+    ...usageEvent,
+    // The caller's own text is not logged.
+    metadata: undefined,
+    user: undefined,
+    user_id: undefined,
+    error_message: undefined,
     // A number, as CloudWatch needs it for a metric; exact up to nine million dollars.
-    cost_nanos: Number(facts.cost_nanos),
+    cost_nanos: Number(usageEvent.cost_nanos),
     ...(mayWait && { may_wait: true }),
     gateway_request_id: event.requestContext.requestId,
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
