@@ -30,14 +30,19 @@ const quotedAt = (json: string, start: number): string | undefined => {
   return text.includes('\\') ? undefined : text;
 };
 
-const listAt = (json: string, type: number): Value | undefined => {
-  const end = json.indexOf(LIST_END, type) + 1;
+const parse = (json: string): unknown => {
   try {
-    return { value: readAttributes(JSON.parse(`{"list":{"${json.slice(type, end)}}}`)).list, end };
+    return JSON.parse(json);
   } catch {
-    // It contains another list, or a text that looks like its end.
     return undefined;
   }
+};
+
+/** A list; undefined if its end is not found, because it contains another list, or a text that looks like its end. */
+const listAt = (json: string, type: number): Value | undefined => {
+  const end = json.indexOf(LIST_END, type) + 1;
+  const attributes = parse(`{"list":{"${json.slice(type, end)}}}`) as Parameters<typeof readAttributes>[0] | undefined;
+  return attributes && { value: readAttributes(attributes).list, end };
 };
 
 /** A map of lists, whose end is that of its last list. */
@@ -58,16 +63,17 @@ const valueAt = (json: string, type: number, mayBeUnread: boolean): Value | unde
   if (text === undefined) return undefined;
   const end = start + text.length + 1;
   if (json.startsWith(NUMBER, type)) return { value: readNumber(text), end };
-  // Parsed, because a slice would keep the whole reply in memory.
-  if (json.startsWith(STRING, type)) return { value: JSON.parse(`"${text}"`), end };
   if (json.startsWith(BYTES, type)) return { value: new Uint8Array(Buffer.from(text, 'base64')), end };
-  return undefined;
+  if (!json.startsWith(STRING, type)) return undefined;
+  // Parsed, because a slice would keep the whole reply in memory.
+  const value = parse(`"${text}"`);
+  return value === undefined ? undefined : { value, end };
 };
 
 /**
- * Creates a reader of the item in an update's reply that gives all items with the same attributes the same hidden class. DynamoDB returns attributes in
- * any order, and objects whose attributes were set in different orders have different hidden classes, so JSON.parse makes new ones for nearly every
- * reply; V8 then has no fast way to read any of their attributes, and the classes fill its old generation.
+ * Creates a reader of the item in an update's reply that gives all items with the same attributes the same hidden class. DynamoDB promises no order of
+ * attributes, and objects whose attributes were set in different orders have different hidden classes. So JSON.parse can make new ones for every reply; V8
+ * then has no fast way to read any of their attributes, and the classes fill its old generation.
  * @param unread the name of a map of lists, which is returned as an UnreadMap
  * @returns a function of the reply, which returns undefined for items with other values than numbers, booleans, bytes, and texts and lists without escapes
  */

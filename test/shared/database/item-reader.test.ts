@@ -61,6 +61,8 @@ test.each([
   ['an unfinished item', '{"Attributes":{"id":{"S":"x"}'],
   ['an unfinished map', '{"Attributes":{"fl":{"M":{"a":{"L":[{"N":"1"}'],
   ['an escape', '{"Attributes":{"id":{"S":"\\u0041"}}}'],
+  ['a line break in a text', '{"Attributes":{"id":{"S":"a\nb"}}}'],
+  ['a set in a list', '{"Attributes":{"id":{"L":[{"SS":["a"]}]}}}'],
   ['another map', '{"Attributes":{"id":{"M":{"a":{"N":"1"}}}}}'],
   ['a list in a list', '{"Attributes":{"id":{"L":[{"L":[]},{"N":"1"}]}}}'],
   ['a set', '{"Attributes":{"id":{"SS":["a"]}}}'],
