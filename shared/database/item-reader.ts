@@ -45,10 +45,12 @@ const listAt = (json: string, type: number): Value | undefined => {
   return attributes && { value: readAttributes(attributes).list, end };
 };
 
-/** A map of lists, whose end is that of its last list. */
-const unreadMapAt = (json: string, type: number): Value => {
+/** A map of lists, whose end is that of its last list; undefined if its first entry is no list. */
+const unreadMapAt = (json: string, type: number): Value | undefined => {
   const start = type + MAP.length;
-  const end = json[start] === '}' ? start : json.indexOf(`${LIST_END}}`, start) + LIST_END.length;
+  const isEmpty = json[start] === '}';
+  if (!isEmpty && !json.startsWith(LIST, json.indexOf(NAME_END, start) + NAME_END.length)) return undefined;
+  const end = isEmpty ? start : json.indexOf(`${LIST_END}}`, start) + LIST_END.length;
   return { value: new UnreadMap(`{${json.slice(start, end)}}`), end: end + 1 };
 };
 

@@ -51,6 +51,13 @@ describe('a limiter’s item', () => {
 });
 
 test.each([
+  ['a text', '{"Attributes":{"id":{"S":"fl"},"fl":{"S":"x"}}}', { id: 'fl', fl: 'x' }],
+  ['a list', '{"Attributes":{"fl":{"L":[{"N":"1"}]}}}', { fl: [1] }],
+])('%s under the name of the map is read as it is', (_, reply, item) => {
+  expect(createItemReader('fl')(reply)).toEqual(item);
+});
+
+test.each([
   ['nothing', '{}'],
   ['no attributes', '{"Attributes":{}}'],
   ['another reply', '{"Item":{"id":{"S":"x"}}}'],
@@ -63,6 +70,8 @@ test.each([
   ['an escape', '{"Attributes":{"id":{"S":"\\u0041"}}}'],
   ['a line break in a text', '{"Attributes":{"id":{"S":"a\nb"}}}'],
   ['a set in a list', '{"Attributes":{"id":{"L":[{"SS":["a"]}]}}}'],
+  ['a map of something else', '{"Attributes":{"fl":{"M":{"a":{"N":"1"}}}}}'],
+  ['a map of something else before one of lists', '{"Attributes":{"fl":{"M":{"a":{"N":"1"}}},"x":{"M":{"b":{"L":[]}}}}}'],
   ['another map', '{"Attributes":{"id":{"M":{"a":{"N":"1"}}}}}'],
   ['a list in a list', '{"Attributes":{"id":{"L":[{"L":[]},{"N":"1"}]}}}'],
   ['a set', '{"Attributes":{"id":{"SS":["a"]}}}'],
