@@ -1,12 +1,24 @@
+import { spawnSync } from 'node:child_process';
+
+// Tests are ES modules, which Jest can load only with this flag of Node. Started without it, as by `npx jest`, Jest runs again with it.
+const FLAGS = '--experimental-vm-modules --no-warnings';
+if (!process.env.NODE_OPTIONS?.includes('--experimental-vm-modules')) {
+  const env = { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${FLAGS}` };
+  const { status, signal } = spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit', env });
+  if (signal) process.kill(process.pid, signal);
+  process.exit(status ?? 1);
+}
+
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
   testSequencer: '<rootDir>/test/support/slow-tests-first.mjs',
-  globalSetup: '<rootDir>/test/support/synthesize.mjs',
+  globalSetup: '<rootDir>/test/support/set-up.mjs',
   globalTeardown: '<rootDir>/test/support/clean-up.mjs',
   reporters: ['default', '<rootDir>/test/security/permissions/report-unused.ts'],
-  testTimeout: 60_000,
+  // A bound against hanging, not a measurement: a busy machine may take several times as long as a quiet one.
+  testTimeout: 300_000,
   // Most tests wait for processes of their own, so a core that Jest keeps for itself by default is better used for tests.
   maxWorkers: '100%',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],

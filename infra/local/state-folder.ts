@@ -1,17 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isAlive } from './processes/is-alive.ts';
 
 const LOCK = 'runner.pid';
 const MAX_ATTEMPTS = 3;
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
 
 /**
  * Creates the state folder and locks it for this process: two runs on one database would overwrite each other's facts and assembly.

@@ -53,6 +53,12 @@ export const rules: IForbiddenRuleType[] = [
     { path: '^infra/' },
   ),
   forbid(
+    'the-app-is-apart-from-its-tools',
+    'What is deployed must not import tools or emulators: infra/local/assembly/kept-assembly.ts does not hash them.',
+    { path: '^infra/(app\\.ts|bundling/|config/|constructs/|reference/|stacks/)' },
+    { path: '^infra/(?!app\\.ts|bundling/|config/|constructs/|reference/|stacks/)' },
+  ),
+  forbid(
     'nothing-imports-tests',
     'functions/, shared/ and infra/ must not import test/.',
     { path: '^(functions|shared|infra)/' },

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import path from 'node:path';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { keptAssembly } from '../../infra/local/assembly/kept-assembly.ts';
 import { residentMiB } from '../measuring/processes.ts';
 import { measureChunks } from './chunks.ts';
 import { measureColdStarts } from './cold-start.ts';
@@ -30,16 +29,14 @@ const main = async (): Promise<void> => {
     console.log(USAGE);
     return;
   }
-  const assemblyDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   // The started processes end with this one, however it ends.
-  process.once('exit', () => rmSync(assemblyDir, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   setTimeout(() => {
     console.error(`The bench took longer than ${MAX_MS / 1_000} s.`);
     process.exit(1);
   }, MAX_MS).unref();
   const startedAt = performance.now();
-  await synthesize(PROJECT_ROOT, assemblyDir);
+  const assemblyDir = await keptAssembly(PROJECT_ROOT);
   process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
   const stack = await startStack();
   try {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
+import { cpus } from 'node:os';
 import path from 'node:path';
 import { rebuildTotals } from '../../infra/admin/rebuild/rebuild-totals.ts';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { keptAssembly } from '../../infra/local/assembly/kept-assembly.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { readOptions, USAGE } from './options.ts';
@@ -23,12 +23,10 @@ const main = async (): Promise<boolean> => {
     console.log(USAGE);
     return true;
   }
-  const assemblyDir = mkdtempSync(path.join(tmpdir(), 'sluice-load-'));
-  process.once('exit', () => rmSync(assemblyDir, { recursive: true, force: true }));
   // The local run ends with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   progress('synthesis');
-  await synthesize(PROJECT_ROOT, assemblyDir);
+  const assemblyDir = await keptAssembly(PROJECT_ROOT);
   process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
   const run = await startTestRun('--batch-window-ms', BATCH_WINDOW_MS, ...(hasStreams ? [] : ['--no-streams']));
   process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));

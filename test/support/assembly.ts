@@ -1,23 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { interpret } from '../../infra/local/assembly/interpret.ts';
+import { isKept } from '../../infra/local/assembly/kept-assembly.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { isolatedAssembly } from './isolated-assembly.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+const KEEP = path.join(import.meta.dirname, 'keep-assembly.ts');
 
-/** An environment without credentials, whose programs end when they open a connection. @param home an empty folder */
-export const isolatedEnvironment = (home: string): NodeJS.ProcessEnv => ({
-  PATH: process.env.PATH,
-  HOME: home,
-  NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'deny-network.mjs')}`,
-});
-
-/** The folder of the cloud assembly that was made before all tests. */
+/** The folder of the app's cloud assembly. The first suite that asks for it after a change of the app waits for its synthesis. */
 export const assemblyDir = (): string => {
-  const folder = process.env.SLUICE_TEST_ASSEMBLY;
-  if (!folder) throw new Error('There is no cloud assembly: test/support/synthesize.mjs has not run.');
+  const { SLUICE_TEST_ASSEMBLY: folder } = process.env;
+  if (!folder) throw new Error('Nothing says where the cloud assembly is kept: test/support/set-up.mjs has not run.');
+  // Suites ask for it where nothing can wait for a promise: to name their tests.
+  if (!isKept(folder)) execFileSync(process.execPath, [KEEP], { stdio: ['ignore', 'ignore', 'pipe'] });
   return folder;
 };
 
@@ -30,15 +26,10 @@ export const bucketName = async (id: string): Promise<string> => {
 
 /**
  * Synthesizes the app with these settings of a deployer.
- * It must need no network, no credentials and no configuration of AWS, so it has none.
+ * @param folder where the assembly is written
  * @param context further context, such as feature flags
  * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
  */
 export const synthesizeWith = async (settings: object, folder: string, context: object = {}): Promise<void> => {
-  await using project = temporaryFolder();
-  const cdkJson = JSON.parse(readFileSync(path.join(ROOT, 'cdk.json'), 'utf8'));
-  const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
-  const own = { app, context: { ...cdkJson.context, ...context, sluice: settings } };
-  writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(own));
-  await synthesize(project.path, folder, { environment: isolatedEnvironment(project.path) });
+  await cp(await isolatedAssembly({ ...context, sluice: settings }), folder, { recursive: true });
 };

@@ -10,7 +10,7 @@ const MAX_ERROR_OUTPUT_CHARS = 20_000;
 const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });
 
 /** How the CDK app runs. */
-interface Settings {
+export interface Settings {
   /** How long the app can take. */
   timeoutMs?: number;
   /** Its environment variables. Default: those of this process. */

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
-import { isolatedEnvironment } from '../../support/assembly.ts';
 import { options } from '../../support/every-option.ts';
+import { isolatedEnvironment } from '../../support/isolated-assembly.ts';
 import { stackNames, templateOf, templatesWith } from '../../support/templates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

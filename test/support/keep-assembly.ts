@@ -1,0 +1,3 @@
+import { isolatedAssembly } from './isolated-assembly.ts';
+
+await isolatedAssembly();
