@@ -4,7 +4,7 @@ import { controlRoutes } from '../../functions/control/routes.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
 import { storeDeployment } from '../support/deployments.ts';
 import { storeInvoice } from '../support/invoices.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../support/local-run.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
 /** Routes that log in and out, which need no session. */
@@ -43,7 +43,7 @@ let disabled: SignedIn;
 let admin: SignedIn;
 
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   admin = await control.asAdmin();
   ({ id: organization } = await control.createOrganization());

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Role } from '../../shared/hosts/operation.ts';
 import type { TestRun } from './local-run.ts';
 
@@ -62,7 +63,6 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     return admin;
   };
 
-  let people = 0;
   return {
     call,
     done,
@@ -72,8 +72,8 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
     /** Creates a user, chooses a password for them and logs them in. */
     createUser: async (fields: { role: Role; organization?: string }): Promise<SignedIn> => {
-      people++;
-      const email = `person-${people}@example.com`;
+      // Suites share runs, so a number would not be new.
+      const email = `person-${randomUUID()}@example.com`;
       const { token } = await asAdmin();
       await done('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
       const { session } = await done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });

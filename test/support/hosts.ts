@@ -1,5 +1,5 @@
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from './local-run.ts';
+import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
 
 /** The inference hosts, which behave alike. */
 export const HOSTS = ['serverless', 'on-demand'] as const;
@@ -58,9 +58,10 @@ export type HostRun = TestRun & { host: HostFacts };
 /**
  * A local run seen through one of its hosts: the URL of the host, and keys for it. The models that are published on the serverless host are
  * deployed for the keys' organization on the on-demand host, under the same names.
+ * @param flags without any, suites share the run
  */
 export const startHostRun = async (name: HostName, ...flags: string[]): Promise<HostRun> => {
-  const run = await startTestRun(...flags);
+  const run = flags.length > 0 ? await startTestRun(...flags) : await shareTestRun();
   const host = FACTS[name];
   if (name === 'serverless') return { ...run, host };
   for (const model of (await run.models.list(SERVERLESS_POOL)).values()) await run.models.put(ORGANIZATION, model);

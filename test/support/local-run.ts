@@ -8,6 +8,7 @@ import { createUserPool, createUserPoolClient } from '../../functions/control/id
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { readUses } from '../../infra/local/permissions/permission-log.ts';
+import { isAlive } from '../../infra/local/processes/is-alive.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { shardsOf } from '../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../shared/admission/shards.ts';
@@ -29,16 +30,50 @@ export const startTestRun = async (...flags: string[]) => startRun({ flags });
 /** The same with its database on disk, in a new state folder or a given one. */
 export const startDurableRun = async (state?: string, ...flags: string[]) => startRun({ flags, durable: true, ...(state && { state }) });
 
-const startRun = async ({
-  flags,
-  durable = false,
-  state = mkdtempSync(path.join(tmpdir(), 'sluice-run-')),
-}: {
+/**
+ * A local run without flags that the suites of one Jest worker use one after the other. It is started for the first of them and ends after all tests, so
+ * a suite must not stop it, must not expect that it is the first one to use it, and gets it with all faults, clocks and timeouts reset.
+ */
+export const shareTestRun = async () => {
+  const folder = process.env.SLUICE_TEST_SHARED;
+  if (!folder) throw new Error('Nothing says where shared runs are: test/support/set-up.mjs has not run.');
+  const { state, child } = await findShared(path.join(folder, `worker-${process.env.JEST_WORKER_ID ?? '1'}`));
+  const run = await connect({ state, output: '', usesBefore: readUses(state).length, end: async () => null });
+  await resetRun(run);
+  child?.unref();
+  return run;
+};
+
+/** Shared runs are numbered, because one of them may have ended before its time. */
+const findShared = async (prefix: string): Promise<{ state: string; child?: ChildProcess }> => {
+  for (let number = 1; ; number++) {
+    const state = `${prefix}-${number}`;
+    const facts = await readFacts(state);
+    if (facts && isAlive(facts.pids.runner)) return { state };
+    if (facts) continue;
+    const child = launch({ flags: [], durable: false, state });
+    await untilReady(child);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.channel?.unref();
+    return { state, child };
+  }
+};
+
+/** Ends what earlier suites have set. */
+const resetRun = async (run: TestRun): Promise<void> => {
+  for (const server of Object.keys(CONTROLLED) as ControlledServer[]) await run.control(server);
+  for (const setting of ['clock', 'timeouts'] as const) await run.controlFunctions(setting);
+};
+
+interface Launch {
   flags: string[];
-  durable?: boolean;
-  state?: string;
-}) => {
-  const child = spawn(
+  durable: boolean;
+  state: string;
+}
+
+const launch = ({ flags, durable, state }: Launch): ChildProcess =>
+  spawn(
     process.execPath,
     [
       START,
@@ -62,24 +97,56 @@ const startRun = async ({
       env: { ...process.env },
     },
   );
+
+const startRun = async ({
+  flags,
+  durable = false,
+  state = mkdtempSync(path.join(tmpdir(), 'sluice-run-')),
+}: Partial<Launch> & Pick<Launch, 'flags'>) => {
+  const child = launch({ flags, durable, state });
   const output = await untilReady(child);
-  const facts = await readFacts(state);
-  if (!facts) {
+  const end = async (): Promise<number | null> => {
+    const code = await stop(child);
+    rmSync(state, { recursive: true, force: true });
+    return code;
+  };
+  const run = await connect({ state, output, usesBefore: 0, end }).catch((error: unknown) => {
     child.kill('SIGKILL');
-    throw new Error('npm start reported that it was ready without writing local.json.');
-  }
+    throw error;
+  });
+  return {
+    ...run,
+    /** Ends the run as Ctrl-C does and returns its exit code. Its state folder stays. */
+    stop: (): Promise<number | null> => {
+      run.database.destroy();
+      return stop(child);
+    },
+  };
+};
+
+interface Connection {
+  state: string;
+  output: string;
+  /** The permissions that were used before this suite. */
+  usesBefore: number;
+  end: () => Promise<number | null>;
+}
+
+/** What a suite needs of a run that is ready. */
+const connect = async ({ state, output, usesBefore, end: endRun }: Connection) => {
+  const facts = await readFacts(state);
+  if (!facts) throw new Error('npm start reported that it was ready without writing local.json.');
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = openLimiters(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
     const faults = await replies.faults();
-    const uses = readUses(state);
+    const uses = readUses(state).slice(usesBefore);
     const denied = uses.filter(({ kind, action }) => kind === 'denied' && !expectedDenials.has(action));
     recordUses(uses);
     database.destroy();
-    const code = await stop(child);
-    rmSync(state, { recursive: true, force: true });
+    const code = await endRun();
     if (denied.length > 0) throw new Error(`Calls that the roles do not allow: ${JSON.stringify(denied.slice(0, 5), null, 1)}`);
     if (faults.length > 0) throw new Error(`Replies differ from the OpenAPI document: ${JSON.stringify(faults.slice(0, 5), null, 1)}`);
     return code;
@@ -158,11 +225,6 @@ const startRun = async ({
       ((await (await fetch(`${facts[CONTROLLED[server]]}/control`)).json()) as { calls: number }).calls,
     /** The log of a function. */
     logOf: (name: string): Promise<string> => readFile(path.join(state, 'logs', `${name}.log`), 'utf8'),
-    /** Ends the run as Ctrl-C does and returns its exit code. Its state folder stays. */
-    stop: (): Promise<number | null> => {
-      database.destroy();
-      return stop(child);
-    },
     close: end,
     [Symbol.asyncDispose]: async (): Promise<void> => void (await end()),
   };
@@ -180,7 +242,9 @@ const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts
   client.destroy();
 };
 
-export type TestRun = Awaited<ReturnType<typeof startTestRun>>;
+export type TestRun = Awaited<ReturnType<typeof shareTestRun>>;
+/** A run that its suite can stop. */
+export type OwnRun = Awaited<ReturnType<typeof startTestRun>>;
 
 /** The servers whose faults tests set, and where their URLs are. */
 const CONTROLLED = {

@@ -5,11 +5,12 @@ import { testAssemblyFolder } from './isolated-assembly.ts';
 
 /**
  * Runs before all tests: says where the app's cloud assembly is kept, which the first suite that needs it synthesizes, and makes a folder in which local
- * runs record the permissions that they used, unless the caller named one to keep.
+ * runs record the permissions that they used, unless the caller named one to keep, and one for the local runs that suites share.
  */
 export default async () => {
   process.env.SLUICE_TEST_ASSEMBLY = testAssemblyFolder();
   process.env.SLUICE_TEST_PERMISSIONS = await permissionsFolder();
+  process.env.SLUICE_TEST_SHARED = await mkdtemp(path.join(tmpdir(), 'sluice-shared-'));
 };
 
 const permissionsFolder = async () => {

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Agent, OpenAIChatCompletionsModel, Runner, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import * as z from 'zod';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
   setTracingDisabled(true);
-  run = await startTestRun();
+  run = await shareTestRun();
 });
 afterAll(async () => {
   await run.close();

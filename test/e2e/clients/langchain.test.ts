@@ -3,11 +3,11 @@ import { HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import * as z from 'zod';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
 });
 afterAll(async () => {
   await run.close();

@@ -5,12 +5,12 @@ import { ChatOpenAI } from '@langchain/openai';
 import { Agent, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import * as z from 'zod';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
   setTracingDisabled(true);
-  run = await startTestRun();
+  run = await shareTestRun();
 });
 afterAll(async () => {
   await run.close();

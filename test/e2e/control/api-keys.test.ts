@@ -3,7 +3,7 @@ import { limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { shardId } from '../../../shared/admission/shards.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 const DOLLAR = 1_000_000_000n;
 
@@ -13,7 +13,7 @@ let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });

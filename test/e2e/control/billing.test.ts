@@ -6,13 +6,13 @@ import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { type Control, controlOf } from '../../support/control.ts';
 import { newInvoice } from '../../support/invoices.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let control: Control;
 let admin: string;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   ({ token: admin } = await control.asAdmin());
 });

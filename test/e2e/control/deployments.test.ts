@@ -1,13 +1,13 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let control: Control;
 let s3: S3Client;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   s3 = new S3Client({
     region: 'us-east-1',

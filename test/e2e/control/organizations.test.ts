@@ -6,13 +6,13 @@ import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/k
 import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let control: Control;
 let admin: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   admin = await control.asAdmin();
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let control: Control;
 let owner: SignedIn;
 let admin: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   admin = await control.asAdmin();
   const { id: organization } = await control.createOrganization();

@@ -6,7 +6,7 @@ import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 import { schemasOf } from '../../support/schemas.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,7 +21,7 @@ let todayMs: number;
 let client: OpenAI;
 
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { controlOf, type SignedIn } from '../../support/control.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun } from '../../support/local-run.ts';
+import { shareTestRun } from '../../support/local-run.ts';
 
 /** A run with an admin, and an organization with its owner. */
 export const startUsers = async () => {
-  const run = await startTestRun();
+  const run = await shareTestRun();
   const control = controlOf(run);
   const admin = await control.asAdmin();
   const { id: organization } = await control.createOrganization();

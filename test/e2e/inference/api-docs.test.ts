@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
@@ -42,7 +42,7 @@ const send = (command: string, variables: Record<string, string>): Promise<Respo
 let run: TestRun;
 let variables: Record<string, string>;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   variables = {
     BASE_URL: run.base_url,
     API_KEY: run.api_key,

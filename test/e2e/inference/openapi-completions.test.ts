@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DocumentedReplies, documentedReplies } from '../../support/documented-replies.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 import type { Json } from '../../support/schemas.ts';
 
 let run: TestRun;
 let checkReply: DocumentedReplies['checkReply'];
 let operationOf: DocumentedReplies['operationOf'];
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   ({ checkReply, operationOf } = await documentedReplies(run));
 });
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DocumentedReplies, documentedReplies } from '../../support/documented-replies.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 import type { Json } from '../../support/schemas.ts';
 
 interface Whole extends Json {
@@ -17,7 +17,7 @@ let run: TestRun;
 let checkReply: DocumentedReplies['checkReply'];
 let operationOf: DocumentedReplies['operationOf'];
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   ({ checkReply, operationOf } = await documentedReplies(run));
 });
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 import { type Json, schemasOf } from '../../support/schemas.ts';
 
 interface Content {
@@ -16,7 +16,7 @@ let run: TestRun;
 let document: Json;
 let faults: ReturnType<typeof schemasOf>['faults'];
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   document = (await (await fetch(`${run.base_url}/openapi.json`)).json()) as Json;
   ({ faults } = schemasOf(document, { isClosed: true, open: ['OpenApiDocument', 'PerfMetrics'] }));
 });

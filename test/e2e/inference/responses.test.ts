@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let client: OpenAI;
 const clientOf = (apiKey: string): OpenAI => new OpenAI({ apiKey, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   client = clientOf(run.api_key);
 });
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 const MODEL = 'sluice-tiny';
 let run: TestRun;
 let secret: string;
 let keyId: string;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   ({ secret, key_id: keyId } = await run.createKey());
 });
 afterAll(async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { sized } from '../../support/sized.ts';
 import { liveMany } from './lives.ts';
 
-const RUNS = Number(process.env.RUNS ?? 500);
+const RUNS = Number(process.env.RUNS ?? sized(100, 500));
 
 let database: TestDatabase;
 beforeAll(async () => {

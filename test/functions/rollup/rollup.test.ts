@@ -14,6 +14,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { newId } from '../../support/new-id.ts';
 import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/organization-sums.ts';
 import { rollupStores } from '../../support/rollups.ts';
+import { sized } from '../../support/sized.ts';
 import { Crash, unreliable } from '../../support/unreliable-database.ts';
 import {
   bucketOf,
@@ -150,7 +151,7 @@ describe('rollups', () => {
         });
         await expectOrganizationTotals(keys, events);
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: sized(6, 20), endOnFailure: true },
     );
     expect(crashes).toBeGreaterThan(5);
   }, 240_000);

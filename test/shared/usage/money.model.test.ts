@@ -16,12 +16,13 @@ import { type CrashPoint, crashingStores, WRITES } from '../../support/crashing-
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { newId } from '../../support/new-id.ts';
+import { sized } from '../../support/sized.ts';
 import { sweepNow } from '../../support/sweep-now.ts';
 import { Crash } from '../../support/unreliable-database.ts';
 import { createReference, type Reference } from './reference.ts';
 
-const RUNS = 24;
-const SPLITTING_RUNS = 14;
+const RUNS = sized(8, 24);
+const SPLITTING_RUNS = sized(5, 14);
 /** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_121;
 const OPERATIONS = 60;

@@ -11,6 +11,7 @@ import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newId } from '../../../support/new-id.ts';
+import { sized } from '../../../support/sized.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 import { eventAt, newExport, startExports, type TestExports } from './run-export.ts';
 
@@ -189,7 +190,7 @@ describe('an export of many parts', () => {
     expect(exporting.sent.length).toBeGreaterThan(1);
     expect(whole.writes()).toBeGreaterThanOrEqual(10);
 
-    for (let at = 1; at <= whole.writes(); at++) {
+    for (let at = 1; at <= whole.writes(); at += sized(3, 1)) {
       const created = await exporting.create(newExport(organization));
       await expect(exporting.run(created, crashingProcess(depsWith(), at).deps)).rejects.toThrow(Crash);
       const ended = await exporting.run(created, depsWith());

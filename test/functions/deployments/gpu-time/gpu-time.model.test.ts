@@ -18,10 +18,11 @@ import { startTestDatabase, type TestDatabase } from '../../../support/database.
 import { deploymentsOf, storeDeployment } from '../../../support/deployments.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
+import { sized } from '../../../support/sized.ts';
 import { Crash, unreliable } from '../../../support/unreliable-database.ts';
 import { HOUR_MS, MINUTE_MS, PRICES, SECOND_MS, START, small } from './gpu-time-fixtures.ts';
 
-const RUNS = 20;
+const RUNS = sized(6, 20);
 const OPERATIONS = 40;
 /** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_123;

@@ -9,9 +9,10 @@ import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } 
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
+import { sized } from '../../../support/sized.ts';
 
 const START = 29_000_000 * MINUTE_MS;
-const RUNS = 120;
+const RUNS = sized(30, 120);
 const OPERATIONS = 120;
 const LIMITS = { requests: 12, tokens: 400, concurrency: 5 };
 
@@ -125,7 +126,7 @@ test('in any 60 s, a key has at most its limit of requests and tokens, and a rej
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: sized(10, 30) },
   );
 });
 
@@ -134,7 +135,7 @@ const splitting = fc.oneof(
   { weight: 12, arbitrary: operation },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('split' as const) }) },
 );
-const SPLITTING_RUNS = 12;
+const SPLITTING_RUNS = sized(5, 12);
 /** A part of the tokens of so many shards is enough for most requests. */
 const MAX_SHARDS = 3;
 

@@ -14,6 +14,7 @@ import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } 
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
+import { sized } from '../../../support/sized.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const DOLLAR = 1_000_000_000n;
@@ -191,7 +192,7 @@ describe('money', () => {
             expect(BigInt(item.avail ?? 0)).toBeGreaterThanOrEqual(0n);
         },
       ),
-      { numRuns: 15, seed: 20_261_122 },
+      { numRuns: sized(6, 15), seed: 20_261_122 },
     );
   });
 
@@ -253,7 +254,7 @@ describe('money', () => {
           for (const avail of left) expect(avail).toBeGreaterThanOrEqual(0n);
         },
       ),
-      { numRuns: 25, seed: 20_261_122 },
+      { numRuns: sized(8, 25), seed: 20_261_122 },
     );
   });
 });

@@ -13,10 +13,11 @@ import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../../support/byte-fault-proxy.ts';
 import { FRAME_PLACES, type Place, REPLY_PLACES, REQUEST_PLACES } from '../../../support/byte-places.ts';
 import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { sized } from '../../../support/sized.ts';
 import { sweepNow } from '../../../support/sweep-now.ts';
 import { startWordContainer, WORD_USAGE } from '../../../support/word-container.ts';
 
-const REQUESTS = 400;
+const REQUESTS = sized(150, 400);
 const CALLERS = 12;
 const WORDS = ['one ', 'two ', 'three ', 'four'];
 /** The shares of the calls with a fault. Each that stalls takes 3 s. */

@@ -7,9 +7,10 @@ import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
 import { wide } from '../../../support/callers.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { sized } from '../../../support/sized.ts';
 
 const WEIGHTS = { light: 1, middle: 2, heavy: 3 } as const;
-const USERS = 1_000;
+const USERS = sized(300, 1_000);
 const AT_A_TIME = 50;
 
 let pipeline: TestPipeline;
@@ -37,7 +38,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** The same thousand users in every run. */
+/** The same users in every run. */
 const users = Array.from({ length: USERS }, (_, i) =>
   createHash('sha256')
     .update(`user ${i}`)
@@ -82,7 +83,7 @@ const start = async () => {
   return { ask, dead, wait, invocationsOf };
 };
 
-test('a thousand users spread over three targets by weight, stay there, move only while their target fails, and return', async () => {
+test(`${USERS} users spread over three targets by weight, stay there, move only while their target fails, and return`, async () => {
   const { ask, dead, wait } = await start();
   const first = await ask();
   const known = users.map((user) => affinityOf(wide.org, user));

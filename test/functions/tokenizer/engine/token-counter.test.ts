@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { sized } from '../../../support/sized.ts';
 import { anyText, encodedLength, load, sentencePiece, withChanges } from '../../../support/tokenizers.ts';
 
 const metaspace = (prepend_scheme: string) => ({ type: 'Metaspace', replacement: '\u2581', prepend_scheme, split: true });
@@ -20,7 +21,7 @@ describe('a counter counts like an encoding of the whole text', () => {
     const createCounter = load(json).createCounter;
     fc.assert(
       fc.property(anyText, (text) => expect(createCounter().count(text)).toBe(encodedLength(json, text))),
-      { numRuns: 150 },
+      { numRuns: sized(40, 150) },
     );
   });
 
