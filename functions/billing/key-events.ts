@@ -17,7 +17,7 @@ const QUERIES_AT_ONCE = 16;
 const byRequestId = (a: UsageEvent, b: UsageEvent): number => (a.request_id < b.request_id ? -1 : a.request_id > b.request_id ? 1 : 0);
 
 /** The events of several keys in one ten-minute bucket, in the order of their request ids, which is that of time. */
-export const eventsOfBucket = async (
+const eventsOfBucket = async (
   usage: Pick<UsageStore, 'listByBucket'>,
   keys: readonly KeyShards[],
   startMs: number,

@@ -30,5 +30,3 @@ export const createActivityOfBatch = () => {
     latest: (): LastEvent[] => [...latest.values()],
   };
 };
-
-export type ActivityOfBatch = ReturnType<typeof createActivityOfBatch>;

@@ -120,5 +120,3 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
     },
   };
 };
-
-export type OrganizationRollup = ReturnType<typeof createOrganizationRollup>;

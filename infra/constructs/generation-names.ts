@@ -5,7 +5,7 @@ import { prefixes, RANDOM_CHARACTERS } from '../../shared/ids/id.ts';
 import type { Config } from '../config/config.ts';
 
 /** Matches the names of all generations of all deployments. Installations whose names begin alike don't match one another's, as ids have no dashes. */
-export const generationNames = ({ name }: Config): string => `${awsPrefixOf(name, prefixes.deployment + '?'.repeat(RANDOM_CHARACTERS))}*`;
+const generationNames = ({ name }: Config): string => `${awsPrefixOf(name, prefixes.deployment + '?'.repeat(RANDOM_CHARACTERS))}*`;
 
 /** The ARNs of what each generation has on SageMaker. */
 export const generationArns = (scope: Construct, config: Config, ...kinds: readonly string[]): string[] => {

@@ -18,7 +18,7 @@ const MAX_PAGES = 100;
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
 /** The entry of a reservation is gone: it was released or undone. */
-export class ReservationEnded extends Error {}
+class ReservationEnded extends Error {}
 
 /**
  * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.

@@ -70,7 +70,7 @@ export const shareLimits = (
  * New parts of a rate limit, from the current ones, which need not be equal: a higher limit raises every part, and a lower one lowers every part. So no
  * mixture of current and new parts adds up to more than the larger of the two limits.
  */
-export const reshare = (parts: readonly number[], whole: number): number[] => {
+const reshare = (parts: readonly number[], whole: number): number[] => {
   const before = parts.reduce((sum, part) => sum + part, 0);
   if (!Number.isFinite(whole) || !Number.isFinite(before)) return parts.map((_, i) => shareOf(whole, parts.length, i));
   if (whole >= before) return parts.map((part, i) => part + shareOf(whole - before, parts.length, i));

@@ -14,7 +14,7 @@ const ratedAgainPlace = (organization: string, day: string): Place => ({ account
 const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
 
 /** Something later depends on an invoice, so it can't be voided: 409. */
-export class AlreadyBuiltOn extends Conflict {
+class AlreadyBuiltOn extends Conflict {
   constructor({ number, id }: Invoice) {
     super({
       code: 'invoice_in_use',

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { Address, LegalName, TaxId } from './seller.ts';
 
 /** Percentages at which an organization is alerted, in addition to or instead of the default ones. */
-export const Thresholds = z
-  .array(z.int().min(1).max(100))
-  .max(10)
-  .meta({ description: 'Percentages, such as 50, 80 and 100. Empty: no alerts.' });
+const Thresholds = z.array(z.int().min(1).max(100)).max(10).meta({ description: 'Percentages, such as 50, 80 and 100. Empty: no alerts.' });
 export const DEFAULT_THRESHOLDS = [50, 80, 100];
 
 /** Who buys, and of what an organization is alerted. What an invoice shows is copied to it when it is issued. */

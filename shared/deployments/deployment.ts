@@ -110,7 +110,7 @@ const Meter = z.object({
 export type Meter = z.output<typeof Meter>;
 
 /** The most transitions and starts that a row keeps: the newest. */
-export const MAX_TRANSITIONS = 50;
+const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
 /** At most the one that serves, its successor, and one that is being removed. */
 export const MAX_GENERATIONS = 4;

@@ -1,8 +1,5 @@
 import { prefixes } from '../ids/id.ts';
 
-/** SageMaker's longest name of an endpoint, a component, a configuration or a model. */
-export const MAX_AWS_NAME = 63;
-
 /**
  * The name of everything that a generation of a deployment has on AWS: its model, endpoint configuration, endpoint and inference component. It follows
  * from the deployment's id and the generation's number, so creating something twice is impossible: SageMaker rejects a name that exists.

@@ -4,7 +4,7 @@ import { base62Of } from '../ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS } from '../ids/id.ts';
 import { NotificationType } from './notification.ts';
 
-export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
+const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export const DeliveryState = z.enum(DELIVERY_STATES);
 export type DeliveryState = z.infer<typeof DeliveryState>;
 

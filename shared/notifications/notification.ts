@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { newTimedId } from '../ids/id.ts';
 
 /** What organizations are notified of: the `type` of a CloudEvent. A change of an event's `data` that is not an addition gets a new version. */
-export const NOTIFICATION_TYPES = [
+const NOTIFICATION_TYPES = [
   'sluice.budget.threshold_reached.v1',
   'sluice.credit.threshold_reached.v1',
   'sluice.credit.expired.v1',

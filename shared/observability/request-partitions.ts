@@ -83,5 +83,3 @@ export const createRequestPartitions = (database: Database, table: string) => ({
     });
   },
 });
-
-export type RequestPartitions = ReturnType<typeof createRequestPartitions>;

@@ -4,9 +4,9 @@ import type { Severity, Side, Ticket, TicketStatus } from './ticket.ts';
 
 const DAY_MS = 86_400_000;
 /** How long a resolved ticket stays open for an answer. */
-export const CLOSE_AFTER_MS = 7 * DAY_MS;
+const CLOSE_AFTER_MS = 7 * DAY_MS;
 /** How long a closed ticket can be reopened. */
-export const REOPEN_WITHIN_MS = 30 * DAY_MS;
+const REOPEN_WITHIN_MS = 30 * DAY_MS;
 
 /**
  * The status at a time. A resolved ticket is closed from the moment on that it was to close, whether or not the row says so already, so that no answer

@@ -65,7 +65,7 @@ export const Ticket = TicketSummary.extend({
 export type Ticket = z.infer<typeof Ticket>;
 
 /** Who did something to a ticket. `user` is null for what time does. */
-export const TicketActor = z.object({ side: Side, user: z.string().nullable() });
+const TicketActor = z.object({ side: Side, user: z.string().nullable() });
 export type TicketActor = z.infer<typeof TicketActor>;
 
 /** A file of a message. */

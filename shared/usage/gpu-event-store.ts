@@ -12,7 +12,7 @@ import { EventExists } from './usage-store.ts';
 const MAX_PAGES = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** The longest time for which a deployment's events are listed at once. */
-export const MAX_DAYS = 366;
+const MAX_DAYS = 366;
 
 const partitionOf = (deploymentId: string, day: string): string => `gpu#${deploymentId}#${day}`;
 const totalsPartitionOf = (organization: string): string => `gpu-days#${organization}`;

@@ -1,17 +1,7 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 
-export const PHASES = [
-  'requests',
-  'first-token',
-  'chunks',
-  'parts',
-  'long-stream',
-  'tokenizer',
-  'cold-start',
-  'database',
-  'in-flight',
-] as const;
+const PHASES = ['requests', 'first-token', 'chunks', 'parts', 'long-stream', 'tokenizer', 'cold-start', 'database', 'in-flight'] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const USAGE = `npm run bench -- [options]

@@ -45,5 +45,3 @@ export const createMeter = () => {
     result: (elapsedMs: number): Measured => ({ ...seen, elapsedMs, mostStreams, meanStreams: openMs / elapsedMs }),
   };
 };
-
-export type Meter = ReturnType<typeof createMeter>;

@@ -12,7 +12,7 @@ export const fraction = (numerator: bigint, denominator = 1n): Rational => {
   return { numerator: numerator / common, denominator: denominator / common };
 };
 
-export const plus = (a: Rational, b: Rational): Rational =>
+const plus = (a: Rational, b: Rational): Rational =>
   fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator);
 
 export const times = (a: Rational, b: Rational): Rational => fraction(a.numerator * b.numerator, a.denominator * b.denominator);

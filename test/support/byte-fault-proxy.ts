@@ -4,7 +4,7 @@ import { corrupt, headLength, type Place, placeIn } from './byte-places.ts';
 import { signatureFault } from './verify-signature.ts';
 
 /** `cut`: the connection breaks at this place. `stall`: nothing follows it. `corrupt`: one bit of it is flipped. */
-export const FAULT_KINDS = ['cut', 'stall', 'corrupt'] as const;
+const FAULT_KINDS = ['cut', 'stall', 'corrupt'] as const;
 export interface ByteFault {
   kind: (typeof FAULT_KINDS)[number];
   place: Place;

@@ -32,12 +32,12 @@ import type { TestBillingFiles } from './billing-files.ts';
 import type { TestDatabase } from './database.ts';
 import { newId } from './new-id.ts';
 
-export const MODEL_PRICES: readonly Price[] = [
+const MODEL_PRICES: readonly Price[] = [
   { version: 'price_1', effective_at: 0, prompt_nanos: 100_000_003, cached_prompt_nanos: 10_000_001, completion_nanos: 400_000_007 },
   { version: 'price_2', effective_at: 1, prompt_nanos: 50_000_001, completion_nanos: 200_000_003 },
 ];
 const HOUR_PRICES = [{ version: 'price_gpu', effective_at: 0, hour_nanos: 1_410_000_000 }];
-export const INSTANCE_TYPE = 'ml.g5.xlarge';
+const INSTANCE_TYPE = 'ml.g5.xlarge';
 export const MODEL = 'small';
 
 const SELLER = Seller.parse({

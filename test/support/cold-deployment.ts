@@ -41,7 +41,7 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const INSTALLATION = 'sluice';
 /** What SageMaker says of a component without copies, and of a name that it does not know. */
-export const NO_COPIES = 'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress.';
+const NO_COPIES = 'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress.';
 export const NOT_FOUND = 'Endpoint sluice-x-g1 of account 123456789012 not found.';
 
 /** What a test does to a world with one deployment: where it begins and who calls it. */

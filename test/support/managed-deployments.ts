@@ -20,7 +20,7 @@ import { NOW_SECONDS, reportOf } from './managed-models.ts';
 import { acceptingUserPool, ISSUER, storeUser } from './stored-users.ts';
 
 export const NOW_MS = NOW_SECONDS * 1_000;
-export const WEIGHTS_BUCKET = 'weights';
+const WEIGHTS_BUCKET = 'weights';
 
 /** Weights that can be used, and no known quota. */
 const PASSED: DeploymentFindings = { weights: { passed: true, message: 'Found.' }, quotas: [] };

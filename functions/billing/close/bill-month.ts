@@ -6,7 +6,7 @@ import { type InputDay, monthOfDay } from './inputs.ts';
 import { type ReadDependencies, readDays } from './read-days.ts';
 
 /** Usage that comes this many months after its month was closed is billed as a correction. */
-export const CORRECTED_MONTHS = 24;
+const CORRECTED_MONTHS = 24;
 
 export interface BillDependencies extends ReadDependencies, TotalsDependencies {
   billedMonths: BilledMonthsStore;

@@ -5,7 +5,7 @@ import { transact } from '../../../shared/database/transaction.ts';
 import type { Uploads } from './upload.ts';
 
 /** S3 requires 5 MiB of all parts but the last. */
-export const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
 /** So many parts are 16 GiB, and their list fits a row of the database. */
 const MAX_PARTS = 2_000;
 

@@ -34,7 +34,7 @@ export interface UnitDependencies {
 type Range = Pick<EventExport, 'from_ms' | 'to_ms'>;
 
 /** The months of a range, with the part of each that is in it: the first and last days. */
-export const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to: string; isWhole: boolean }[] => {
+const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to: string; isWhole: boolean }[] => {
   const months = [];
   for (let month = monthOf(from_ms); startOfMonth(month) < to_ms; month = nextMonth(month)) {
     const [start, end] = [startOfMonth(month), endOfMonth(month)];

@@ -14,13 +14,13 @@ export const CATEGORIES: Readonly<Record<LineKind, 'Usage' | 'Credit' | 'Tax' | 
   rounding: 'Adjustment',
 };
 
-export const TOKEN_METERS: Readonly<Record<TokenKind, string>> = {
+const TOKEN_METERS: Readonly<Record<TokenKind, string>> = {
   prompt: 'Prompt Tokens',
   cached_prompt: 'Cached Prompt Tokens',
   completion: 'Completion Tokens',
 };
-export const ALL_TOKENS_METER = 'Tokens';
-export const TIME_METER = 'Instance Time';
+const ALL_TOKENS_METER = 'Tokens';
+const TIME_METER = 'Instance Time';
 
 /** What is sold, and the price version that it was charged with. */
 interface Sku {

@@ -34,5 +34,3 @@ export const createPriceBook = ({ models, catalogue }: PriceStores, organization
       (await once(`instance#${instanceType}`, () => catalogue.prices(instanceType))).find((price) => price.version === version),
   };
 };
-
-export type PriceBook = ReturnType<typeof createPriceBook>;

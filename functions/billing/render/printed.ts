@@ -6,7 +6,7 @@ const HOUR_SECONDS = 3_600n;
 const MINUTE_SECONDS = 60n;
 
 /** Digits in groups of three. */
-export const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** An amount in two parts, so that a column can be aligned at its point: the whole amount with its sign and symbol, and at least two decimals. */
 export const amountParts = (nanos: bigint, symbol: string): { whole: string; fraction: string } => {

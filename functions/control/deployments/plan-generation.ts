@@ -31,7 +31,7 @@ const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): P
 };
 
 /** The instance types of a request, in its order. @throws 400 for one that can't be used, 409 for one without a price */
-export const instanceTypesOf = async (
+const instanceTypesOf = async (
   { catalogue }: Pick<PlanDependencies, 'catalogue'>,
   { instance_types, accelerators }: Pick<GenerationFields, 'instance_types' | 'accelerators'>,
   nowMs: number,

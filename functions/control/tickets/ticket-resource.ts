@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 16_000;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 const isText = (text: string): boolean => text.trim() !== '' && !CONTROL.test(text);
 
-export const Body = z
+const Body = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= MAX_BODY_BYTES, `expected at most ${MAX_BODY_BYTES} bytes; attach a file for more`)
   .refine(isText, 'expected text without control characters')
@@ -33,7 +33,7 @@ export const Body = z
     maxLength: MAX_BODY_BYTES,
   });
 
-export const Subject = z
+const Subject = z
   .string()
   .trim()
   .max(200)

@@ -7,7 +7,7 @@ export interface Usage {
   sums: Sums;
 }
 
-export const DIMENSIONS = ['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
+const DIMENSIONS = ['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** `quantity` is in `unit`; usage of different units has none. */

@@ -6,8 +6,8 @@ import { organizationsOf, type Scope, type ScopeDependencies } from './scope.ts'
 import { bucketsOf, type TimeRange, type Width, widthSpan } from './time-buckets.ts';
 
 /** A page ends with the bucket in which it has read so many rows of totals, and continues within a bucket that has more results than this. */
-export const MAX_ROWS = 20_000;
-export const MAX_RESULTS = 4_000;
+const MAX_ROWS = 20_000;
+const MAX_RESULTS = 4_000;
 
 /** Where a page begins: at a bucket of some organizations, after so many of its results. */
 const Position = z.strictObject({ at: z.int(), skip: z.int().min(0), after: z.string().max(64).optional() });

@@ -1,7 +1,7 @@
 import { availableNanosOf, isPrepaid, type LimiterItem } from '../../../shared/admission/limiter-item.ts';
 
 /** A draw takes credit from at most this many shards, because the transaction has other writes too. */
-export const MAX_DRAWN_SHARDS = 40;
+const MAX_DRAWN_SHARDS = 40;
 
 /** The prepaid credit of an organization, in the limiter items that share it; its own item first. */
 export interface Credit {

@@ -13,7 +13,7 @@ import type { InstancePrices } from './intervals.ts';
 import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts';
 
 /** Requests of the organization have used the credit that the pass was about to take. Nothing was written. */
-export class CreditChanged extends PreconditionFailed {}
+class CreditChanged extends PreconditionFailed {}
 
 /** What was metered can't be written, and won't be until someone corrects the row. Nothing was written. */
 export class MeteringFailed extends Error {

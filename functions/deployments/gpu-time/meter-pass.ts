@@ -7,7 +7,7 @@ import { type Charge, chargeOnly, payFromCredit } from './pay-from-credit.ts';
 
 const MINUTE_MS = 60_000;
 /** The reconciler looks at each deployment at least this often. */
-export const POLL_MS = MINUTE_MS;
+const POLL_MS = MINUTE_MS;
 /** An interval is closed at least this often, and credit is held for so long. */
 export const STEP_MS = 15 * MINUTE_MS;
 /** The owner is warned when the credit lasts for less than this, at most once in `WARN_EVERY_MS`. */

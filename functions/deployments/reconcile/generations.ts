@@ -3,7 +3,7 @@ import { reasonFor, reasonOfFailure } from '../reasons.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 
 /** The longest start: an hour for capacity, an hour for the download and half an hour for loading. */
-export const MAX_START_MS = 150 * 60_000;
+const MAX_START_MS = 150 * 60_000;
 /** A pass makes no further call so long after it has begun. */
 export const PASS_MS = 15_000;
 /**
@@ -75,7 +75,7 @@ const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly G
 };
 
 /** Without the generations that ended and are gone from AWS. The newest one stays, so that its number is never used again, and its reason is seen. */
-export const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
+const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
   generations.filter(({ number, ended_at }, i) => {
     const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
     return !isGone || i === generations.length - 1;

@@ -26,7 +26,7 @@ export interface Plan {
 }
 
 /** Callers and streams of a generation that was replaced: they know its name for 30 s, and a stream lasts for at most 580 s. */
-export const REPLACED_MS = 11 * 60_000;
+const REPLACED_MS = 11 * 60_000;
 /** A removal is expected to be done by then. */
 const SLOW_REMOVAL_MS = 60 * 60_000;
 

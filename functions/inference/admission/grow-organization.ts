@@ -42,7 +42,7 @@ const MIN_FREE_CONCURRENCY = 2;
 const MIN_NANOS = 100_000_000n;
 
 /** Whether both halves of a shard would still be large enough. */
-export const maySplit = (item: LimiterItem, nowMs: number): boolean => {
+const maySplit = (item: LimiterItem, nowMs: number): boolean => {
   const { requestsPerMinute, tokensPerMinute, concurrency, budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);
   const rooms = Object.entries(budgets).map(([period, nanos]) => nanos - counted[period as Period]);

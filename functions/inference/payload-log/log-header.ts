@@ -5,7 +5,7 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 export const LOG_HEADER = 'x-sluice-log';
 
 /** 400: the header has another value. A caller can't switch the log on. */
-export const invalidLogHeader = (): InvalidRequest =>
+const invalidLogHeader = (): InvalidRequest =>
   new InvalidRequest({
     param: LOG_HEADER,
     code: 'invalid_value',
@@ -13,7 +13,7 @@ export const invalidLogHeader = (): InvalidRequest =>
   });
 
 /** Whether the caller forbids that the content of this request is logged. @throws 400 */
-export const isLogOff = (event: ApiEvent): boolean => {
+const isLogOff = (event: ApiEvent): boolean => {
   const header = headerOf(event, LOG_HEADER)?.trim();
   if (header === undefined) return false;
   if (header.toLowerCase() !== 'off') throw invalidLogHeader();

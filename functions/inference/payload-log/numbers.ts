@@ -10,7 +10,7 @@ const DIGITS = /(?<![\dA-Za-z])\d(?:[ -]?\d){12,}(?![A-Za-z])/g;
 const NETWORK = /^(?:3[0-9]|4|5[0-9]|6|2[2-7])/;
 
 /** Whether the last digit is right (ISO/IEC 7812-1, the Luhn algorithm). */
-export const isLuhnValid = (digits: string): boolean => {
+const isLuhnValid = (digits: string): boolean => {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
     const digit = digits.charCodeAt(digits.length - 1 - i) - ZERO;
@@ -51,7 +51,7 @@ const MAX_IBAN = 34;
 const LETTER_VALUE_BASE = 36;
 
 /** Whether the checksum of an IBAN is right (ISO 13616: its rearranged digits are 1 modulo 97). */
-export const isIbanValid = (iban: string): boolean => {
+const isIbanValid = (iban: string): boolean => {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {
     const value = Number.parseInt(character, LETTER_VALUE_BASE);

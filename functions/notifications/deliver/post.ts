@@ -8,7 +8,7 @@ import { hostOf, portOf, urlFault } from '../../../shared/notifications/webhook-
 import type { ResolveHost } from './resolve-host.ts';
 
 /** For everything: DNS, connection, TLS and response. */
-export const TOTAL_MS = 10_000;
+const TOTAL_MS = 10_000;
 /** So much of a response is read, and thrown away. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 

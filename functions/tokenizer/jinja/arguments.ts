@@ -1,7 +1,4 @@
-import type { Arguments, Callable, Value } from './values.ts';
-
-/** Arguments by position only. */
-export const positional = (...values: Value[]): Arguments => ({ positional: values, named: new Map() });
+import type { Callable, Value } from './values.ts';
 
 /**
  * A function with named parameters, as in Python. Parameters that the call leaves out are `undefined`.

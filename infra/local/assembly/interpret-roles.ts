@@ -5,7 +5,7 @@ import type { LocatedResource } from './located-resource.ts';
 const asList = <Item extends z.ZodType>(item: Item) => z.union([item.transform((one) => [one]), z.array(item)]);
 
 /** The operators that the evaluation knows; a policy with another one is an error. */
-export const OPERATORS = ['StringEquals', 'StringLike', 'ForAnyValue:StringEquals', 'ForAnyValue:StringLike'] as const;
+const OPERATORS = ['StringEquals', 'StringLike', 'ForAnyValue:StringEquals', 'ForAnyValue:StringLike'] as const;
 
 // Strict, so that a policy with an element that the evaluation doesn't know, such as NotAction, is an error.
 const Statement = z.strictObject({

@@ -45,7 +45,7 @@ const tokens = (model: string, token_kind: 'prompt' | 'cached_prompt' | 'complet
   });
 
 /** Lines of every kind. Together, and with the rounding that `invoiceWith` adds, they are whole cents. */
-export const someLines = (): InvoiceLine[] => [
+const someLines = (): InvoiceLine[] => [
   tokens('meta-llama/Llama-3.3-70B-Instruct', 'prompt', 812_345_678n, 500_000_000n),
   tokens('meta-llama/Llama-3.3-70B-Instruct', 'cached_prompt', 12_345_678n, 50_000_000n),
   tokens('meta-llama/Llama-3.3-70B-Instruct', 'completion', 98_765_433n, 1_500_000_001n),

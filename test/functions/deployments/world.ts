@@ -21,7 +21,7 @@ const SECOND_MS = 1_000;
 /** The delay of the queue's messages. */
 const DELAY_MS = 15 * SECOND_MS;
 /** How long after their end requests are known. */
-export const USAGE_LAG_MS = 90 * SECOND_MS;
+const USAGE_LAG_MS = 90 * SECOND_MS;
 const SCHEDULE_MS = 60 * SECOND_MS;
 
 export const INSTALLATION = {

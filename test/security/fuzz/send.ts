@@ -11,7 +11,7 @@ export interface FuzzedReply {
  * A reply of which nothing comes for so long counts as hanging. A valid request can ask for 65,536 tokens, and several of them together keep a model
  * busy for half a minute.
  */
-export const HANGS_AFTER_MS = 60_000;
+const HANGS_AFTER_MS = 60_000;
 /** More than any reply has. */
 const MAX_REPLY_BYTES = 32_000_000;
 

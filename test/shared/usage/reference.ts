@@ -4,7 +4,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const SLOT_MS = 10_000;
 const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);
 /** Whether a slot of ten seconds has a part in the last 60 s. */
-export const countsAt = (slot: number, now: number): boolean => (slot + 1) * SLOT_MS > slotOf(now) * SLOT_MS - 60_000;
+const countsAt = (slot: number, now: number): boolean => (slot + 1) * SLOT_MS > slotOf(now) * SLOT_MS - 60_000;
 
 export interface ReferenceLimits {
   requests: number;

@@ -22,7 +22,7 @@ export interface CreditNoteDependencies extends InvoiceDependencies {
 }
 
 /** All credit notes of an invoice together can't be more than its total: 409. */
-export class CreditExceedsInvoice extends Conflict {
+class CreditExceedsInvoice extends Conflict {
   constructor({ number, currency }: Invoice, leftNanos: bigint) {
     super({
       code: 'credit_exceeds_invoice',

@@ -41,7 +41,7 @@ export class NotIssued extends Conflict {
 }
 
 /** A credit note refers to the invoice, so it must stay: 409. */
-export class HasCreditNotes extends Conflict {
+class HasCreditNotes extends Conflict {
   constructor({ number }: Invoice) {
     super({
       code: 'invoice_has_credit_notes',

@@ -19,14 +19,14 @@ export type Closing = z.infer<typeof Closing>;
 const MS = 1_000;
 
 /** The month can't be closed now: 409. */
-export class NotClosable extends Conflict {
+class NotClosable extends Conflict {
   constructor(message: string) {
     super({ code: 'month_not_closable', param: 'month', message });
   }
 }
 
 /** The month has an invoice: 409. */
-export class AlreadyInvoiced extends Conflict {
+class AlreadyInvoiced extends Conflict {
   constructor(month: string, id: string) {
     super({
       code: 'invoice_exists',

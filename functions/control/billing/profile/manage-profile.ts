@@ -15,7 +15,7 @@ export interface ProfileDependencies extends AuditDependencies {
 const ADMIN_FIELDS = ['payment_terms_days', 'stripe_customer'] as const;
 
 /** The profile has a field that only admins can change: 403. */
-export class SetByAdmins extends Forbidden {
+class SetByAdmins extends Forbidden {
   constructor(field: string) {
     super({
       code: 'set_by_admins',

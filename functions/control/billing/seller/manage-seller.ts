@@ -11,7 +11,7 @@ export interface SellerDependencies extends AuditDependencies {
 }
 
 /** No admin has set the seller yet: 404. */
-export class SellerNotSet extends ApiError {
+class SellerNotSet extends ApiError {
   constructor() {
     super({
       status: 404,

@@ -3,7 +3,7 @@ import { mergeTotals, noTotals, type Totals } from '../../../../shared/usage/tot
 import type { Dimension, Usage } from '../../usage/group-usage.ts';
 
 /** The series with the most requests are returned; all others are one. */
-export const MAX_SERIES = 20;
+const MAX_SERIES = 20;
 const OTHERS = '(other)';
 
 /** What happened in some time. */

@@ -3,7 +3,7 @@ import { isExpired, RETENTION_DAYS, SPAN_MS, type Span } from '../../../../share
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
 
 /** Of a series. */
-export const MAX_POINTS = 400;
+const MAX_POINTS = 400;
 const DEFAULT_LENGTH_MS = 3_600_000;
 const MS = 1_000;
 

@@ -19,7 +19,7 @@ export interface MetricsDependencies extends ScopeDependencies {
 
 /** A query that would read more is rejected. */
 export const MAX_ROWS = 20_000;
-export const MAX_ORGANIZATIONS = 1_000;
+const MAX_ORGANIZATIONS = 1_000;
 const ORGANIZATIONS_AT_ONCE = 16;
 /** Refusals are read by organization and day. */
 const MAX_REFUSAL_DAYS = 5_000;

@@ -13,7 +13,7 @@ const MAX_READ = 20_000;
 /** A function's response has at most 6 MB, in JSON: each quotation mark and line feed of the text needs one byte more there. */
 const MAX_BYTES = 5_500_000;
 
-export const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
+const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
 type Format = keyof typeof FORMATS;
 
 export const ExportQuery = z.strictObject({

@@ -53,7 +53,7 @@ const lineOf = (tokens: CostLine['tokens'], quantity: number, nanos: number): Co
 });
 
 /** The cost of a request's tokens at a price, by kind of token; kinds without tokens are left out. */
-export const linesOf = (
+const linesOf = (
   { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos }: Price,
   { prompt_tokens, cached_tokens, completion_tokens }: Pick<UsageEvent, 'prompt_tokens' | 'cached_tokens' | 'completion_tokens'>,
 ): CostLine[] => {

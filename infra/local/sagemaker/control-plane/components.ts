@@ -100,7 +100,7 @@ const readAdapter = (world: World, endpointName: string, specification: Specific
 };
 
 /** @throws AwsError ValidationException */
-export const getComponent = (world: World, name: string): Component => {
+const getComponent = (world: World, name: string): Component => {
   const component = world.components.get(keyOf(name));
   if (!component) throw notFound('inference-component', name);
   return component;

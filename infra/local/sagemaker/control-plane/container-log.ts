@@ -16,7 +16,7 @@ const CRASH = [
   'ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.',
 ];
 
-export const logGroupOf = (component: string): string => `/aws/sagemaker/InferenceComponents/${component}`;
+const logGroupOf = (component: string): string => `/aws/sagemaker/InferenceComponents/${component}`;
 
 const write = (world: World, { name, variantName }: Component, { instanceId, id }: Copy, lines: readonly string[]): void =>
   world.logs.write(logGroupOf(name), `${variantName}/${instanceId}/${id}`, world.timeline.time(), lines);

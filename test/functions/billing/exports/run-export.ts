@@ -29,7 +29,7 @@ import { newId } from '../../../support/new-id.ts';
 
 const MAX_INVOCATIONS = 100;
 /** Long after all events, so that a day without a rollup is not read. */
-export const NOW_MS = Date.parse('2027-01-15T12:00:00Z');
+const NOW_MS = Date.parse('2027-01-15T12:00:00Z');
 
 /** An export that was just created, of October 2026. */
 export const newExport = (organization: string, facts: Partial<EventExport> = {}): EventExport =>
