@@ -88,12 +88,11 @@ describe('conditions', () => {
   });
 });
 
-test('a pattern without wildcards matches only itself, whatever characters it has', () => {
+test('a pattern without wildcards matches only itself, whatever characters it has', () =>
   fc.assert(
     fc.property(fc.string(), fc.string(), (pattern, text) => {
       fc.pre(!/[*?]/.test(pattern));
       expect(matches(pattern, text)).toBe(pattern === text);
       expect(matches(`${pattern}*`, pattern + text)).toBe(true);
     }),
-  );
-});
+  ));
