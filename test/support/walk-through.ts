@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from '@jest/globals';
@@ -65,7 +65,10 @@ export const startWalk = async (...flags: string[]) => {
     run,
     folder,
     shell,
-    /** Types every command of a document, and expects what it says that they print. Returns the number of steps. */
+    /**
+     * Types every command of a document, and expects what it says that they print, and that they write only under `.sluice/`.
+     * Returns the number of steps.
+     */
     follow: async (document: string): Promise<number> => {
       const steps = stepsOf(readFileSync(document, 'utf8'));
       const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
@@ -74,6 +77,7 @@ export const startWalk = async (...flags: string[]) => {
         if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
         expect(printed[i]).toMatch(patternOf(expected));
       }
+      expect(readdirSync(folder)).toEqual(['.sluice']);
       return steps.length;
     },
     close: async (): Promise<void> => {

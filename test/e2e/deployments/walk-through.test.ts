@@ -33,9 +33,10 @@ test(
   async () => {
     expect(await walk.follow(DOCUMENT)).toBe(11);
 
-    const { error } = JSON.parse(readFileSync(path.join(walk.folder, 'waking.json'), 'utf8'));
-    const [, retryAfter] = /^retry-after: (\d+)/im.exec(readFileSync(path.join(walk.folder, 'headers.txt'), 'utf8')) ?? [];
-    const { id } = JSON.parse(readFileSync(path.join(walk.folder, 'deployment.json'), 'utf8'));
+    const written = (file: string): string => readFileSync(path.join(walk.folder, '.sluice/walk', file), 'utf8');
+    const { error } = JSON.parse(written('waking.json'));
+    const [, retryAfter] = /^retry-after: (\d+)/im.exec(written('headers.txt')) ?? [];
+    const { id } = JSON.parse(written('deployment.json'));
     const { transitions } = await deploymentOf(id);
     const waking = transitions.findIndex(({ state }) => state === 'waking');
     const tookSeconds = ((transitions[waking + 1]?.at ?? 0) - (transitions[waking]?.at ?? 0)) / SECOND_MS;
