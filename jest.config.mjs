@@ -16,11 +16,11 @@ export default {
   testSequencer: '<rootDir>/test/support/slow-tests-first.mjs',
   globalSetup: '<rootDir>/test/support/set-up.mjs',
   globalTeardown: '<rootDir>/test/support/clean-up.mjs',
-  reporters: ['default', '<rootDir>/test/security/permissions/report-unused.ts'],
+  reporters: ['default', '<rootDir>/test/support/report-not-run.ts', '<rootDir>/test/security/permissions/report-unused.ts'],
   // A bound against hanging, not a measurement: a busy machine may take several times as long as a quiet one.
   testTimeout: 300_000,
-  // Most tests wait for processes of their own, so a core that Jest keeps for itself by default is better used for tests.
-  maxWorkers: '100%',
+  // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy.
+  maxWorkers: '150%',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
   collectCoverageFrom: ['functions/**/*.ts', 'shared/**/*.ts', 'infra/**/*.ts'],
   coverageProvider: 'v8',
