@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 
 // Tests are ES modules, which Jest can load only with this flag of Node. Started without it, as by `npx jest`, Jest runs again with it.
 const FLAGS = '--experimental-vm-modules --no-warnings';
@@ -19,8 +20,8 @@ export default {
   reporters: ['default', '<rootDir>/test/support/report-not-run.ts', '<rootDir>/test/security/permissions/report-unused.ts'],
   // A bound against hanging, not a measurement: a busy machine may take several times as long as a quiet one.
   testTimeout: 300_000,
-  // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy.
-  maxWorkers: '150%',
+  // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy. Jest takes '150%' for 150 workers.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
   collectCoverageFrom: ['functions/**/*.ts', 'shared/**/*.ts', 'infra/**/*.ts'],
   coverageProvider: 'v8',
