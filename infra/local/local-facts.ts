@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { Demo } from './demo-file.ts';
 
 const FILE = 'local.json';
 
@@ -9,12 +10,7 @@ export const LocalFacts = z.object({
   base_url: z.string(),
   ondemand_url: z.string().nullable(),
   control_url: z.string().nullable(),
-  api_key: z.string(),
-  model: z.string(),
-  ondemand_api_key: z.string(),
-  ondemand_model: z.string(),
-  admin_email: z.string(),
-  admin_password: z.string(),
+  ...Demo.shape,
   dynamodb_endpoint: z.string(),
   sagemaker_url: z.string(),
   container_url: z.string(),

@@ -23,7 +23,7 @@ export const USAGE = `npm start -- [options]
   --beside DIR         run the functions of another release, which was unpacked to DIR, beside those of this one
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --check-permissions  deny the AWS calls that a function's role does not allow, and list the used permissions in logs/permissions.log
-  --quiet              do not log requests and events
+  --quiet              do not print what is being started, and do not log requests and events
   --help
 `;
 

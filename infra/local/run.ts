@@ -30,6 +30,7 @@ import type { Use } from './permissions/check.ts';
 import { guardEndpoints } from './permissions/guard.ts';
 import { logUse } from './permissions/permission-log.ts';
 import { createProcessList } from './processes/process-list.ts';
+import { type Progress, silentProgress } from './progress.ts';
 import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
 import { LOCAL_KEYS, startS3 } from './s3/server.ts';
@@ -88,6 +89,8 @@ export interface LocalOptions {
   besideDir?: string | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
+  /** Shows what is being started. */
+  progress?: Progress | undefined;
   /** Called when a process has started or exited. */
   onChange?: (() => void) | undefined;
 }
@@ -128,7 +131,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   assertServed(app);
   const logFolder = path.join(options.stateDir, 'logs');
   mkdirSync(logFolder, { recursive: true });
-  const log = options.quiet ? () => undefined : (line: string) => console.log(line);
+  const { progress = silentProgress } = options;
+  const log = options.quiet ? () => undefined : progress.log;
   await using started = new AsyncDisposableStack();
   const processes = createProcessList();
   started.defer(() => processes.close());
@@ -142,7 +146,11 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const startingCognito =
     app.userPools.length > 0 ? startCognito({ ...common, pools: app.userPools, ephemeral: options.ephemeral }) : Promise.resolve(undefined);
   started.defer(async () => (await startingCognito.catch(() => undefined))?.close());
-  const [database, containerReady, cognito] = await Promise.all([startingDatabase, container?.ready, startingCognito]);
+  const [database, containerReady, cognito] = await Promise.all([
+    progress.during('Starting the database', () => startingDatabase),
+    container && progress.during('Starting the model', () => container.ready),
+    progress.during('Starting the user pool', () => startingCognito),
+  ]);
   const target = containerReady
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
     : foreignTarget(containerUrl ?? '');
@@ -214,8 +222,10 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.use(gateways.move());
   const { hasStreams = true } = options;
   const [tables] = await Promise.all([
-    createTables(database.url, hasStreams ? app.tables : app.tables.map(withoutStream)),
-    functions.ready,
+    progress.during(`Creating ${app.tables.length} tables`, () =>
+      createTables(database.url, hasStreams ? app.tables : app.tables.map(withoutStream)),
+    ),
+    progress.during(`Starting ${app.functions.length} functions`, () => functions.ready),
   ]);
   serving.resolve();
   started.defer(startSchedules(app.schedules, functions.invoke, log, options.scheduleMs));

@@ -11,13 +11,11 @@ import { transact } from '../../shared/database/transaction.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts.ts';
 import { REGION } from './assembly/resolve.ts';
+import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
 
 /** Login of a local run's admin. */
-export interface DemoAdmin {
-  admin_email: string;
-  admin_password: string;
-}
+type DemoAdmin = Pick<Demo, 'admin_email' | 'admin_password'>;
 
 const EMAIL = 'admin@sluice.local';
 const USERS = 'Users';

@@ -13,16 +13,9 @@ import { type AccountTables, createOperatorKey, operatorOrigin } from '../admin/
 import { uploadTokenizer } from '../admin/tokenizer-files.ts';
 import { REGION } from './assembly/resolve.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
+import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
-import { type DemoAdmin, seedAdmin } from './seed-admin.ts';
-
-/** A demo key and its model for each inference host, and the admin's login. */
-export interface Demo extends DemoAdmin {
-  api_key: string;
-  model: string;
-  ondemand_api_key: string;
-  ondemand_model: string;
-}
+import { seedAdmin } from './seed-admin.ts';
 
 /** Owner of the demo keys and the demo deployment. */
 const ORGANIZATION = 'org_demo';

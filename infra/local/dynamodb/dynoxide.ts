@@ -54,16 +54,17 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
   return { url: `http://127.0.0.1:${port}`, pid: server.pid, close: server.close };
 };
 
-/** The path of the emulator's program. @throws Error with instructions if there is none for this machine */
-export const findDynoxide = (): string => {
-  const inPackage = findPackage(`@dynoxide/${process.platform}-${process.arch}`);
-  const onPath = (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, 'dynoxide'));
-  const found = [...inPackage, ...onPath].find(isExecutable);
+/**
+ * The path of the emulator's program: of its package, or one on the path.
+ * @throws Error with instructions if there is none for this machine
+ */
+export const findDynoxide = (machine = `${process.platform}-${process.arch}`, searchPath = process.env.PATH ?? ''): string => {
+  const onPath = searchPath.split(path.delimiter).map((folder) => path.join(folder, 'dynoxide'));
+  const found = [...findPackage(`@dynoxide/${machine}`), ...onPath].find(isExecutable);
   if (found !== undefined) return found;
   throw new Error(
-    `No local DynamoDB found: the package @dynoxide/${process.platform}-${process.arch} is not installed. Do one of the following:\n` +
-      '  - put dynoxide on PATH: brew install dynoxide, or cargo install dynoxide\n' +
-      '  - start DynamoDB Local or another compatible server, and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000',
+    `No local DynamoDB for ${machine} found. Put dynoxide on PATH (brew install dynoxide, or cargo install dynoxide), ` +
+      'or start DynamoDB Local and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000.',
   );
 };
 

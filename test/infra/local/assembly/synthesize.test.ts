@@ -11,12 +11,22 @@ const writeProject = (folder: string, program: string): void => {
 };
 
 describe('the synthesis', () => {
-  test('says that it timed out if the app does not finish, and what to do', async () => {
+  test('stops an app that writes nothing any more, and says so', async () => {
     await using folder = temporaryFolder();
     writeProject(folder.path, 'setInterval(() => {}, 1_000);');
-    await expect(synthesize(folder.path, path.join(folder.path, 'out'), { timeoutMs: 100 })).rejects.toThrow(
-      /^The CDK app timed out after 0\.1 s\. Try again when the machine is less busy\./,
+    await expect(synthesize(folder.path, path.join(folder.path, 'out'), { stallMs: 100 })).rejects.toThrow(
+      /^The CDK app wrote nothing for 0\.1 s and was stopped\. Run 'npm run synth' to see where it hangs\./,
     );
+  });
+
+  test.each([
+    ['output', 'console.error("Bundling")'],
+    ['files', 'writeFileSync(process.env.CDK_OUTDIR + "/" + Date.now(), "")'],
+  ])('lets an app that writes %s take as long as it needs', async (_what, sign) => {
+    await using folder = temporaryFolder();
+    const program = `import { writeFileSync } from 'node:fs'; setInterval(() => { ${sign}; if (process.uptime() > 4) process.exit(0); }, 50);`;
+    writeProject(folder.path, program);
+    await synthesize(folder.path, path.join(folder.path, 'out'), { stallMs: 3_000 });
   });
 
   test("shows the app's own error if it fails", async () => {
