@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { CORPUS_FOLDER, readCorpus } from './model/corpus.ts';
@@ -44,6 +45,7 @@ server.listen(flags.port, flags.host, () => {
   const ready = { port: typeof address === 'object' ? address?.port : undefined };
   console.log(JSON.stringify(ready));
   process.send?.(ready);
+  flushCompileCache();
 });
 
 // The container exits with the process that started it.

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
+import { compileCache } from './processes/compile-cache.ts';
 import { withLogFile } from './processes/log-file.ts';
 import type { ProcessList } from './processes/process-list.ts';
 import { type Supervised, supervise } from './processes/supervise.ts';
@@ -51,7 +52,12 @@ const startNamed = (options: ContainerOptions, log: string, models: Record<strin
       };
       const parameters = Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
       return withLogFile(options.logFolder, log, (logFile) =>
-        fork(PROGRAM, parameters, { execArgv: [], detached: true, stdio: ['ignore', logFile, logFile, 'ipc'] }),
+        fork(PROGRAM, parameters, {
+          execArgv: [],
+          detached: true,
+          env: { ...process.env, ...compileCache },
+          stdio: ['ignore', logFile, logFile, 'ipc'],
+        }),
       );
     },
     whenReady: (child) => new Promise((resolve) => child.once('message', (message) => resolve(Ready.parse(message)))),

@@ -17,6 +17,7 @@ import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
 import type { ManagedSettings } from './http/serve-settings.ts';
 import { accessKeyIdOf } from './lambda/access-key-id.ts';
+import { createIsBackground } from './lambda/background-functions.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { createFunctionTimeouts } from './lambda/function-timeouts.ts';
@@ -48,7 +49,7 @@ import { startEventSources } from './streams/event-sources.ts';
  * Processes of the local run:
  *
  *   runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3, SQS and Lambda, Cognito proxy
- *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
+ *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC); those that work in the background start when needed
  *     ├── dynoxide (DynamoDB)
  *     ├── cognito-local, if the app has a user pool
  *     ├── infra/container/main.ts (the model), and one for each component that callers deploy
@@ -207,9 +208,11 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const report = (use: Use): void => logUse(options.stateDir, use);
   const { besideDir } = options;
   const others = besideDir === undefined ? undefined : await readOtherRelease(besideDir, app.functions);
+  const isBackground = createIsBackground(app);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
+    startsLate: isBackground,
     beside: others && { functions: others, picksOther: shares.picksOther },
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
@@ -225,7 +228,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     progress.during(`Creating ${app.tables.length} tables`, () =>
       createTables(database.url, hasStreams ? app.tables : app.tables.map(withoutStream)),
     ),
-    progress.during(`Starting ${app.functions.length} functions`, () => functions.ready),
+    progress.during(`Starting ${app.functions.filter((fn) => !isBackground(fn)).length} functions`, () => functions.ready),
   ]);
   serving.resolve();
   started.defer(startSchedules(app.schedules, functions.invoke, log, options.scheduleMs));

@@ -4,18 +4,15 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { UserPool } from '../assembly/local-app.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { createMailbox } from '../mail/mailbox.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { supervise } from '../processes/supervise.ts';
+import { untilConnectable } from '../processes/until-connectable.ts';
 import { writeDataFolder } from './data-folder.ts';
 import { startFront } from './front.ts';
-
-const POLL_INTERVAL_MS = 20;
-const MAX_POLLS = 500;
 
 /** The Cognito emulator and its process. */
 export interface Cognito {
@@ -54,7 +51,7 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
     name: 'cognito-local',
     start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(folder, new URL(backendUrl).port, logFile)),
     async whenReady(child) {
-      await untilHealthy(child, backendUrl);
+      await untilConnectable('cognito-local', child, Number(new URL(backendUrl).port));
       return backendUrl;
     },
   });
@@ -79,14 +76,4 @@ const freeUrl = async (): Promise<string> => {
   const url = await listen(server, 0);
   await closeServer(server);
   return url;
-};
-
-const untilHealthy = async (child: ChildProcess, url: string): Promise<void> => {
-  for (let poll = 0; poll < MAX_POLLS && child.exitCode === null && child.signalCode === null; poll += 1) {
-    const reply = await fetch(`${url}/health`).catch(() => undefined);
-    await reply?.body?.cancel();
-    if (reply?.ok) return;
-    await delay(POLL_INTERVAL_MS);
-  }
-  throw new Error(`cognito-local did not listen on ${url}`);
 };

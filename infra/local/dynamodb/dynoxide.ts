@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { type Supervised, supervise } from '../processes/supervise.ts';
-
-const POLL_INTERVAL_MS = 10;
-const MAX_POLLS = 500;
+import { untilConnectable } from '../processes/until-connectable.ts';
 
 /** The database and, if it was started here, its process. */
 export interface Database {
@@ -46,7 +44,7 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
       );
     },
     whenReady: async (child) => {
-      await untilConnectable(child, port);
+      await untilConnectable('dynoxide', child, port);
       return port;
     },
   });
@@ -94,22 +92,4 @@ export const freePort = (): Promise<number> =>
       const address = server.address();
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
-  });
-
-const untilConnectable = async (child: ChildProcess, port: number): Promise<void> => {
-  for (let poll = 0; poll < MAX_POLLS && child.exitCode === null && child.signalCode === null; poll += 1) {
-    if (await isConnectable(port)) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
-  }
-  throw new Error(`dynoxide did not listen on port ${port}`);
-};
-
-const isConnectable = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
   });

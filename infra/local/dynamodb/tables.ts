@@ -3,7 +3,7 @@ import {
   type CreateTableCommandInput,
   DescribeTableCommand,
   DynamoDBClient,
-  ResourceNotFoundException,
+  ResourceInUseException,
   type TableDescription,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
@@ -31,15 +31,8 @@ export const createTables = async (url: string, tables: readonly Table[]): Promi
 };
 
 const createTable = async (client: DynamoDBClient, table: Table): Promise<void> => {
-  const present = await describe(client, table.name);
   const wanted = toInput(table);
-  if (present) {
-    if (schemaOf(present) === schemaOf(wanted)) return startStream(client, present, wanted);
-    throw new Error(
-      `The keys or indexes of table ${table.name} differ from the template. Use another --state folder, or delete its database.`,
-    );
-  }
-  await client.send(new CreateTableCommand(wanted));
+  if (!(await isCreated(client, wanted))) return update(client, table, wanted);
   const { timeToLiveAttribute } = table.properties;
   if (timeToLiveAttribute === undefined) return;
   await client.send(
@@ -47,20 +40,28 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   );
 };
 
+/** Creates a table. Returns false if it exists. */
+const isCreated = async (client: DynamoDBClient, wanted: CreateTableCommandInput): Promise<boolean> => {
+  try {
+    await client.send(new CreateTableCommand(wanted));
+    return true;
+  } catch (error) {
+    if (error instanceof ResourceInUseException) return false;
+    throw error;
+  }
+};
+
+const update = async (client: DynamoDBClient, { name }: Table, wanted: CreateTableCommandInput): Promise<void> => {
+  const { Table: present } = await client.send(new DescribeTableCommand({ TableName: name }));
+  if (present && schemaOf(present) === schemaOf(wanted)) return startStream(client, present, wanted);
+  throw new Error(`The keys or indexes of table ${name} differ from the template. Use another --state folder, or delete its database.`);
+};
+
 /** An earlier version of the table may not have had a stream. */
 const startStream = async (client: DynamoDBClient, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
   const { TableName, StreamSpecification } = wanted;
   if (!StreamSpecification || present.StreamSpecification?.StreamEnabled) return;
   await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
-};
-
-const describe = async (client: DynamoDBClient, name: string): Promise<TableDescription | undefined> => {
-  try {
-    return (await client.send(new DescribeTableCommand({ TableName: name }))).Table;
-  } catch (error) {
-    if (error instanceof ResourceNotFoundException) return undefined;
-    throw error;
-  }
 };
 
 const toInput = ({ name, properties }: Table): CreateTableCommandInput => ({

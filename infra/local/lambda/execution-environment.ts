@@ -4,6 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
+import { compileCache } from '../processes/compile-cache.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import type { Timeouts } from './function-timeouts.ts';
 import { type Invocation, InvocationFailed, type InvocationFailure } from './invocation.ts';
@@ -167,7 +168,7 @@ const startProcess = ({ fn, variables, program, socketPath, logFile, freezes, pr
   // Detached, so that Ctrl-C reaches only the runner, which then stops everything in order.
   const child = fork(program, [JSON.stringify(runtimeOptions)], {
     cwd: fn.folder,
-    env: { ...variables },
+    env: { ...variables, ...compileCache },
     execArgv: [],
     detached: true,
     stdio: ['ignore', logFile, logFile, 'ipc'],

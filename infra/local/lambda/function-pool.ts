@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { createBackoff } from '../processes/backoff.ts';
@@ -14,6 +13,8 @@ const MAX_ATTEMPTS = 3;
 
 export interface FunctionPoolOptions {
   fn: LambdaFunction;
+  /** Starts the first process at the first invocation, which waits for it. */
+  startsLate?: boolean | undefined;
   variables: Readonly<Record<string, string>>;
   /** The program of its processes, from `writeRuntimeProgram`. */
   program: string;
@@ -32,7 +33,7 @@ export interface FunctionPoolOptions {
 
 /** The processes of one function. */
 export interface FunctionPool {
-  /** Resolves when the first process has loaded the bundle. */
+  /** Resolves when the first process has loaded the bundle; at once if it starts late. */
   ready: Promise<void>;
   /**
    * Starts an invocation. It waits at most ten seconds for a free process; at most 1,000 invocations can wait.
@@ -56,7 +57,7 @@ interface Waiter {
   fail(error: Error): void;
 }
 
-/** Starts the processes of a function. A process that exits is restarted, with a growing delay while it fails to start. */
+/** Manages the processes of a function. A process that exits is restarted, with a growing delay while it fails to start. */
 export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
   const { fn, log } = options;
   const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;
@@ -64,7 +65,8 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
   const members = new Set<Member>();
   const waiters: Waiter[] = [];
   const backoff = createBackoff();
-  mkdirSync(options.logFolder, { recursive: true });
+  // Readers of its log need not know whether it has started.
+  withLogFile(options.logFolder, fn.shortName, () => undefined);
   let starts = 0;
   let restart: NodeJS.Timeout | undefined;
   let closed = false;
@@ -164,7 +166,7 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
   };
 
   return {
-    ready: spawn().environment.ready,
+    ready: options.startsLate ? Promise.resolve() : spawn().environment.ready,
     start: (payload, signal) => start(payload, signal),
     pids: () => [...members].map(({ environment }) => environment.pid),
     async close() {

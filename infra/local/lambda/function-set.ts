@@ -17,6 +17,8 @@ const OTHER = ':other';
 interface FunctionSetOptions
   extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'timeoutsOf' | 'processes' | 'onChange' | 'log'> {
   functions: readonly LambdaFunction[];
+  /** Whether a function starts only at its first invocation. Default: none does. */
+  startsLate?: ((fn: LambdaFunction) => boolean) | undefined;
   /** Another release of some of them, and which one gets an invocation. */
   beside?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
   endpoints: Endpoints;
@@ -35,7 +37,7 @@ export class FunctionNotFound extends Error {
 
 /** All functions of the app. A function is identified by its short name, its name or its ARN. */
 export interface FunctionSet {
-  /** Resolves when each function has a process that has loaded its bundle. */
+  /** Resolves when each function that does not start late has a process that has loaded its bundle. */
   ready: Promise<void>;
   exists(name: string): boolean;
   /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
@@ -50,17 +52,18 @@ export interface FunctionSet {
 /** Starts the processes of all functions. */
 export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
   const socketFolders: string[] = [];
-  const { endpoints, hosts, batchWindowMs, beside } = options;
+  const { endpoints, hosts, batchWindowMs, beside, startsLate = () => false } = options;
   const startPools = (functions: readonly LambdaFunction[]) => {
     // A socket path is limited to about 100 characters, so it cannot be in the state folder.
     const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
     socketFolders.push(socketFolder);
-    const program = writeRuntimeProgram(socketFolder);
+    const program = writeRuntimeProgram();
     return functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
       fn,
       pool: createFunctionPool({
         ...options,
         fn,
+        startsLate: startsLate(fn),
         program,
         socketFolder,
         variables: functionVariables(fn, endpoints, hosts, batchWindowMs),

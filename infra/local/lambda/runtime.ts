@@ -12,6 +12,7 @@ import { installClock } from './shift-clock.ts';
  * object; if it fails later, the connection is destroyed.
  */
 const { createServer } = process.getBuiltinModule('http');
+const { flushCompileCache } = process.getBuiltinModule('module');
 
 /** Lambda's limit on the JSON result of a handler. */
 const MAX_RESULT_BYTES = 6_291_556;
@@ -79,7 +80,10 @@ const serve = async (): Promise<void> => {
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.headersTimeout = 0;
-  server.listen(options.socketPath, () => notify({ type: 'ready' }));
+  server.listen(options.socketPath, () => {
+    notify({ type: 'ready' });
+    flushCompileCache();
+  });
 };
 
 process.once('disconnect', () => process.exit(1));

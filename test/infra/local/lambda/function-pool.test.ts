@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { collect } from '../../../../infra/local/http/collect.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
@@ -165,6 +167,15 @@ describe('a process', () => {
     });
     await eventually(() => processState(pid) === undefined, 'the process has ended');
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
+  });
+
+  test('that starts late has no process but a log until its first invocation, which waits for it', async () => {
+    start(fixtureFunction('buffered'), { startsLate: true });
+    await pool.ready;
+    expect(pool.pids()).toEqual([]);
+    expect(existsSync(path.join(folder.path, `buffered${pools}.log`))).toBe(true);
+    const pids = await Promise.all([result({ action: 'overlap', ms: 1 }), result({ action: 'overlap', ms: 1 })]);
+    expect(pids).toEqual([...pool.pids(), ...pool.pids()]);
   });
 
   test('whose bundle cannot be loaded fails its invocations, and is restarted with a delay', async () => {

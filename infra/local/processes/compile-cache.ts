@@ -1,0 +1,12 @@
+import path from 'node:path';
+
+const FOLDER = path.join(import.meta.dirname, '../../../node_modules/.cache/sluice');
+
+/** The folder of what the local run can make again. */
+export const cacheFolder = FOLDER;
+
+/**
+ * The variable by which a Node process uses the compile cache of the local run. Its program must call `flushCompileCache` when it has loaded, because
+ * the local run ends its processes with SIGKILL.
+ */
+export const compileCache = { NODE_COMPILE_CACHE: FOLDER } as const;

@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { interpret } from '../../../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
+import { createIsBackground } from '../../../../infra/local/lambda/background-functions.ts';
+import { assemblyDir } from '../../../support/assembly.ts';
+
+test('functions for which callers of a host wait start with the run, and all others when they are needed', async () => {
+  const app = interpret(await readAssembly(assemblyDir()));
+  const isBackground = createIsBackground(app);
+  const names = (background: boolean) => app.functions.filter((fn) => isBackground(fn) === background).map(({ shortName }) => shortName);
+  expect(names(false).sort()).toEqual(['catalog', 'control', 'inference', 'ondemand-catalog', 'ondemand-inference', 'tokenizer']);
+  expect(names(true).sort()).toEqual(['billing', 'deployments', 'metering', 'notifications', 'refusals', 'rollup', 'support']);
+});
