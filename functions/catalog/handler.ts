@@ -5,6 +5,7 @@ import { createDirectDatabases } from '../../shared/database/direct-database.ts'
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
+import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
 import { lazy } from '../../shared/http/lazy.ts';
@@ -57,16 +58,18 @@ for (const { id, method, path: routePath } of routesOfHost(host.scope))
   routes[routePath] = { ...routes[routePath], [method]: id in handlers ? handlers[id as keyof typeof handlers] : 'elsewhere' };
 
 export const handler = bufferedHandler(
-  route({
-    ...routes,
-    ...serviceRoutes({
-      health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
-      reference: {
-        document: async (event) => (await reference()).document(event),
-        page: async (event) => (await reference()).page(event),
-        viewerFile: async (event) => (await reference()).viewerFile(event),
-      },
-      apiVersion: API_VERSIONS.inference,
+  leadBrowsers(
+    route({
+      ...routes,
+      ...serviceRoutes({
+        health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
+        reference: {
+          document: async (event) => (await reference()).document(event),
+          page: async (event) => (await reference()).page(event),
+          viewerFile: async (event) => (await reference()).viewerFile(event),
+        },
+        apiVersion: API_VERSIONS.inference,
+      }),
     }),
-  }),
+  ),
 );

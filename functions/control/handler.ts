@@ -10,6 +10,7 @@ import { createCatalogueStore } from '../../shared/deployments/catalogue-store.t
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
 import { createReference } from '../../shared/http/reference.ts';
@@ -134,4 +135,4 @@ const routes: Routes = serviceRoutes({
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
-export const handler = bufferedHandler(route(routes));
+export const handler = bufferedHandler(leadBrowsers(route(routes)));

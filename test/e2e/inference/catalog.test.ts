@@ -112,6 +112,12 @@ describe('GET /docs', () => {
     }
   });
 
+  test.each(['base_url', 'ondemand_url', 'control_url'] as const)('is where a browser gets that opens %s', async (host) => {
+    const response = await fetch(run[host] ?? '', { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([response.status, response.url, response.redirected]).toEqual([200, `${run[host]}/docs`, true]);
+    expect((await fetch(run[host] ?? '')).status).toBe(404);
+  });
+
   test('redirects a trailing slash, so that relative links work', async () => {
     const response = await get('/docs/');
     expect([response.status, response.url]).toEqual([200, `${run.base_url}/docs`]);
