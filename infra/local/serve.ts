@@ -5,7 +5,7 @@ import { type Demo, readDemo, writeDemo } from './demo-file.ts';
 import { explain } from './explain.ts';
 import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, writeFacts } from './local-facts.ts';
-import type { Flags } from './options.ts';
+import { contextOf, type Flags } from './options.ts';
 import type { Progress } from './progress.ts';
 import { type LocalRun, startLocal } from './run.ts';
 import { seedDemo } from './seed.ts';
@@ -22,7 +22,8 @@ interface Serving {
 /** Starts the local run, prints how to use it when it is ready, and closes it when `stopping` resolves. */
 export const serve = async ({ flags, stateDir, stopping, progress }: Serving): Promise<void> => {
   const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
-  if (flags.assembly === undefined) await progress.during('Synthesizing the app', () => synthesize(PROJECT_ROOT, assemblyDir));
+  if (flags.assembly === undefined)
+    await progress.during('Synthesizing the app', () => synthesize(PROJECT_ROOT, assemblyDir, { context: contextOf(flags) }));
   let publish = (): void => undefined;
   const run = await startLocal({
     assemblyDir,
