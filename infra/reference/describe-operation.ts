@@ -16,12 +16,12 @@ export interface HostFacts {
   accessSentence?: (operation: Operation) => string | undefined;
 }
 
+// The viewer sends a parameter's `example`, so optional headers have their examples in their schemas.
 const idempotencyKey = (description: string): JsonSchema => ({
   in: 'header',
   name: IDEMPOTENCY_HEADER,
   description,
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-  example: '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$', examples: ['3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11'] },
 });
 
 const IF_MATCH: JsonSchema = {
@@ -29,8 +29,7 @@ const IF_MATCH: JsonSchema = {
   name: 'If-Match',
   description:
     'The ETag of the resource as you read it, or several ETags. If the resource has a different ETag now, it is not changed and the response is a 412. Without this header, the resource is changed whatever its version.',
-  schema: { type: 'string', pattern: '^\\s*(\\*|"\\d{1,15}"(\\s*,\\s*"\\d{1,15}")*)\\s*$' },
-  example: '"3"',
+  schema: { type: 'string', pattern: '^\\s*(\\*|"\\d{1,15}"(\\s*,\\s*"\\d{1,15}")*)\\s*$', examples: ['"3"'] },
 };
 
 const USER_ID: JsonSchema = {
@@ -47,8 +46,7 @@ const WAIT_FOR_CAPACITY: JsonSchema = {
   in: 'header',
   name: WAIT_HEADER,
   description: `For a model that is made of a deployment: how many seconds the request waits if no copy of it is in service, up to ${MAX_WAIT_SECONDS}, or ${MAX_STREAMED_WAIT_SECONDS} with \`stream: true\`. A stream has the status 200 at once and sends comments with the progress until the answer begins. If capacity does not come in time, the response is a 503, or the stream ends with an error event, and costs nothing. Without this header, the response is a 503 \`deployment_waking\` at once.`,
-  schema: { type: 'integer', minimum: 0, maximum: MAX_STREAMED_WAIT_SECONDS },
-  example: 270,
+  schema: { type: 'integer', minimum: 0, maximum: MAX_STREAMED_WAIT_SECONDS, examples: [270] },
 };
 
 const LOG: JsonSchema = {
@@ -56,8 +54,7 @@ const LOG: JsonSchema = {
   name: LOG_HEADER,
   description:
     'Keeps the content of this request and of its response out of the payload log, which an owner of the organization can switch on. A caller cannot switch it on: any other value returns 400. Requests to the tokenizer and replays under an idempotency key are never logged.',
-  schema: { type: 'string', enum: ['off'] },
-  example: 'off',
+  schema: { type: 'string', enum: ['off'], examples: ['off'] },
 };
 
 /** `{id}` or `{model+}`. */

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { controlDocument } from './control-document.ts';
 import { openApiDocument } from './inference-document.ts';
+import { START, START_WITH_MODELS } from './start-viewer.ts';
 
 /*
  * Writes the API reference into `reference/` in a bundle's folder: the OpenAPI document, the page that shows it, and the page's viewer (Swagger UI),
@@ -32,11 +33,6 @@ const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dis
 
 const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
 
-/** Starts the viewer, appended to its script. */
-const START = `
-SwaggerUIBundle({ url: 'openapi.json', dom_id: '#reference', deepLinking: true, defaultModelsExpandDepth: 0, tryItOutEnabled: true, displayRequestDuration: true });
-`;
-
 const write = (name: string, content: string | Buffer): string => {
   writeFileSync(path.join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
   return name;
@@ -52,7 +48,7 @@ const writeHashed = (extension: 'js' | 'css', content: string): string =>
 const read = (name: string): string => readFileSync(path.join(viewer, name), 'utf8').replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, '');
 
 mkdirSync(folder, { recursive: true });
-const script = writeHashed('js', LICENCE + read('swagger-ui-bundle.js') + START);
+const script = writeHashed('js', LICENCE + read('swagger-ui-bundle.js') + (host === 'control' ? START : START_WITH_MODELS));
 const style = writeHashed('css', LICENCE + read('swagger-ui.css'));
 write('openapi.json', JSON.stringify(document));
 write(
