@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { synthesize } from './assembly/synthesize.ts';
+import { isKept, keptAssembly, keptFolderOf } from './assembly/kept-assembly.ts';
 import { banner } from './banner.ts';
 import { type Demo, readDemo, writeDemo } from './demo-file.ts';
 import { explain } from './explain.ts';
@@ -21,9 +21,7 @@ interface Serving {
 
 /** Starts the local run, prints how to use it when it is ready, and closes it when `stopping` resolves. */
 export const serve = async ({ flags, stateDir, stopping, progress }: Serving): Promise<void> => {
-  const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
-  if (flags.assembly === undefined)
-    await progress.during('Synthesizing the app', () => synthesize(PROJECT_ROOT, assemblyDir, { context: contextOf(flags) }));
+  const assemblyDir = flags.assembly ?? (await assemble(flags, progress));
   let publish = (): void => undefined;
   const run = await startLocal({
     assemblyDir,
@@ -58,6 +56,13 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
     publish = () => undefined;
     await run.close();
   }
+};
+
+/** The folder of the app's assembly, which is synthesized only if the app or its flags have changed. */
+const assemble = (flags: Flags, progress: Progress): Promise<string> => {
+  const settings = { context: contextOf(flags) };
+  const keep = (): Promise<string> => keptAssembly(PROJECT_ROOT, settings);
+  return isKept(keptFolderOf(PROJECT_ROOT, settings)) ? keep() : progress.during('Synthesizing the app', keep);
 };
 
 /** Returns a function that writes the facts. Calls during a write are merged into one more write. */
