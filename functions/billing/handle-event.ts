@@ -1,35 +1,23 @@
-import type { SQSBatchResponse } from 'aws-lambda';
-import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
-import { logError, logInfo } from '../../shared/logging/log.ts';
-import { type BillingEvent, readEvent } from './events.ts';
+import * as z from 'zod';
+import { BillingTask } from '../../shared/billing/billing-tasks.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 
-export interface Handling {
-  run: (task: BillingTask) => Promise<unknown>;
-  sendDueTasks: () => Promise<unknown>;
-  hasTime: () => boolean;
-}
+const Schedule = z.object({ 'detail-type': z.literal('Scheduled Event') });
 
-type Messages = Extract<BillingEvent, { kind: 'tasks' }>['messages'];
+/** The messages of the function's queue. Each has a task, which `run` runs. */
+export const queuedTasks = (run: (task: BillingTask, hasTime: () => boolean) => Promise<unknown>): MessageWork<BillingTask> => ({
+  read: ({ body }) => BillingTask.parse(JSON.parse(body)),
+  handle: async (task, hasTime) => {
+    await run(task, hasTime);
+    logInfo('billing_task', { ...task });
+  },
+  failure: 'billing_task_failed',
+  factsOf: (task) => ({ ...task }),
+});
 
-const runTasks = async ({ run, hasTime }: Handling, messages: Messages): Promise<SQSBatchResponse> => {
-  const failed: string[] = [];
-  for (const { messageId, task } of messages) {
-    try {
-      if (!hasTime()) throw new Error('The function ran out of time.');
-      await run(task);
-      logInfo('billing_task', { ...task });
-    } catch (error) {
-      logError('billing_task_failed', error, { ...task });
-      failed.push(messageId);
-    }
-  }
-  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
-};
-
-/** @returns for messages of the queue: those that must be delivered again */
-export const handleEvent = async (deps: Handling, event: unknown): Promise<SQSBatchResponse | undefined> => {
-  const read = readEvent(event);
-  if (read.kind === 'tasks') return runTasks(deps, read.messages);
-  await deps.sendDueTasks();
-  return undefined;
+/** @throws ZodError for an event that neither the queue nor the schedule sends */
+export const handleSchedule = async (sendDueTasks: () => Promise<unknown>, event: unknown): Promise<undefined> => {
+  Schedule.parse(event);
+  await sendDueTasks();
 };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Context } from 'aws-lambda';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction } from '../../shared/aws/invoke-function.ts';
@@ -21,6 +21,10 @@ import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
+import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -32,7 +36,7 @@ import { createTaxFunction, noTaxes } from './close/taxes.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { createDueStore } from './due/due-store.ts';
 import { sendDueTasks } from './due/send-due-tasks.ts';
-import { handleEvent } from './handle-event.ts';
+import { handleSchedule, queuedTasks } from './handle-event.ts';
 import { createMeterStore } from './meters/meter-store.ts';
 import { createFonts, FONTS_FOLDER } from './render/fonts.ts';
 import { createOnceFiles } from './render/once-files.ts';
@@ -92,15 +96,10 @@ const due = createDueStore(database, billingTable);
 const RESERVE_MS = 60_000;
 
 /** Two kinds of events: a task of the queue, and the hourly schedule. */
-export const handler = (event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>) => {
-  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
-  const deps = { ...dependencies, hasTime };
-  return handleEvent(
-    {
-      run: (task) => runTask(rules, deps, task),
-      sendDueTasks: () => sendDueTasks({ ...deps, due, hasMeters: stripeSecret !== undefined }),
-      hasTime,
-    },
-    event,
+export const handler = middy<unknown, SQSBatchResponse | undefined>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .use(queueMessages(queuedTasks((task, hasTime) => runTask(rules, { ...dependencies, hasTime }, task))))
+  .handler((event, { hasTime }) =>
+    handleSchedule(() => sendDueTasks({ ...dependencies, due, hasTime, hasMeters: stripeSecret !== undefined }), event),
   );
-};

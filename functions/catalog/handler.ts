@@ -7,9 +7,13 @@ import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { lazy } from '../../shared/http/lazy.ts';
+import type { Reply } from '../../shared/http/reply.ts';
 import { type Handle, type Routes, route } from '../../shared/http/router.ts';
+import { errorReplies } from '../../shared/middleware/error-replies.ts';
+import { identified } from '../../shared/middleware/identified.ts';
+import { middy } from '../../shared/middleware/middy.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
@@ -57,19 +61,22 @@ const routes: Routes = {};
 for (const { id, method, path: routePath } of routesOfHost(host.scope))
   routes[routePath] = { ...routes[routePath], [method]: id in handlers ? handlers[id as keyof typeof handlers] : 'elsewhere' };
 
-export const handler = bufferedHandler(
-  leadBrowsers(
-    route({
-      ...routes,
-      ...serviceRoutes({
-        health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
-        reference: {
-          document: async (event) => (await reference()).document(event),
-          page: async (event) => (await reference()).page(event),
-          viewerFile: async (event) => (await reference()).viewerFile(event),
-        },
-        apiVersion: API_VERSIONS.inference,
+export const handler = middy<ApiEvent, Reply>()
+  .use(identified())
+  .use(errorReplies())
+  .handler(
+    leadBrowsers(
+      route({
+        ...routes,
+        ...serviceRoutes({
+          health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
+          reference: {
+            document: async (event) => (await reference()).document(event),
+            page: async (event) => (await reference()).page(event),
+            viewerFile: async (event) => (await reference()).viewerFile(event),
+          },
+          apiVersion: API_VERSIONS.inference,
+        }),
       }),
-    }),
-  ),
-);
+    ),
+  );

@@ -12,9 +12,13 @@ import { createStartTimesStore } from '../../shared/deployments/start-times-stor
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { bufferedHandler } from '../../shared/http/buffered-handler.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { createReference } from '../../shared/http/reference.ts';
+import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
+import { errorReplies } from '../../shared/middleware/error-replies.ts';
+import { identified } from '../../shared/middleware/identified.ts';
+import { middy } from '../../shared/middleware/middy.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
 import { createNetworks } from '../../shared/notifications/networks.ts';
@@ -26,7 +30,7 @@ import { createPayloadLogStore } from '../../shared/payload-log/settings-store.t
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
-import { createInvoke } from '../../shared/upstream/invoke.ts';
+import { createSdkInvoke } from '../../shared/upstream/sdk-invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -66,8 +70,8 @@ const tokens = createTokenVerifier({
 
 const targetChecks = {
   facts: createEndpointFacts(createSageMakerClients()),
-  invoke: createInvoke(),
-  tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
+  invoke: createSdkInvoke(),
+  tokenizer: createTokenizer(createInvokeFunction(), environmentVariable('TOKENIZER_FUNCTION')),
   endpointTag: environmentVariable('ENDPOINT_TAG'),
   now,
 };
@@ -135,4 +139,7 @@ const routes: Routes = serviceRoutes({
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
-export const handler = bufferedHandler(leadBrowsers(route(routes)));
+export const handler = middy<ApiEvent, Reply>()
+  .use(identified())
+  .use(errorReplies())
+  .handler(leadBrowsers(route(routes)));

@@ -1,14 +1,14 @@
-import type { SQSBatchResponse } from 'aws-lambda';
 import type { DeploymentState } from '../../shared/deployments/state.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../shared/deployments/validation.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
+import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { countStates } from './count-states.ts';
-import { deploymentOf, readEvent } from './events.ts';
+import { deploymentOf, readEvent, readMessage } from './events.ts';
 import type { PassOutcome } from './reconcile/reconcile.ts';
 import type { Reconciliations } from './reconciliations.ts';
 
 export interface Handling {
-  reconcile: (id: string) => Promise<PassOutcome>;
+  reconcile: (id: string, hasTime: () => boolean) => Promise<PassOutcome>;
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   reconciliations: Reconciliations;
   /** The ids of all deployments that are not deleted. */
@@ -18,28 +18,24 @@ export interface Handling {
   /** The prefix of this installation's names. */
   installation: string;
   now: () => number;
-  hasTime: () => boolean;
 }
+
+/** Handling with the time of one invocation. */
+type Timed = Handling & { hasTime: () => boolean };
 
 /** Messages that are sent at the same time. */
 const BATCH = 25;
 
-const reconcileMessages = async (deps: Handling, messages: readonly { messageId: string; id: string }[]): Promise<SQSBatchResponse> => {
-  const failed: string[] = [];
-  for (const { messageId, id } of messages) {
-    try {
-      if (!deps.hasTime()) throw new Error('The function ran out of time.');
-      await deps.reconcile(id);
-    } catch (error) {
-      logError('reconciliation_failed', error, { deployment: id });
-      failed.push(messageId);
-    }
-  }
-  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
-};
+/** The messages of the function's queue. Each has the id of a deployment. */
+export const queuedReconciliations = ({ reconcile }: Pick<Handling, 'reconcile'>): MessageWork<string> => ({
+  read: ({ body }) => readMessage(body),
+  handle: async (id, hasTime) => void (await reconcile(id, hasTime)),
+  failure: 'reconciliation_failed',
+  factsOf: (id) => ({ deployment: id }),
+});
 
 /** Only a metric, so no pass depends on it. */
-const logStates = async (deps: Handling, ids: readonly string[]): Promise<void> => {
+const logStates = async (deps: Timed, ids: readonly string[]): Promise<void> => {
   try {
     const states = await countStates(deps, ids);
     if (states) logInfo('deployments_counted', { states });
@@ -49,7 +45,7 @@ const logStates = async (deps: Handling, ids: readonly string[]): Promise<void> 
 };
 
 /** Sends a message for each deployment. What is not sent before the time is up is sent a minute later. */
-const reconcileAll = async (deps: Handling): Promise<void> => {
+const reconcileAll = async (deps: Timed): Promise<void> => {
   const { listLive, reconciliations, now, hasTime } = deps;
   const sent: string[] = [];
   let batch: string[] = [];
@@ -67,24 +63,22 @@ const reconcileAll = async (deps: Handling): Promise<void> => {
   await logStates(deps, sent);
 };
 
-/** @returns what the invoker gets: the findings of a validation, or the messages that must be delivered again */
-export const handleEvent = async (deps: Handling, event: unknown): Promise<DeploymentFindings | SQSBatchResponse | undefined> => {
+/** @returns what the invoker gets: the findings of a validation */
+export const handleEvent = async (deps: Handling, event: unknown, hasTime: () => boolean): Promise<DeploymentFindings | undefined> => {
   const read = readEvent(event);
   switch (read.kind) {
     case 'reconcile':
-      await deps.reconcile(read.id);
+      await deps.reconcile(read.id, hasTime);
       return undefined;
     case 'validate':
       return deps.validate(read.question);
-    case 'messages':
-      return reconcileMessages(deps, read.messages);
     case 'endpoint_changed': {
       const id = deploymentOf(deps.installation, read.endpoint);
-      if (id !== undefined) await deps.reconcile(id);
+      if (id !== undefined) await deps.reconcile(id, hasTime);
       return undefined;
     }
     case 'schedule':
-      await reconcileAll(deps);
+      await reconcileAll({ ...deps, hasTime });
       return undefined;
   }
 };

@@ -1,4 +1,4 @@
-import type { Context } from 'aws-lambda';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
@@ -9,7 +9,12 @@ import { createActivityStore } from '../../shared/deployments/activity-store.ts'
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
+import type { DeploymentFindings } from '../../shared/deployments/validation.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
+import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createClients } from './aws/clients.ts';
@@ -18,7 +23,7 @@ import { createSageMaker } from './aws/sagemaker.ts';
 import { createScaling } from './aws/scaling.ts';
 import { createListTagged, createTaggingCaller } from './aws/tagged-resources.ts';
 import { createMeterPass, repeatForCredit } from './gpu-time/gpu-time.ts';
-import { handleEvent } from './handle-event.ts';
+import { type Handling, handleEvent, queuedReconciliations } from './handle-event.ts';
 import { isInUse } from './idle/in-use.ts';
 import { lastEventAt } from './idle/last-event.ts';
 import { type Reconciling, reconcile } from './reconcile/reconcile.ts';
@@ -83,21 +88,19 @@ const validating = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listL
 /** A pass stops making calls this long before the function's timeout. */
 const RESERVE_MS = 10_000;
 
-/** Five kinds of events: see `events.ts`. */
-export const handler = (event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>) => {
-  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
-  const deps: Reconciling = { ...dependencies, aws: { ...dependencies.aws, hasTime } };
-  return handleEvent(
-    {
-      reconcile: (id) => reconcile(deps, id),
-      validate: (question) => validate(validating, question),
-      reconciliations,
-      listLive,
-      stateOf: async (id) => (await deployments.find(id))?.state,
-      installation: installation.name,
-      now,
-      hasTime,
-    },
-    event,
-  );
+const handling: Handling = {
+  reconcile: (id, hasTime) => reconcile({ ...dependencies, aws: { ...dependencies.aws, hasTime } }, id),
+  validate: (question) => validate(validating, question),
+  reconciliations,
+  listLive,
+  stateOf: async (id) => (await deployments.find(id))?.state,
+  installation: installation.name,
+  now,
 };
+
+/** Five kinds of events: messages of the queue, and those in `events.ts`. */
+export const handler = middy<unknown, DeploymentFindings | SQSBatchResponse | undefined>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .use(queueMessages(queuedReconciliations(handling)))
+  .handler((event, { hasTime }) => handleEvent(handling, event, hasTime));

@@ -1,12 +1,16 @@
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createSpread } from '../../shared/admission/spread-configuration.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
+import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createSettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
-import { settleBatch } from './settle-batch.ts';
+import { queuedSettlements } from './queued-settlements.ts';
 import { type SweepReport, sweep } from './sweep.ts';
 
 const database = createSdkDatabase();
@@ -22,16 +26,13 @@ if (!(maxInFlightMs > 0)) throw new Error('The environment variable MAX_IN_FLIGH
 /** The run stops this long before its timeout; the next run continues from there. */
 const RESERVE_MS = 10_000;
 
-const isFromQueue = (event: unknown): event is SQSEvent => typeof event === 'object' && event !== null && 'Records' in event;
-
 /** Two triggers: the queue of settlements that functions could not make themselves, and the schedule of the sweep. */
-export const handler = async (
-  event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-): Promise<SweepReport | SQSBatchResponse> => {
-  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
-  if (isFromQueue(event)) return settleBatch({ database, limiters, usage, now: Date.now }, event.Records, hasTime);
-  const report = await sweep({ limiters, usage, now: Date.now, maxInFlightMs, settlements, hasTime });
-  logInfo('sweep', { ...report });
-  return report;
-};
+export const handler = middy<unknown, SweepReport | SQSBatchResponse>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .use(queueMessages(queuedSettlements({ database, limiters, usage, now: Date.now })))
+  .handler(async (_event, { hasTime }) => {
+    const report = await sweep({ limiters, usage, now: Date.now, maxInFlightMs, settlements, hasTime });
+    logInfo('sweep', { ...report });
+    return report;
+  });

@@ -1,7 +1,8 @@
-import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import { readAttributes } from '../../shared/database/attribute-values.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import { logError, logInfo } from '../../shared/logging/log.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { OUTBOX_PREFIX, readOutboxEntry } from '../../shared/notifications/outbox.ts';
 import { type AnnounceDependencies, announce } from './announce.ts';
 import { attemptDelivery, type DeliverDependencies } from './deliver/attempt-delivery.ts';
@@ -30,39 +31,24 @@ const handleMessage = async (deps: NotificationsDependencies, { body }: SQSRecor
   await ('mail' in message ? sendMail(deps, message) : attemptDelivery(deps, message));
 };
 
-/** A message that fails is delivered again; the others are done. */
-const handleMessages = async (
-  deps: NotificationsDependencies,
-  records: readonly SQSRecord[],
-  hasTime: () => boolean,
-): Promise<SQSBatchResponse> => {
-  const left = new Set(records.map(({ messageId }) => messageId));
-  const handle = async (record: SQSRecord): Promise<void> => {
-    try {
-      await handleMessage(deps, record);
-      left.delete(record.messageId);
-    } catch (error) {
-      logError('notification_message_failed', error, { message: record.messageId });
-    }
-  };
-  await inParallel(records, PARALLEL, handle, hasTime);
-  return { batchItemFailures: [...left].map((itemIdentifier) => ({ itemIdentifier })) };
-};
-
-const isFromQueue = (record: DynamoDBRecord | SQSRecord | undefined): record is SQSRecord => record !== undefined && 'body' in record;
+/** The messages of the queue of deliveries. */
+export const deliveries = (deps: NotificationsDependencies): MessageWork<SQSRecord> => ({
+  read: (record) => record,
+  handle: (record) => handleMessage(deps, record),
+  failure: 'notification_message_failed',
+  factsOf: (_, { messageId }) => ({ message_id: messageId }),
+  parallel: PARALLEL,
+});
 
 /**
- * Two kinds of events: batches of the table's stream, which has the outbox, and of the queue of deliveries.
- * @returns the messages that failed
- * @throws AggregateError if records of the stream failed; Lambda sends the batch again in halves
+ * Announces what is new in a batch of the table's stream.
+ * @throws AggregateError if records failed; Lambda sends the batch again in halves
  */
-export const handleEvent = async (
+export const announceRecords = async (
   deps: NotificationsDependencies,
-  { Records }: DynamoDBStreamEvent | SQSEvent,
+  records: readonly DynamoDBRecord[],
   hasTime: () => boolean,
-): Promise<SQSBatchResponse | undefined> => {
-  if (isFromQueue(Records[0])) return handleMessages(deps, Records as SQSRecord[], hasTime);
-  throwFailures(await inParallel(Records as DynamoDBRecord[], PARALLEL, (record) => handleRecord(deps, record), hasTime));
-  logInfo('notifications_announced', { records: Records.length });
-  return undefined;
+): Promise<undefined> => {
+  throwFailures(await inParallel(records, PARALLEL, (record) => handleRecord(deps, record), hasTime));
+  logInfo('notifications_announced', { records: records.length });
 };

@@ -1,16 +1,20 @@
-import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import type { DynamoDBStreamEvent, SQSBatchResponse } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createDelayQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
+import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
 import { createNetworks } from '../../shared/notifications/networks.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { createPost } from './deliver/post.ts';
 import { createResolveHost } from './deliver/resolve-host.ts';
-import { handleEvent, type NotificationsDependencies } from './handle-event.ts';
+import { announceRecords, deliveries, type NotificationsDependencies } from './handle-event.ts';
 import { createMailStore } from './mail/mail-store.ts';
 import { createSendEmail } from './mail/send-email.ts';
 import { createPutEvent } from './put-event.ts';
@@ -47,6 +51,9 @@ const dependencies: NotificationsDependencies = {
 /** What is begun within this time of the timeout could not be finished. */
 const RESERVE_MS = 20_000;
 
-/** See `handle-event.ts`. */
-export const handler = (event: DynamoDBStreamEvent | SQSEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
-  handleEvent(dependencies, event, () => context.getRemainingTimeInMillis() > RESERVE_MS);
+/** Two kinds of events: batches of the table's stream, which has the outbox, and of the queue of deliveries. */
+export const handler = middy<DynamoDBStreamEvent, SQSBatchResponse | undefined>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .use(queueMessages(deliveries(dependencies)))
+  .handler(({ Records }, { hasTime }) => announceRecords(dependencies, Records, hasTime));

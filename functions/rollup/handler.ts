@@ -1,4 +1,4 @@
-import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
@@ -6,6 +6,9 @@ import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
@@ -36,15 +39,17 @@ const RESERVE_MS = 60_000;
  * Recomputes the totals of the buckets in a batch of the usage stream, and then writes the rows by which its requests are searched. If any fail, Lambda
  * sends the batch again in halves.
  */
-export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
-  const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
-  const buckets = [...touched].map(bucketOfKey);
-  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
-  const now = Date.now;
-  const work = [
-    () => recompute({ usage, rollups, totals, activity, now, ...(alerts && { alerts }) }, buckets, hasTime),
-    () => writeRequestRows({ requestRows, totals, now }, Records, hasTime),
-  ];
-  throwFailures(await inParallel(work, 1, (each) => each()));
-  logInfo('rollup', { records: Records.length, buckets: buckets.length });
-};
+export const handler = middy<DynamoDBStreamEvent, void>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .handler(async ({ Records }, { hasTime }) => {
+    const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
+    const buckets = [...touched].map(bucketOfKey);
+    const now = Date.now;
+    const work = [
+      () => recompute({ usage, rollups, totals, activity, now, ...(alerts && { alerts }) }, buckets, hasTime),
+      () => writeRequestRows({ requestRows, totals, now }, Records, hasTime),
+    ];
+    throwFailures(await inParallel(work, 1, (each) => each()));
+    logInfo('rollup', { records: Records.length, buckets: buckets.length });
+  });

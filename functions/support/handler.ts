@@ -1,9 +1,11 @@
-import type { Context } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createBillingClient } from '../../shared/billing/billing-files.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { deadline } from '../../shared/middleware/deadline.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { deleteTicketFiles } from './delete-ticket-files.ts';
@@ -28,5 +30,7 @@ const dependencies = {
 };
 
 /** Invoked by a schedule. */
-export const handler = (_event: unknown, context: Context): Promise<void> =>
-  handleSchedule({ ...dependencies, hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS });
+export const handler = middy<unknown, void>()
+  .use(originalStacks())
+  .use(deadline(RESERVE_MS))
+  .handler((_event, { hasTime }) => handleSchedule({ ...dependencies, hasTime }));

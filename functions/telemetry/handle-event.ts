@@ -1,8 +1,9 @@
-import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import type { DelayQueue } from '../../shared/aws/message-queue.ts';
 import { readAttributes } from '../../shared/database/attribute-values.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import { logError, logInfo } from '../../shared/logging/log.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { UsageEvent } from '../../shared/usage/event.ts';
 import type { Destination } from './destinations.ts';
 import { exportBodies, type Installation, isRequest, SIGNALS } from './export-bodies.ts';
@@ -26,11 +27,14 @@ const PARALLEL = 10;
 
 const eventOf = ({ dynamodb }: DynamoDBRecord): UsageEvent => UsageEvent.parse(readAttributes((dynamodb?.NewImage ?? {}) as Attributes));
 
-/** Adds what a batch of events means for a destination to the destination's queue. */
-const enqueue = async (
+/**
+ * Adds what a batch of the stream of usage events means for a destination to the destination's queue.
+ * @throws AggregateError if messages could not be added; ZodError if an event can't be read. Lambda sends the batch again in halves.
+ */
+export const enqueue = async (
   { destinations, installation, nextInterval }: TelemetryDependencies,
   records: readonly DynamoDBRecord[],
-): Promise<void> => {
+): Promise<undefined> => {
   const events = records.map(eventOf).filter(isRequest);
   const interval = nextInterval();
   const wanted = SIGNALS.filter((signal) => destinations.some(({ destination }) => destination.signal === signal));
@@ -49,33 +53,11 @@ const deliver = async ({ destinations, send }: TelemetryDependencies, { body: te
   await send(found.destination, body);
 };
 
-const deliverAll = async (deps: TelemetryDependencies, records: readonly SQSRecord[]): Promise<SQSBatchResponse> => {
-  const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
-  const deliverOne = async (record: SQSRecord): Promise<void> => {
-    try {
-      await deliver(deps, record);
-    } catch (error) {
-      logError('telemetry_not_sent', error, { queue: record.eventSourceARN.split(':').at(-1) });
-      batchItemFailures.push({ itemIdentifier: record.messageId });
-    }
-  };
-  await inParallel(records, PARALLEL, deliverOne);
-  return { batchItemFailures };
-};
-
-const isFromQueue = (record: DynamoDBRecord | SQSRecord | undefined): record is SQSRecord => record !== undefined && 'body' in record;
-
-/**
- * Two kinds of events: batches of the stream of usage events, whose telemetry it adds to the queue of each destination, and of these queues, whose
- * messages it sends.
- * @returns the messages that no destination took
- * @throws AggregateError if messages could not be added; ZodError if an event can't be read. Lambda sends the batch again in halves.
- */
-export const handleEvent = async (
-  deps: TelemetryDependencies,
-  { Records }: DynamoDBStreamEvent | SQSEvent,
-): Promise<SQSBatchResponse | undefined> => {
-  if (isFromQueue(Records[0])) return deliverAll(deps, Records as SQSRecord[]);
-  await enqueue(deps, Records as DynamoDBRecord[]);
-  return undefined;
-};
+/** The messages of the destinations' queues. Each is sent to its destination. */
+export const deliveries = (deps: TelemetryDependencies): MessageWork<SQSRecord> => ({
+  read: (record) => record,
+  handle: (record) => deliver(deps, record),
+  failure: 'telemetry_not_sent',
+  factsOf: ({ eventSourceARN }) => ({ queue: eventSourceARN.split(':').at(-1) }),
+  parallel: PARALLEL,
+});

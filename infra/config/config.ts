@@ -129,6 +129,11 @@ export const Config = z.strictObject({
    * 400, as the interface requires.
    */
   structuredOutputs: z.boolean().default(false),
+  /**
+   * How the function `inference` calls DynamoDB, SageMaker and Lambda: `direct` with small clients of Sluice's own, `sdk` with the AWS SDK, which takes
+   * several times the CPU of a request and starts more slowly; see docs/decisions/0067.
+   */
+  requestClient: z.enum(['direct', 'sdk']).default('direct'),
   /** What organizations can deploy, and how callers of a sleeping deployment wait. */
   deployments: z
     .strictObject({

@@ -68,6 +68,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
     config,
     name: 'inference',
     as: NAMES[keyScope].inference,
+    entry: config.requestClient === 'sdk' ? 'sdk-handler.ts' : 'handler.ts',
     memoryMb: 256,
     timeout: INFERENCE_TIMEOUT,
   });

@@ -46,6 +46,8 @@ interface NodeFunctionProps {
     | UnreservedFunction;
   /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
   as?: keyof ReservedConcurrency | UnreservedFunction;
+  /** The file in the folder that exports the handler. */
+  entry?: 'handler.ts' | 'sdk-handler.ts';
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
@@ -65,7 +67,11 @@ export class NodeFunction extends LambdaFunction {
   /** What the documentation calls the function. */
   readonly title: string;
 
-  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference, files }: NodeFunctionProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, name, as = name, entry = 'handler.ts', memoryMb, timeout, reference, files }: NodeFunctionProps,
+  ) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -75,7 +81,7 @@ export class NodeFunction extends LambdaFunction {
     const reserved = isUnreserved(as) ? undefined : config.reservedConcurrency?.[as];
     super(scope, id, {
       code: bundle({
-        entry: path.join(root, 'functions', name, 'handler.ts'),
+        entry: path.join(root, 'functions', name, entry),
         afterwards: reference && toWriteReference(reference),
         files,
       }),

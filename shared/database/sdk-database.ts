@@ -34,11 +34,16 @@ export interface SdkDatabase extends Database {
 
 type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
+/** How often a call is made, including the first attempt. */
+interface Attempts {
+  maxAttempts?: number;
+}
+
 /** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
-export const createSdkDatabase = (place: Place = {}): SdkDatabase => {
+export const createSdkDatabase = ({ maxAttempts = MAX_ATTEMPTS, ...place }: Place & Attempts = {}): SdkDatabase => {
   const client = new DynamoDBClient({
     ...place,
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

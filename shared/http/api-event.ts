@@ -1,5 +1,4 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { newRequestId } from '../ids/request-id.ts';
 
 /** API Gateway's proxy event, with the arrival time and the request id that the reply, the logs and the usage event have. */
 export interface ApiEvent extends APIGatewayProxyEvent {
@@ -22,13 +21,4 @@ export interface Sender {
 export const headerOf = (event: ApiEvent, name: string): string | undefined => {
   for (const key in event.headers) if (key.length === name.length && key.toLowerCase() === name) return event.headers[key];
   return undefined;
-};
-
-/**
- * Gives the request its id, a random one of our own. Callers can choose API Gateway's `requestId`, and an id that a caller can repeat must never
- * decide what is billed.
- */
-export const identify = (event: ApiEvent): void => {
-  event.receivedAtMs = Date.now();
-  event.requestId = newRequestId(event.receivedAtMs);
 };

@@ -1,4 +1,4 @@
-import { createOriginalStack } from './original-stack.ts';
+import { originalStack } from './original-stack.ts';
 
 type Facts = Record<string, unknown>;
 
@@ -18,8 +18,6 @@ const line = (level: string, message: string, facts: Facts): string => {
 export const logInfo = (message: string, facts: Facts = {}): void => {
   process.stdout.write(`${line('INFO', message, facts)}\n`);
 };
-
-const originalStack = createOriginalStack();
 
 const logFailure = (message: string, facts: Facts): void => void process.stdout.write(`${line('ERROR', message, facts)}\n`);
 

@@ -33,3 +33,6 @@ export const createOriginalStack = (): ((stack: string) => string) => {
       return origins(Number(line), Number(column)) ?? position;
     });
 };
+
+/** The same, with the maps that this process has read. */
+export const originalStack = createOriginalStack();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FunctionUnavailable, PayloadTooLarge } from '../aws/function-errors.ts';
-import { createInvokeFunction } from '../aws/invoke-function.ts';
+import type { InvokeFunction } from '../aws/invoke-function.ts';
 import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
 import { PromptRefused, TooLargeToCount, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
@@ -22,8 +22,7 @@ export interface Tokenizer {
 }
 
 /** @param functionName the name or ARN of the function `tokenizer` (TOKENIZER_FUNCTION) */
-export const createTokenizer = (functionName: string): Tokenizer => {
-  const invoke = createInvokeFunction();
+export const createTokenizer = (invoke: InvokeFunction, functionName: string): Tokenizer => {
   const send = (question: object): Promise<unknown> =>
     invoke(functionName, question).catch((error: unknown) => {
       throw error instanceof PayloadTooLarge ? new TooLargeToCount() : error;

@@ -1,8 +1,6 @@
 import { type Call, type Caller, createCaller } from '../aws/caller.ts';
-import type { FieldNames } from '../http/errors.ts';
 import type { Target } from '../models/model.ts';
-import type { UpstreamChunk } from './chunk.ts';
-import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
+import { type Invocation, type Invoke, invokeWith, sendInvocation } from './invocation.ts';
 import { type AnswerReader, createAnswerReader } from './read-answer.ts';
 
 const CONNECT_MS = 2_000;
@@ -11,34 +9,6 @@ const SILENCE_MS = 300_000;
 /** Of an error. */
 const MAX_REPLY_BYTES = 1024 * 1024;
 const MAX_SOCKETS = 1_024;
-/** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
-const STALE_CONNECTION_MS = 250;
-
-const OVER: IteratorResult<UpstreamChunk[]> = { done: true, value: undefined };
-
-export interface Invocation {
-  target: Target;
-  /** The JSON body for the container. */
-  body: string;
-  /** The number of choices that must finish. */
-  choices: number;
-  signal: AbortController;
-  /** Equal for requests whose prompts begin alike; sent to endpoints with prefix-aware routing. */
-  affinity?: string | undefined;
-  /** The route's names for a chat completion's fields. */
-  names?: FieldNames | undefined;
-  /** Called when the container has accepted the request and the head of its reply has arrived. */
-  onHead?: () => void;
-}
-
-/**
- * The chunks of an answer, one batch per payload part. The invocation starts with the first `next`, which throws the errors of `toUpstreamError`; only one
- * call may be pending at a time. `return` stops the container, unless the answer is complete. An async generator is one, too.
- */
-export type AnswerBatches = AsyncIterable<UpstreamChunk[]> & Required<Pick<AsyncIterator<UpstreamChunk[]>, 'next' | 'return'>>;
-
-export type Invoke = (invocation: Invocation) => AnswerBatches;
-
 const named = new WeakMap<Target, Call['headers']>();
 
 /** The headers of a target's invocations: always the same list, which is signed faster. */
@@ -82,48 +52,10 @@ export const createInvoke = (): Invoke => {
       target.prefix_aware && affinity !== undefined ? [...known, ['x-amzn-sagemaker-prefix-aware-id', affinity] as const] : known;
     const path = `/endpoints/${encodeURIComponent(target.endpoint)}/invocations-response-stream`;
     const send = () => callerFor(target.region).open({ path, headers, body, signal: signal.signal });
-    const sentAtMs = performance.now();
-    const reply = await send().catch((error: unknown) => {
-      if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
-      if (performance.now() - sentAtMs > STALE_CONNECTION_MS) throw new BrokenAtWork(error);
-      return send();
-    });
+    const reply = await sendInvocation(signal, send);
     onHead?.();
     return createAnswerReader(reply, choices, () => signal.abort());
   };
 
-  // Not an async generator: that makes three promises more for each batch.
-  return (invocation) => {
-    let hasStarted = false;
-    let hasEnded = false;
-    let answer: AnswerReader | undefined;
-    const end = (isRead: boolean): void => {
-      answer?.close();
-      // Only an abort stops the container; leaving the loop does not.
-      if (hasStarted && !hasEnded && !isRead) invocation.signal.abort();
-      hasEnded = true;
-    };
-    const batches: AnswerBatches = {
-      next: async () => {
-        if (hasEnded) return OVER;
-        hasStarted = true;
-        try {
-          answer ??= await open(invocation);
-          const batch = await answer.next();
-          if (batch) return { value: batch };
-        } catch (error) {
-          end(false);
-          throw toUpstreamError(error, invocation.names, invocation.body);
-        }
-        end(true);
-        return OVER;
-      },
-      return: async () => {
-        end(false);
-        return OVER;
-      },
-      [Symbol.asyncIterator]: () => batches,
-    };
-    return batches;
-  };
+  return invokeWith(open);
 };

@@ -35,6 +35,9 @@ const reachedFrom = (modules: ReadonlyMap<string, IModule>, from: readonly strin
 
 const ADMIN = 'infra/admin';
 
+/** Files that stay together although one function may be their only user: the middlewares, and both clients of a service (docs/decisions/0067). */
+const TOGETHER = [/^shared\/middleware\//, /^shared\/(?:aws|upstream)\/(?:sdk-)?invoke(?:-function)?\.ts$/];
+
 /**
  * Files of shared/ that fewer than two functions use. The admin CLI counts as a function, as far as it uses shared/ by itself and not through a function's
  * folder; the reference, which is written when the app is built, does not.
@@ -50,7 +53,7 @@ const singleUses = (all: readonly IModule[]): Departure[] => {
   }
   return all.flatMap(({ source }) => {
     const [only, second] = users.get(source) ?? [];
-    if (!source.startsWith('shared/') || second !== undefined) return [];
+    if (!source.startsWith('shared/') || second !== undefined || TOGETHER.some((kept) => kept.test(source))) return [];
     const message = only
       ? `${source} is used by ${only} alone: move it to ${only}/.`
       : `${source} is used by no function: move it to the file that imports it.`;

@@ -9,6 +9,7 @@ const SHARED_FOLDERS = [
   'http',
   'aws',
   'database',
+  'middleware',
   'audit',
   'notifications',
   'prices',

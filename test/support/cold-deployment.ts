@@ -20,14 +20,14 @@ import { createStartTimesStore } from '../../shared/deployments/start-times-stor
 import type { Scope } from '../../shared/hosts/host.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { toErrorReply } from '../../shared/http/error-replies.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
+import { toErrorReply } from '../../shared/middleware/error-replies.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { toUpstreamError } from '../../shared/upstream/errors.ts';
-import type { Invoke } from '../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../shared/upstream/invocation.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { makeCaller, wide } from './callers.ts';

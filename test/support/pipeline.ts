@@ -12,7 +12,7 @@ import { createInventory } from '../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
-import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../shared/upstream/invocation.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';

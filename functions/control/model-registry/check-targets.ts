@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Model, Target, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
 import { PROBE_PROMPT, probeTarget, shortenError } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';

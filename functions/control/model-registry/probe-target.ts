@@ -5,7 +5,7 @@ import type { Model, Target } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import { dialects } from '../../../shared/upstream/dialects.ts';
 import { MistranslatedRequest, publicText, RefusedByModel, type UpstreamCode, UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';
 
 const MAX_TOKENS = 1;

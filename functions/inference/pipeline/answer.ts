@@ -1,6 +1,6 @@
-import { toCallerError } from '../../../shared/http/error-replies.ts';
 import { toWire } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import { toCallerError } from '../../../shared/middleware/error-replies.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { InFlightRequest } from './in-flight-request.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';

@@ -3,7 +3,7 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import type { Inventory } from '../../../shared/models/inventory.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import type { CacheSalt } from '../../../shared/upstream/request-body.ts';
 import type { SettlementQueue } from '../../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';

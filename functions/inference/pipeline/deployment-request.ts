@@ -1,7 +1,7 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import type { AnswerBatches } from '../../../shared/upstream/invoke.ts';
+import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { AnswerPart } from './answer.ts';
 import { attemptSignal } from './attempt-signal.ts';

@@ -2,7 +2,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import type { AnswerBatches, Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import type { AnswerBatches, Invocation, Invoke } from '../../../shared/upstream/invocation.ts';
 import { attemptSignal } from './attempt-signal.ts';
 import { ClientClosed } from './in-flight-request.ts';
 import type { TargetHealth } from './target-health.ts';

@@ -4,7 +4,7 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
-import type { AnswerBatches } from '../../../shared/upstream/invoke.ts';
+import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { isLogged } from '../payload-log/log-header.ts';

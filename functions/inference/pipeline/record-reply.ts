@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { toErrorReply } from '../../../shared/http/error-replies.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import { logError } from '../../../shared/logging/log.ts';
+import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
+import { endReply } from '../../../shared/middleware/written-replies.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { Exchange, LogPayload } from '../payload-log/payload-log.ts';
@@ -19,14 +19,6 @@ export interface Recorder {
   /** Makes the reply, and has it logged after its last byte was sent. */
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
-
-/** Sends a body as a whole. Resolves also if the caller has left. */
-const sendWhole = (caller: Writable, body: string): Promise<void> =>
-  new Promise((resolve) => {
-    caller.once('close', resolve);
-    caller.once('error', () => resolve());
-    caller.end(body, resolve);
-  });
 
 const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
   isBase64Encoded ? Buffer.from(body ?? '', 'base64').toString() : (body ?? '');
@@ -59,7 +51,7 @@ export const createRecorder = (
     typeof body === 'string'
       ? {
           writeTo: async (caller) => {
-            await sendWhole(caller, body);
+            await endReply(caller, body);
             await log({ status, stream: false, isCut: false }, () => body);
           },
           destroy: () => undefined,

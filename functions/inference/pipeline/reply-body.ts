@@ -1,13 +1,12 @@
 import type { Writable } from 'node:stream';
+import type { WrittenBody } from '../../../shared/middleware/written-replies.ts';
 import { KEEP_ALIVE } from './server-sent-events.ts';
 
 /** After this long without an event a comment is sent, so that no proxy closes the connection. */
 const SILENCE_MS = 15_000;
 
-/** The body of a streamed reply. It must be written or destroyed. */
-export interface ReplyBody {
-  /** Writes all events to the caller. Resolves when the request is settled and the stream has ended, however it ended. */
-  writeTo(caller: Writable): Promise<void>;
+/** The body of a streamed reply. It must be written or destroyed. `writeTo` resolves when the request is settled and the stream has ended. */
+export interface ReplyBody extends WrittenBody {
   /** Closes the connection of a caller that does not read. */
   destroy(): void;
 }

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { interpret } from '../../../infra/local/assembly/interpret.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
@@ -25,7 +25,7 @@ let s3: S3Emulator;
 const objects = createMemoryStore();
 let clients: [DynamoDBClient, DynamoDBStreamsClient];
 let stream: StreamReader;
-let handler: typeof import('../../../functions/audit-copy/handler.ts').handler;
+let handle: (event: DynamoDBStreamEvent) => Promise<void>;
 let lines: string[];
 
 beforeAll(async () => {
@@ -44,7 +44,8 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'x',
     AUDIT_COPIES_BUCKET: BUCKET,
   });
-  ({ handler } = await import('../../../functions/audit-copy/handler.ts'));
+  const { handler } = await import('../../../functions/audit-copy/handler.ts');
+  handle = (event) => handler(event, {} as Context);
 });
 beforeEach(() => {
   lines = [];
@@ -85,7 +86,7 @@ describe('the function that copies the audit log', () => {
       await record('org_1', { before: { name: 'Acmé' }, after: { name: null, limits: { concurrency: 5 } } }),
       await record(null),
     ];
-    await handler({ Records: await newRecords() });
+    await handle({ Records: await newRecords() });
     for (const entry of entries) expect(await copyOf(entry)).toEqual(entry);
     expect(lines.join('')).not.toContain('Acmé');
   });
@@ -93,8 +94,8 @@ describe('the function that copies the audit log', () => {
   test('does nothing when a batch is delivered again', async () => {
     const entry = await record('org_2');
     const records = await newRecords();
-    await handler({ Records: records });
-    await handler({ Records: [...records, ...records] });
+    await handle({ Records: records });
+    await handle({ Records: [...records, ...records] });
     expect(await copyOf(entry)).toEqual(entry);
   });
 
@@ -103,7 +104,7 @@ describe('the function that copies the audit log', () => {
     const Key = { account: 'org_3', record: `entry#${entry.id}` };
     await database.database.put({ TableName: TABLE, Item: { ...entry, ...Key, action: 'nothing.happened' } });
     await database.database.delete({ TableName: TABLE, Key });
-    await handler({ Records: await newRecords() });
+    await handle({ Records: await newRecords() });
     expect(await copyOf(entry)).toEqual(entry);
     const reports = lines.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit_entry_changed');
     expect(reports).toEqual(
@@ -118,9 +119,9 @@ describe('the function that copies the audit log', () => {
     // A key that S3 rejects.
     const keys = broken[0]?.dynamodb?.Keys as Record<string, { S: string }>;
     keys.account = { S: 'x'.repeat(2_000) };
-    await expect(handler({ Records: broken })).rejects.toThrow('1 failed');
+    await expect(handle({ Records: broken })).rejects.toThrow('1 failed');
     expect([await copyOf(first), await copyOf(second)]).toEqual([undefined, second]);
-    await handler({ Records: records });
+    await handle({ Records: records });
     expect(await copyOf(first)).toEqual(first);
   });
 });

@@ -1,10 +1,25 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Handling, handleEvent } from '../../../functions/billing/handle-event.ts';
+import { handleSchedule, queuedTasks } from '../../../functions/billing/handle-event.ts';
 import { rules, runTask } from '../../../functions/billing/rules.ts';
 import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
+import type { TimedContext } from '../../../shared/middleware/deadline.ts';
+import { middy } from '../../../shared/middleware/middy.ts';
+import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 
 const TASK: BillingTask = { task: 'close', organization: 'org_1', month: '2026-10' };
 const messages = (...bodies: string[]) => ({ Records: bodies.map((body, i) => ({ messageId: `m${i}`, body })) });
+
+interface Handling {
+  run: (task: BillingTask) => Promise<unknown>;
+  sendDueTasks: () => Promise<unknown>;
+  hasTime: () => boolean;
+}
+
+/** Handles an event as the function does. */
+const handleEvent = ({ run, sendDueTasks, hasTime }: Handling, event: unknown) =>
+  middy<unknown, unknown>()
+    .use(queueMessages(queuedTasks(run)))
+    .handler((other) => handleSchedule(sendDueTasks, other))(event, { hasTime } as TimedContext);
 
 let lines: string[];
 beforeEach(() => {

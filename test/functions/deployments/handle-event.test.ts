@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deploymentOf } from '../../../functions/deployments/events.ts';
-import { type Handling, handleEvent } from '../../../functions/deployments/handle-event.ts';
+import { type Handling, handleEvent, queuedReconciliations } from '../../../functions/deployments/handle-event.ts';
 import { createReconciliations } from '../../../functions/deployments/reconciliations.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { TimedContext } from '../../../shared/middleware/deadline.ts';
+import { middy } from '../../../shared/middleware/middy.ts';
+import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
@@ -19,29 +22,28 @@ const setUp = (failing: readonly string[] = [], stateOf: Handling['stateOf'] = a
   const questions: unknown[] = [];
   let hasTime = true;
   const findings = { weights: { passed: true, message: 'ok' }, quotas: [] };
+  const handling: Handling = {
+    reconcile: async (each) => {
+      if (failing.includes(each)) throw new Error('The database is away.');
+      reconciled.push(each);
+      return 'done';
+    },
+    validate: async (question) => {
+      questions.push(question);
+      return findings;
+    },
+    reconciliations: createReconciliations({ send: async (message) => void sent.push(message) }),
+    listLive: async function* () {
+      yield* ids;
+    },
+    stateOf,
+    installation: 'sluice',
+    now: () => NOW,
+  };
   const handle = (event: unknown) =>
-    handleEvent(
-      {
-        reconcile: async (each) => {
-          if (failing.includes(each)) throw new Error('The database is away.');
-          reconciled.push(each);
-          return 'done';
-        },
-        validate: async (question) => {
-          questions.push(question);
-          return findings;
-        },
-        reconciliations: createReconciliations({ send: async (message) => void sent.push(message) }),
-        listLive: async function* () {
-          yield* ids;
-        },
-        stateOf,
-        installation: 'sluice',
-        now: () => NOW,
-        hasTime: () => hasTime,
-      },
-      event,
-    );
+    middy<unknown, unknown>()
+      .use(queueMessages(queuedReconciliations(handling)))
+      .handler((other) => handleEvent(handling, other, () => hasTime))(event, { hasTime: () => hasTime } as TimedContext);
   return {
     handle,
     reconciled,

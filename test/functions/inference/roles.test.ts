@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { growOrganization } from '../../../functions/inference/admission/grow-organization.ts';
 import { shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { makeCaller } from '../../support/callers.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { newId } from '../../support/new-id.ts';

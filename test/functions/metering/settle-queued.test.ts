@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { SQSBatchResponse } from 'aws-lambda';
 import fc from 'fast-check';
 import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
 import { releaseDeadAttempt } from '../../../functions/inference/idempotency/release-dead-attempt.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
-import { settleBatch } from '../../../functions/metering/settle-batch.ts';
+import { queuedSettlements } from '../../../functions/metering/queued-settlements.ts';
+import type { Settling } from '../../../functions/metering/settle-queued.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { createFifoQueue } from '../../../infra/local/sqs/fifo-queue.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
@@ -11,6 +13,9 @@ import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import type { TimedContext } from '../../../shared/middleware/deadline.ts';
+import { middy } from '../../../shared/middleware/middy.ts';
+import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { toMessage } from '../../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
@@ -39,6 +44,10 @@ afterAll(async () => {
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
+
+/** Settles a batch of messages as the function does. */
+const settleBatch = (deps: Settling, Records: readonly object[], hasTime: () => boolean): Promise<SQSBatchResponse> =>
+  middy<unknown, SQSBatchResponse>().use(queueMessages(queuedSettlements(deps)))({ Records }, { hasTime } as TimedContext);
 
 /** A request in flight of a prepaid organization, with a queue of its own. */
 const setUp = async () => {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { createPost } from '../../../functions/notifications/deliver/post.ts';
 import { createResolveHost } from '../../../functions/notifications/deliver/resolve-host.ts';
-import { handleEvent, type NotificationsDependencies } from '../../../functions/notifications/handle-event.ts';
+import { announceRecords, deliveries, type NotificationsDependencies } from '../../../functions/notifications/handle-event.ts';
 import { createMailStore } from '../../../functions/notifications/mail/mail-store.ts';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
@@ -11,6 +11,9 @@ import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import type { TimedContext } from '../../../shared/middleware/deadline.ts';
+import { middy } from '../../../shared/middleware/middy.ts';
+import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 import { createDeliveryStore } from '../../../shared/notifications/delivery-store.ts';
 import { createNetworks } from '../../../shared/notifications/networks.ts';
 import { type Notification, newNotification } from '../../../shared/notifications/notification.ts';
@@ -83,12 +86,13 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
   /** Delivers these new entries of the outbox, as the stream does. */
   const announceRows = async (rows: readonly Record<string, unknown>[], over = deps): Promise<void> => {
     const Records = rows.map((row) => ({ eventName: 'INSERT', dynamodb: { NewImage: JSON.parse(writeAttributes(row)) } }));
-    await handleEvent(over, { Records } as never, () => true);
+    await announceRecords(over, Records as never, () => true);
   };
 
   const handleMessages = async (bodies: readonly string[], over = deps, hasTime = () => true): Promise<SQSBatchResponse> => {
     const Records = bodies.map((body, i) => ({ messageId: String(i), body }));
-    return (await handleEvent(over, { Records } as unknown as SQSEvent, hasTime)) as SQSBatchResponse;
+    const handler = middy<unknown, SQSBatchResponse>().use(queueMessages(deliveries(over)));
+    return handler({ Records }, { hasTime } as TimedContext);
   };
 
   const newEntries = async (): Promise<Record<string, unknown>[]> => {

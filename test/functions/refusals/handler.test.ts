@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { countRefusals } from '../../../functions/refusals/count-refusals.ts';
 import { readLogBatch } from '../../../functions/refusals/log-batch.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { toErrorReply } from '../../../shared/http/error-replies.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
 import { createRefusalStore, type RefusalCount, type RefusalStore } from '../../../shared/observability/refusal-store.ts';
 import { eventOf } from '../../support/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';

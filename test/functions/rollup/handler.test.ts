@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
@@ -23,7 +23,7 @@ const queue = createServer(async (incoming, outgoing) => {
   if (!isQueueAway) messages.push(message);
   outgoing.writeHead(isQueueAway ? 400 : 200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
 });
-let handler: typeof import('../../../functions/rollup/handler.ts').handler;
+let handler: (event: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) => Promise<void>;
 
 /** The stream's records of the events. */
 const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
@@ -51,7 +51,8 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_SQS: await listen(queue, 0),
     BILLING_QUEUE: 'http://127.0.0.1/000000000000/tasks.fifo',
   });
-  ({ handler } = await import('../../../functions/rollup/handler.ts'));
+  const rollup = await import('../../../functions/rollup/handler.ts');
+  handler = (event, context) => rollup.handler(event, context as Context);
 });
 afterAll(async () => {
   await closeServer(queue);

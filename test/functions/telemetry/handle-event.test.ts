@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Destination } from '../../../functions/telemetry/destinations.ts';
-import { handleEvent, type TelemetryDependencies } from '../../../functions/telemetry/handle-event.ts';
+import { deliveries, enqueue, type TelemetryDependencies } from '../../../functions/telemetry/handle-event.ts';
 import { createHeaders } from '../../../functions/telemetry/headers.ts';
 import { createSend } from '../../../functions/telemetry/send.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
+import { middy } from '../../../shared/middleware/middy.ts';
+import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { decodeMetrics, decodeTraces } from '../../support/otlp-decoder.ts';
 import { startReceiver } from '../../support/otlp-receiver.ts';
@@ -26,6 +28,12 @@ const recordOf = ({ metadata, ...event }: UsageEvent): DynamoDBRecord => ({
     ),
   },
 });
+
+/** Handles an event as the function does. */
+const handleEvent = (deps: TelemetryDependencies, event: DynamoDBStreamEvent | SQSEvent) =>
+  middy<DynamoDBStreamEvent, unknown>()
+    .use(queueMessages(deliveries(deps)))
+    .handler(({ Records }) => enqueue(deps, Records))(event as DynamoDBStreamEvent, {} as Context);
 
 const worldOf = (destinations: readonly Destination[]) => {
   const queues = destinations.map(() => [] as string[]);

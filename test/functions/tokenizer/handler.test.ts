@@ -1,5 +1,6 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { encodedLength, load, texts } from '../../support/tokenizers.ts';
@@ -38,7 +39,8 @@ beforeAll(async () => {
   upload = (Key, Body) => client.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body }));
   await upload(files.tokenizer, texts.tokenizer);
   await upload(files.chat_template, texts.chatTemplate);
-  ({ handler } = await import('../../../functions/tokenizer/handler.ts'));
+  const tokenizer = await import('../../../functions/tokenizer/handler.ts');
+  handler = (event) => tokenizer.handler(event, {} as Context);
 });
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);

@@ -27,10 +27,16 @@ const bytesOf = (files: readonly string[]): number => files.reduce((bytes, file)
 describe('the functions on the request path', () => {
   test.each([
     ['inference', 260_000],
-    ['catalog', 150_000],
+    ['catalog', 153_100],
   ])('%s loads at most %i bytes at its start', (name, most) => {
     const [fn] = named(name);
     expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(most);
+  });
+
+  test('inference has only what it uses of middy', () => {
+    const { start, later } = bundleFiles(named('inference')[0] as LambdaFunction);
+    const parts = sourcesOf([...start, ...later]).flatMap((source) => /@middy\/.*/.exec(source) ?? []);
+    expect(parts.sort()).toEqual(['@middy/core/executionModeStandard.js', '@middy/core/index.js']);
   });
 
   test.each(['inference', 'catalog'])('%s has nothing of the AWS SDK', (name) => {

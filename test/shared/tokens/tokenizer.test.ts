@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createInvokeFunction } from '../../../shared/aws/invoke-function.ts';
 import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from '../../../shared/tokens/errors.ts';
 import { createTokenizer, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { startFakeLambda } from '../../support/fake-lambda.ts';
@@ -7,7 +8,7 @@ let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let tokenizer: Tokenizer;
 beforeAll(async () => {
   lambda = await startFakeLambda();
-  tokenizer = createTokenizer('the-tokenizer');
+  tokenizer = createTokenizer(createInvokeFunction(), 'the-tokenizer');
 });
 afterAll(() => lambda.close());
 

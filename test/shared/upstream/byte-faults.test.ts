@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import { createInvoke, type Invoke } from '../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
+import { createInvoke as createDirectInvoke } from '../../../shared/upstream/invoke.ts';
+import { createSdkInvoke } from '../../../shared/upstream/sdk-invoke.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
 import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
 import { startWordContainer } from '../../support/word-container.ts';
@@ -55,22 +57,27 @@ const faults: ByteFault[] = [
 ];
 const isFrame = ({ place }: ByteFault): boolean => place.startsWith('frame ');
 
-describe.each(faults)('an invocation with a fault ($kind, $place)', (fault) => {
-  test('returns a part of the right answer and fails, is processed at most once, and the next one succeeds over another connection', async () => {
-    const invoke = createInvoke();
-    expect(await ask(invoke)).toEqual({ text: TEXT });
-    for (let hit = 0; hit < HITS; hit++) {
-      const [before, processed, connections] = [proxy.exchanges(), container.invocations(), proxy.connections()];
-      proxy.setFaults(({ number }) => (number === before + 1 ? fault : undefined));
-      const { text, error } = await ask(invoke, fault.kind === 'stall' ? STALL_ABORT_MS : ABORT_MS);
-      expect(container.invocations() - processed).toBeLessThanOrEqual(1);
-      expect(TEXT.startsWith(text)).toBe(true);
-      if (error) expect(error).toBeInstanceOf(UpstreamFailed);
-      // For example, a cut request was sent again, or only the name of a header that nothing reads was changed.
-      else expect([text, container.invocations() - processed]).toEqual([TEXT, 1]);
+describe.each([
+  ['direct', createDirectInvoke],
+  ['sdk', createSdkInvoke],
+] as const)('over the %s client,', (client, createInvoke) => {
+  describe.each(faults)('an invocation with a fault ($kind, $place)', (fault) => {
+    test('returns a part of the right answer and fails, is processed at most once, and the next one succeeds over another connection', async () => {
+      const invoke = createInvoke();
       expect(await ask(invoke)).toEqual({ text: TEXT });
-      // A damage after the terminator is no failure.
-      if (isFrame(fault) && error) expect(proxy.connections()).toBeGreaterThan(connections);
-    }
+      for (let hit = 0; hit < HITS; hit++) {
+        const [before, processed, connections] = [proxy.exchanges(), container.invocations(), proxy.connections()];
+        proxy.setFaults(({ number }) => (number === before + 1 ? fault : undefined));
+        const { text, error } = await ask(invoke, fault.kind === 'stall' ? STALL_ABORT_MS : ABORT_MS);
+        expect(container.invocations() - processed).toBeLessThanOrEqual(1);
+        expect(TEXT.startsWith(text)).toBe(true);
+        if (error) expect(error).toBeInstanceOf(UpstreamFailed);
+        // For example, a cut request was sent again, or only the name of a header that nothing reads was changed.
+        else expect([text, container.invocations() - processed]).toEqual([TEXT, 1]);
+        expect(await ask(invoke)).toEqual({ text: TEXT });
+        // A damage after the terminator is no failure.
+        if (client === 'direct' && isFrame(fault) && error) expect(proxy.connections()).toBeGreaterThan(connections);
+      }
+    });
   });
 });

@@ -2,9 +2,10 @@ import { expect } from '@jest/globals';
 import { type CheckDependencies, checkTargets } from '../../../../functions/control/model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from '../../../../functions/control/model-registry/endpoint-facts.ts';
 import { RegistrationReport } from '../../../../functions/control/model-registry/registration-report.ts';
+import { createInvokeFunction } from '../../../../shared/aws/invoke-function.ts';
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
-import { createInvoke } from '../../../../shared/upstream/invoke.ts';
+import { createSdkInvoke } from '../../../../shared/upstream/sdk-invoke.ts';
 import { startFakeLambda } from '../../../support/fake-lambda.ts';
 import { startFakeSageMaker } from './fake-sagemaker.ts';
 
@@ -14,8 +15,8 @@ export const startFakes = async () => {
   const sagemaker = await startFakeSageMaker();
   const deps: CheckDependencies = {
     facts: createEndpointFacts(createSageMakerClients()),
-    invoke: createInvoke(),
-    tokenizer: createTokenizer('the-tokenizer'),
+    invoke: createSdkInvoke(),
+    tokenizer: createTokenizer(createInvokeFunction(), 'the-tokenizer'),
     endpointTag: 'sluice',
     now: Date.now,
   };

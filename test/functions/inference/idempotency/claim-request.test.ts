@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { makeCaller } from '../../../support/callers.ts';
 import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { counting } from './counting-upstream.ts';

@@ -1,4 +1,4 @@
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 
 /** An upstream that counts its invocations. */
 export const counting = (invoke: Invoke) => {

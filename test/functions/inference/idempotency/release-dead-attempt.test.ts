@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { makeCaller } from '../../../support/callers.ts';
 import { crashingStores } from '../../../support/crashing-stores.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { answers, read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;

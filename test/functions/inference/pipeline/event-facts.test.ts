@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { traceparentOf } from '../../../../functions/inference/pipeline/trace-context.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
-import { toErrorReply } from '../../../../shared/http/error-replies.ts';
+import { toErrorReply } from '../../../../shared/middleware/error-replies.ts';
 import { RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { phasesOf } from '../../../../shared/usage/phases.ts';
 import { END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 

@@ -5,7 +5,7 @@ import { createTargetHealth, type TargetHealth } from '../../../../functions/inf
 import type { Target } from '../../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { countedNanosAt, type LimiterItem } from '../../../../shared/admission/limiter-item.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';

@@ -14,7 +14,7 @@ import { transact } from '../../../../shared/database/transaction.ts';
 import type { Payload } from '../../../../shared/payload-log/payload.ts';
 import { PATTERNS, type PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore, type PayloadLogStore, type SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { newId } from '../../../support/new-id.ts';
 import { answers, END, noPayloadLog, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { Tokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 import { answers, END, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;

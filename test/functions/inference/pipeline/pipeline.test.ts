@@ -6,7 +6,7 @@ import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { type QueuedSettlement, readMessage, toMessage } from '../../../../shared/usage/settlement-queue.ts';
 import { openReply } from '../../../support/open-reply.ts';

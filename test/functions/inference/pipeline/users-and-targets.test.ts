@@ -4,7 +4,7 @@ import { affinityOf } from '../../../../functions/inference/pipeline/order-targe
 import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { createDeployments } from '../../../../shared/models/deployments.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 import { wide } from '../../../support/callers.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
 import { sized } from '../../../support/sized.ts';

@@ -8,7 +8,7 @@ import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { createResponseStore, type ResponseStore } from '../../../../shared/responses/response-store.ts';
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';

@@ -3,7 +3,7 @@ import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-b
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { toUpstreamError, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import type { Invocation } from '../../../../shared/upstream/invoke.ts';
+import type { Invocation } from '../../../../shared/upstream/invocation.ts';
 import { wide } from '../../../support/callers.ts';
 import { openReply } from '../../../support/open-reply.ts';
 import { answers, read, silentAfter, text } from '../../../support/pipeline.ts';

@@ -1,6 +1,7 @@
 import { detokenize, tokenize } from '../../../../functions/inference/tokenize/routes.ts';
 import { answer } from '../../../../functions/tokenizer/answer.ts';
 import { createTokenizers } from '../../../../functions/tokenizer/tokenizers.ts';
+import { createInvokeFunction } from '../../../../shared/aws/invoke-function.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
@@ -66,7 +67,7 @@ export const setUpIn = async (database: TestDatabase, fields: Partial<TestKey> =
     keys: makeCaller(database.limiters, Date.now),
     usage,
     settlements: noQueue,
-    tokenizer: createTokenizer('the-tokenizer'),
+    tokenizer: createTokenizer(createInvokeFunction(), 'the-tokenizer'),
     now: Date.now,
   };
   const routes = { '/tokenize': tokenize('/tokenize', deps), '/detokenize': detokenize('/detokenize', deps) };

@@ -1,9 +1,9 @@
+import type { ApiEvent } from '../http/api-event.ts';
+import { ApiError, toApiError, toWire } from '../http/errors.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
-import type { ApiEvent } from './api-event.ts';
-import { ApiError, toApiError, toWire } from './errors.ts';
-import { jsonReply, type Reply } from './reply.ts';
 
-/** The path is that of the route, or of API Gateway's resource: what stands for its parameters is the caller's text. */
+/** What the log says of a request. The path is that of the route, or of API Gateway's resource: what stands for its parameters is the caller's text. */
 const factsOf = ({ requestId, requestContext, routePath, resource, sender }: ApiEvent) => ({
   request_id: requestId,
   ...sender,
@@ -24,3 +24,8 @@ export const toErrorReply = (error: unknown, event: ApiEvent): Reply => {
   logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
   return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
 };
+
+/** Middleware: converts what a handler throws to a reply. */
+export const errorReplies = () => ({
+  onError: ({ event, error }: { event: ApiEvent; error: Error | null | undefined }): Reply => toErrorReply(error, event),
+});

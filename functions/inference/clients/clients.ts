@@ -1,0 +1,17 @@
+import type { InvokeFunction, InvokeLater } from '../../../shared/aws/invoke-function.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import type { createItemReader } from '../../../shared/database/item-reader.ts';
+import type { Invoke } from '../../../shared/upstream/invocation.ts';
+
+/** How the function calls AWS for a request. Region, credentials and endpoints come from the environment. */
+export interface RequestClients {
+  /** Retries calls. */
+  database: Database;
+  /** Never retries a call. */
+  once: Database;
+  invoke: Invoke;
+  invokeFunction: InvokeFunction;
+  createInvokeLater: () => InvokeLater;
+}
+
+export type CreateClients = (reading: { readItem: ReturnType<typeof createItemReader> }) => RequestClients;

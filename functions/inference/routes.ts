@@ -1,0 +1,103 @@
+import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
+import { IN_FLIGHT } from '../../shared/admission/limiter-item.ts';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { Database } from '../../shared/database/database.ts';
+import { createItemReader } from '../../shared/database/item-reader.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { hostOfEnvironment } from '../../shared/hosts/host.ts';
+import { lazy } from '../../shared/http/lazy.ts';
+import { createDeployments } from '../../shared/models/deployments.ts';
+import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
+import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createResponseStore } from '../../shared/responses/response-store.ts';
+import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
+import { createCacheSalt } from '../../shared/upstream/request-body.ts';
+import type { QueuedSettlement, SettlementQueue } from '../../shared/usage/settlement-queue.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import type { Capacity } from './capacity/capacity.ts';
+import type { CreateClients, RequestClients } from './clients/clients.ts';
+import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
+import type { LogPayload } from './payload-log/payload-log.ts';
+import type { Dependencies, Serve } from './pipeline/dependencies.ts';
+import { serve } from './pipeline/pipeline.ts';
+import { createTargetHealth } from './pipeline/target-health.ts';
+import { serveRoutes } from './serve-routes.ts';
+
+const now = Date.now;
+const host = hostOfEnvironment();
+const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
+
+/** On the serverless host the shared models, on the on-demand host each organization's own deployments. */
+const modelsOf = (models: ModelStore): ((organization: string) => Inventory) => {
+  if (host.scope === 'on_demand') return createDeployments(models, now);
+  const shared = createInventory(models, SERVERLESS_POOL, now);
+  return () => shared;
+};
+
+/** Makes something with its first call. */
+const once = <Made>(make: () => Made): (() => Made) => {
+  let made: { value: Made } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
+/** Loaded when the database fails. */
+const settlementQueue = async (): Promise<SettlementQueue> =>
+  (await import('../../shared/usage/settlement-queue.ts')).createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
+
+const loadCapacity = async ({ database, createInvokeLater }: RequestClients, models: ModelStore): Promise<Capacity> => {
+  const { capacityOverDatabase } = await import('./capacity/over-database.ts');
+  const invokeLater = createInvokeLater();
+  return capacityOverDatabase({
+    database,
+    models,
+    host,
+    now,
+    table: environmentVariable('DEPLOYMENTS_TABLE'),
+    maxHeldRequests: process.env.MAX_HELD_REQUESTS,
+    reconcile: (reconcile) => invokeLater(environmentVariable('DEPLOYMENTS_FUNCTION'), { reconcile }),
+  });
+};
+
+const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
+  const { payloadLogOver } = await import('./payload-log/over-database.ts');
+  return payloadLogOver(database, environmentVariable('OBSERVABILITY_TABLE'), environmentVariable('PAYLOADS_BUCKET'));
+};
+
+const createDependencies = (clients: RequestClients): Dependencies => {
+  const { database, once: callOnce, invoke, invokeFunction } = clients;
+  const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
+  return {
+    host,
+    modelsOf: modelsOf(models),
+    keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), callOnce), cache: createLimiterCache(), now },
+    usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
+    settlements: { send: async (settlement: QueuedSettlement) => (await settlementQueue()).send(settlement) },
+    invoke,
+    health: createTargetHealth(now),
+    idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
+    tokenizer: createTokenizer(invokeFunction, environmentVariable('TOKENIZER_FUNCTION')),
+    cacheSalt: createCacheSalt(environmentVariable('CACHE_SALT_SECRET')),
+    capacity: once(() => loadCapacity(clients, models)),
+    payloadLog: once(() => loadPayloadLog(database)),
+    now,
+  };
+};
+
+/** The routes that invoke models. Each is loaded with its first request. */
+export const createRoutes = (createClients: CreateClients): Serve => {
+  const clients = createClients({ readItem: createItemReader(IN_FLIGHT) });
+  const dependencies = createDependencies(clients);
+  const store = createResponseStore(clients.database, environmentVariable('RESPONSES_TABLE'), now);
+  return serveRoutes({
+    createChatCompletion: (path) =>
+      lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions({ structuredOutputs }), dependencies)),
+    createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
+    createResponse: (path) =>
+      lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ structuredOutputs, store, now }), dependencies)),
+    tokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).tokenize(path, dependencies)),
+    detokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).detokenize(path, dependencies)),
+  });
+};

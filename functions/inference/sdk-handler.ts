@@ -1,0 +1,12 @@
+import { errorReplies } from '../../shared/middleware/error-replies.ts';
+import { identified } from '../../shared/middleware/identified.ts';
+import { middy } from '../../shared/middleware/middy.ts';
+import { executionModeWrittenReplies } from '../../shared/middleware/written-replies.ts';
+import { createSdkClients } from './clients/sdk-clients.ts';
+import { createRoutes } from './routes.ts';
+
+/** The function as the setting `requestClient: 'sdk'` deploys it. */
+export const handler = middy({ executionMode: executionModeWrittenReplies })
+  .use(identified())
+  .use(errorReplies())
+  .handler(createRoutes(createSdkClients));
