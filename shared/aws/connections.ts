@@ -13,20 +13,43 @@ interface ConnectionOptions {
   maxSockets: number;
 }
 
-/** What Node's agents are beneath their types (node:_http_agent). Libraries with agents of their own rely on it, too. */
+/** What Node's agents and requests are beneath their types (node:_http_agent). Libraries with agents of their own rely on it, too. */
 type NodeAgent = Agent & { addRequest: (request: ClientRequest, options: object) => void };
 type FreeListener = (socket: Socket, options: object) => void;
 
 /**
+ * Whether this Node has the members that are not documented: `addRequest` of an agent, `onSocket` of a request, and the listener with which an agent
+ * keeps connections.
+ */
+const hasMembers = (agent: Agent): agent is NodeAgent =>
+  typeof (agent as Partial<NodeAgent>).addRequest === 'function' &&
+  typeof process.getBuiltinModule('node:http').ClientRequest.prototype.onSocket === 'function' &&
+  agent.listenerCount('free') === 1;
+
+/** Closes connections that are not open after this time. */
+const limitConnecting = (agent: Agent, connectMs: number): void => {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (...parameters) => {
+    const socket = connect(...parameters) as Socket;
+    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
+    socket.once('connect', () => clearTimeout(late));
+    socket.once('close', () => clearTimeout(late));
+    return socket;
+  };
+};
+
+/**
  * Kept connections to one place. A call takes the connection that was used last; otherwise one is opened, or the call waits for one, both by Node's own
- * agent. The agent's way to keep a connection is made for many places, and takes a fifth of a call's CPU.
+ * agent. The agent's way to keep a connection is made for many places, and takes a fifth of a call's CPU. It is used if this Node lacks what ours needs.
  * @param Agent of `node:http` or `node:https`
  */
 export const createConnections = (
   Agent: new (options: AgentOptions) => Agent,
   { host, connectMs, maxSockets }: ConnectionOptions,
 ): Agent => {
-  const agent = new Agent({ keepAlive: true, maxSockets }) as NodeAgent;
+  const agent = new Agent({ keepAlive: true, maxSockets });
+  limitConnecting(agent, connectMs);
+  if (!hasMembers(agent)) return agent;
   // Node's own name has twenty parts with HTTPS, and is made several times for each new connection.
   agent.getName = () => host;
   const idle: Socket[] = [];
@@ -35,10 +58,7 @@ export const createConnections = (
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (...parameters) => {
     const socket = connect(...parameters) as Socket;
-    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
-    socket.once('connect', () => clearTimeout(late));
     socket.once('close', () => {
-      clearTimeout(late);
       const place = idle.indexOf(socket);
       if (place >= 0) idle.splice(place, 1);
     });
@@ -61,7 +81,7 @@ export const createConnections = (
       socket.destroy();
     } else {
       // Otherwise the connection keeps the call that it served, and its reply.
-      socket._httpMessage = null;
+      if ('_httpMessage' in socket) socket._httpMessage = null;
       socket.unref();
       isIdle.add(socket);
       idle.push(socket);
