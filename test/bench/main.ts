@@ -36,7 +36,7 @@ const main = async (): Promise<void> => {
     process.exit(1);
   }, MAX_MS).unref();
   const startedAt = performance.now();
-  const assemblyDir = await keptAssembly(PROJECT_ROOT);
+  const assemblyDir = await keptAssembly(PROJECT_ROOT, { context: { sluice: { requestClient: options.requestClient } } });
   process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
   const stack = await startStack();
   try {
@@ -83,8 +83,8 @@ const memory = ({ pids }: Stack): Findings => {
   };
 };
 
-const introduction = ({ secondsPerPhase }: Options): string =>
-  `Node ${process.version} on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${secondsPerPhase} s a phase. Everything shares these cores: ` +
+const introduction = ({ secondsPerPhase, requestClient }: Options): string =>
+  `Node ${process.version} on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${secondsPerPhase} s a phase, requestClient ${requestClient}. Everything shares these cores: ` +
   'the load client (in this process), the gateway and SageMaker emulators, the database, the container. ' +
   '`direct` is the container itself, `proxy` a raw Node pass-through before it, `sluice` the local run; gateway = the proxy process, or the `inference` function process.';
 

@@ -8,6 +8,7 @@ export const USAGE = `npm run bench -- [options]
 
   --seconds-per-phase N  of load on each server at each concurrency (default 5)
   --only a,b             of ${PHASES.join(', ')} (default all)
+  --request-client C     direct or sdk: how the function calls AWS (default direct)
   --help
 `;
 
@@ -17,12 +18,14 @@ const Flags = z.strictObject({
     .string()
     .transform((list) => list.split(','))
     .pipe(z.array(z.enum(PHASES))),
+  'request-client': z.enum(['direct', 'sdk']),
   help: z.boolean(),
 });
 
 export interface Options {
   secondsPerPhase: number;
   phases: ReadonlySet<Phase>;
+  requestClient: 'direct' | 'sdk';
   help: boolean;
 }
 
@@ -37,11 +40,12 @@ export const readOptions = (parameters: readonly string[]): Options => {
     options: {
       'seconds-per-phase': { type: 'string', default: '5' },
       only: { type: 'string', default: PHASES.join(',') },
+      'request-client': { type: 'string', default: 'direct' },
       help: { type: 'boolean', default: false },
     },
   });
   const parsed = Flags.safeParse(values);
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const { 'seconds-per-phase': secondsPerPhase, only, help } = parsed.data;
-  return { secondsPerPhase, phases: new Set(only), help };
+  const { 'seconds-per-phase': secondsPerPhase, only, 'request-client': requestClient, help } = parsed.data;
+  return { secondsPerPhase, phases: new Set(only), requestClient, help };
 };
