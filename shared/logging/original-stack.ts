@@ -24,7 +24,7 @@ const originsOf = (file: string): Origins => {
  * A stack with positions in our sources instead of positions in the minified bundle. Node does the same with `--enable-source-maps`, but reads
  * each map at start-up, which costs a cold start 4 to 8 ms. The maps are read when the first failure is logged.
  */
-export const createOriginalStack = (): ((stack: string) => string) => {
+const createOriginalStack = (): ((stack: string) => string) => {
   const files = new Map<string, Origins>();
   return (stack) =>
     stack.replace(BUNDLED, (position, file: string, line: string, column: string) => {

@@ -243,8 +243,6 @@ const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts
 };
 
 export type TestRun = Awaited<ReturnType<typeof shareTestRun>>;
-/** A run that its suite can stop. */
-export type OwnRun = Awaited<ReturnType<typeof startTestRun>>;
 
 /** The servers whose faults tests set, and where their URLs are. */
 const CONTROLLED = {

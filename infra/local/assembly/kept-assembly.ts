@@ -16,7 +16,7 @@ const SOURCES = [
   'package-lock.json',
 ];
 /** Under the project's root. `npm ci` empties it. */
-export const KEPT_FOLDER = 'node_modules/.cache/sluice/assemblies';
+const KEPT_FOLDER = 'node_modules/.cache/sluice/assemblies';
 const MAX_KEPT = 64;
 const POLL_MS = 50;
 /** Written last, so an assembly that has it is whole. */
