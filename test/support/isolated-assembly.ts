@@ -4,7 +4,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Apart from those of `npm start`, which may have been synthesized with a network. */
-const KEPT_FOLDER = path.join(ROOT, 'node_modules/.cache/sluice/test-assemblies');
+const KEPT_FOLDER = path.join(ROOT, '.sluice/test-assemblies');
 
 /** An environment without credentials, whose programs end when they open a connection. @param home an empty folder */
 export const isolatedEnvironment = (home: string): NodeJS.ProcessEnv => ({

@@ -15,8 +15,8 @@ const SOURCES = [
   'package.json',
   'package-lock.json',
 ];
-/** Under the project's root. `npm ci` empties it. */
-const KEPT_FOLDER = 'node_modules/.cache/sluice/assemblies';
+/** Under the project's root. Not in `node_modules`: source maps would not say which sources are of packages. */
+const KEPT_FOLDER = '.sluice/assemblies';
 const MAX_KEPT = 64;
 const POLL_MS = 50;
 /** Written last, so an assembly that has it is whole. */
