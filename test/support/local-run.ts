@@ -254,7 +254,8 @@ const CONTROLLED = {
 } as const;
 type ControlledServer = keyof typeof CONTROLLED;
 
-const START_LIMIT_MS = 30_000;
+/** A bound against hanging: on a quiet machine a run is ready within seconds. */
+const START_LIMIT_MS = 180_000;
 
 const untilReady = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ export const missingNextNode = (): string | undefined =>
 
 /**
  * The program of the next major version of Node. It is installed once, outside `package.json`: as a dependency, its program `node` would replace the one
- * that runs everything else, and each install would have 130 MB more.
+ * that runs everything else, and each install would have 211 MB more.
  */
 export const nextNode = (): string => {
   const folder = path.join(import.meta.dirname, '../../node_modules/.cache/sluice', `node-${VERSION}`);

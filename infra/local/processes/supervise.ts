@@ -23,7 +23,7 @@ export interface Supervised<Facts> {
   close(): Promise<void>;
 }
 
-const READY_TIMEOUT_MS = 10_000;
+const READY_TIMEOUT_MS = 120_000;
 
 /** Starts a process and keeps it running. */
 export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<Facts> => {
