@@ -22,6 +22,8 @@ export default {
   testTimeout: 300_000,
   // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy. Jest takes '150%' for 150 workers.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // A worker keeps the modules of every suite that it has run, and spends more and more time on collecting garbage.
+  workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
   collectCoverageFrom: ['functions/**/*.ts', 'shared/**/*.ts', 'infra/**/*.ts'],
   coverageProvider: 'v8',

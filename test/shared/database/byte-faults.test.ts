@@ -6,11 +6,10 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
 import { REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { sized } from '../../support/sized.ts';
 import { callerOf, credentials } from '../aws/caller-fixtures.ts';
 
 /** Each place is hit this often, at random bytes. */
-const HITS = sized(1, 4);
+const HITS = 4;
 /** A call waits this long for a reply that stalls, and for one whose length was corrupted. */
 const STALL_MS = 400;
 const WAIT_MS = 1_000;
