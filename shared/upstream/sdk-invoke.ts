@@ -61,8 +61,8 @@ const toCommand = ({ target, body, affinity }: Invocation, sent: { atMs: number 
 };
 
 /**
- * Invokes the SageMaker runtime as `createInvoke` does, with the AWS SDK. It knows less: if a connection breaks within the status line of a
- * reply, the invocation is sent once more; `x-amz-crc32` is not checked; and a connection can be used again after a stream was damaged on it.
+ * Invokes the SageMaker runtime as `createInvoke` does, with the AWS SDK. It knows less: if a connection breaks at once within the head of
+ * a reply, the invocation is sent once more; `x-amz-crc32` is not checked; and a connection can be used again after a stream was damaged on it.
  */
 export const createSdkInvoke = (): Invoke => {
   const clients = new Map<string | undefined, SageMakerRuntimeClient>();
