@@ -6,7 +6,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 /** Files that read rows or messages with schemas, besides the stores. */
 const OTHER_READERS = [
-  'functions/billing/events.ts',
+  'functions/billing/handle-event.ts',
   'functions/deployments/events.ts',
   'functions/telemetry/message.ts',
   'functions/tokenizer/handler.ts',
