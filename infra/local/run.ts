@@ -27,9 +27,8 @@ import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts
 import type { LocalFacts } from './local-facts.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
-import type { Use } from './permissions/check.ts';
 import { guardEndpoints } from './permissions/guard.ts';
-import { logUse } from './permissions/permission-log.ts';
+import { createUseLog } from './permissions/permission-log.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { type Progress, silentProgress } from './progress.ts';
 import { createQueues } from './queues.ts';
@@ -205,7 +204,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     sesUrl: ses.url,
     cognitoUrl,
   };
-  const report = (use: Use): void => logUse(options.stateDir, use);
+  const report = createUseLog(options.stateDir);
   const { besideDir } = options;
   const others = besideDir === undefined ? undefined : await readOtherRelease(besideDir, app.functions);
   const isBackground = createIsBackground(app);

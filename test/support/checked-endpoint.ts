@@ -15,17 +15,20 @@ export const startCheckedEndpoint = async (emulatorUrl: string, name: string) =>
   const { functions, roles } = interpret(await readAssembly(assemblyDir()));
   const fn = functions.find(({ shortName }) => shortName === name);
   if (!fn) throw new Error(`The app has no function ${name}.`);
-  const uses: Use[] = [];
+  const uses = new Map<string, Use>();
   const tagsOf = () => Promise.reject(new Error('Only local runs check permissions that depend on tags.'));
-  const proxy = await startCheckingProxy(emulatorUrl, createCheck({ functions, roles, tagsOf, report: (use) => uses.push(use) }));
+  const proxy = await startCheckingProxy(
+    emulatorUrl,
+    createCheck({ functions, roles, tagsOf, report: (use) => void uses.set(JSON.stringify(use), use) }),
+  );
   return {
     url: proxy.url,
     credentials: { accessKeyId: accessKeyIdOf(fn), secretAccessKey: 'local' },
     /** @throws Error if a call was denied */
     close: async (): Promise<void> => {
       await proxy.close();
-      recordUses(uses);
-      const denied = uses.filter(({ kind }) => kind === 'denied');
+      recordUses([...uses.values()]);
+      const denied = [...uses.values()].filter(({ kind }) => kind === 'denied');
       if (denied.length > 0) throw new Error(`Calls that the role does not allow: ${JSON.stringify(denied.slice(0, 5), null, 1)}`);
     },
   };

@@ -7,7 +7,7 @@ import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-pr
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
-import { readUses } from '../../infra/local/permissions/permission-log.ts';
+import { forgetUses, readUses } from '../../infra/local/permissions/permission-log.ts';
 import { isAlive } from '../../infra/local/processes/is-alive.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { shardsOf } from '../../shared/admission/limiter-item.ts';
@@ -38,7 +38,8 @@ export const shareTestRun = async () => {
   const folder = process.env.SLUICE_TEST_SHARED;
   if (!folder) throw new Error('Nothing says where shared runs are: test/support/set-up.mjs has not run.');
   const { state, child } = await findShared(path.join(folder, `worker-${process.env.JEST_WORKER_ID ?? '1'}`));
-  const run = await connect({ state, output: '', usesBefore: readUses(state).length, end: async () => null });
+  forgetUses(state);
+  const run = await connect({ state, output: '', end: async () => null });
   await resetRun(run);
   child?.unref();
   return run;
@@ -110,7 +111,7 @@ const startRun = async ({
     rmSync(state, { recursive: true, force: true });
     return code;
   };
-  const run = await connect({ state, output, usesBefore: 0, end }).catch((error: unknown) => {
+  const run = await connect({ state, output, end }).catch((error: unknown) => {
     child.kill('SIGKILL');
     throw error;
   });
@@ -127,13 +128,11 @@ const startRun = async ({
 interface Connection {
   state: string;
   output: string;
-  /** The permissions that were used before this suite. */
-  usesBefore: number;
   end: () => Promise<number | null>;
 }
 
 /** What a suite needs of a run that is ready. */
-const connect = async ({ state, output, usesBefore, end: endRun }: Connection) => {
+const connect = async ({ state, output, end: endRun }: Connection) => {
   const facts = await readFacts(state);
   if (!facts) throw new Error('npm start reported that it was ready without writing local.json.');
   const database = openLocalDatabase(facts.dynamodb_endpoint);
@@ -142,7 +141,7 @@ const connect = async ({ state, output, usesBefore, end: endRun }: Connection) =
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
     const faults = await replies.faults();
-    const uses = readUses(state).slice(usesBefore);
+    const uses = readUses(state);
     const denied = uses.filter(({ kind, action }) => kind === 'denied' && !expectedDenials.has(action));
     recordUses(uses);
     database.destroy();

@@ -24,8 +24,8 @@ export const permissionId = ({ role, action, resource }: { role: string; action:
 export const recordUses = (uses: readonly Use[]): void => {
   const into = folder();
   if (into === undefined) return;
-  const lines = uses.filter(({ kind }) => kind === 'used').map((use) => `${suite()}\t${permissionId(use)}\n`);
-  appendFileSync(path.join(into, `${process.pid}.tsv`), lines.join(''));
+  const lines = new Set(uses.filter(({ kind }) => kind === 'used').map((use) => `${suite()}\t${permissionId(use)}\n`));
+  appendFileSync(path.join(into, `${process.pid}.tsv`), [...lines].join(''));
 };
 
 /** The suites that used each permission. */

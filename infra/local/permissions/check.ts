@@ -17,7 +17,7 @@ interface CheckOptions {
   roles: readonly Role[];
   /** The tags of a SageMaker resource, as condition keys. */
   tagsOf: ServiceCall['tagsOf'];
-  /** Called once for each permission that is used, and for each call that is denied. */
+  /** Called for each permission that a call uses, and for each call that is denied. */
   report: (use: Use) => void;
 }
 
@@ -28,12 +28,6 @@ interface CheckOptions {
  */
 export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {
   const callers = new Map(functions.map((fn) => [accessKeyIdOf(fn), { fn, role: roles.find(({ arn }) => arn === fn.roleArn) }]));
-  const used = new Set<string>();
-  const reportUse = (role: string, by: Grant): void => {
-    const id = [role, by.action, by.resource].join(' ');
-    if (!used.has(id)) report({ kind: 'used', role, ...by });
-    used.add(id);
-  };
   const needsOf = async ({ method, url, headers, body }: Call, service: string, region: string): Promise<Need[]> => {
     const toNeeds = NEEDS[service];
     if (!toNeeds) throw new Error(`the permission check does not know the service ${service}`);
@@ -63,7 +57,7 @@ export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) 
     for (const need of needs) {
       const decision = evaluate(role?.statements ?? [], need);
       if (!decision.isAllowed) return deny(need.action, need.resource, decision.why);
-      reportUse(title, decision.by);
+      report({ kind: 'used', role: title, ...decision.by });
     }
     return undefined;
   };

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import type { Use } from './check.ts';
@@ -17,8 +17,21 @@ const Line = z.discriminatedUnion('kind', [
 
 const fileOf = (stateFolder: string): string => path.join(stateFolder, 'logs', 'permissions.log');
 
-/** Writes a line into the permissions' log of a local run. */
-export const logUse = (stateFolder: string, use: Use): void => appendFileSync(fileOf(stateFolder), `${JSON.stringify(use)}\n`);
+/** Writes the permissions' log of a local run: each permission once, and once more after `forgetUses`. */
+export const createUseLog = (stateFolder: string): ((use: Use) => void) => {
+  const file = fileOf(stateFolder);
+  const logged = new Set<string>();
+  return (use) => {
+    const line = JSON.stringify(use);
+    if (!existsSync(file)) logged.clear();
+    if (use.kind === 'used' && logged.has(line)) return;
+    logged.add(line);
+    appendFileSync(file, `${line}\n`);
+  };
+};
+
+/** Begins the permissions' log of a local run again. */
+export const forgetUses = (stateFolder: string): void => rmSync(fileOf(stateFolder), { force: true });
 
 /** The permissions that a local run's functions used or lacked; none if the run did not check them. */
 export const readUses = (stateFolder: string): Use[] => {

@@ -57,13 +57,14 @@ const call = (operation: string, authorization: string | undefined, path = '/'):
 const BY_FUNCTION = signedBy('function.test-buffered');
 
 describe('a call of a function', () => {
-  test('reaches the emulator if its role allows it; the permission is reported once', async () => {
+  test('reaches the emulator if its role allows it; and each use of the permission is reported', async () => {
     for (let times = 0; times < 2; times += 1) {
       const reply = await call('GetItem', BY_FUNCTION, '/a?b=c');
       expect([reply.status, reply.headers.get('x-kept'), await reply.text()]).toEqual([201, 'yes', 'first second']);
     }
     expect(received).toEqual(Array(2).fill('POST /a?b=c {"TableName":"keys"}'));
-    expect(uses).toEqual([{ kind: 'used', role: 'stack/Role', action: 'dynamodb:GetItem', resource: TABLE }]);
+    const use = { kind: 'used', role: 'stack/Role', action: 'dynamodb:GetItem', resource: TABLE };
+    expect(uses).toEqual([use, use]);
   });
 
   test('is denied as on AWS if its role does not allow it, and does not reach the emulator', async () => {
