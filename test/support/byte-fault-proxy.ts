@@ -134,8 +134,11 @@ const isComplete = (request: Buffer): boolean => {
   return head !== undefined && request.length >= head + Number(readRequest(request).headers['content-length'] ?? 0);
 };
 
-/** The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. */
-const closing = (request: Buffer): Buffer =>
-  Buffer.from(request.toString('latin1').replace(/connection: keep-alive/i, 'connection: close'), 'latin1');
+/** The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. A fault can hit the header that says so. */
+const closing = (request: Buffer): Buffer => {
+  const text = request.toString('latin1');
+  const closed = text.replace(/connection: keep-alive/i, 'connection: close');
+  return Buffer.from(closed === text ? text.replace('\r\n', '\r\nconnection: close\r\n') : closed, 'latin1');
+};
 const keptAlive = (reply: Buffer): Buffer =>
   Buffer.from(reply.toString('latin1').replace(/connection: close/i, 'connection: keep-alive'), 'latin1');

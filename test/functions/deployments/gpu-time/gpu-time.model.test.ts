@@ -22,7 +22,7 @@ import { sized } from '../../../support/sized.ts';
 import { Crash, unreliable } from '../../../support/unreliable-database.ts';
 import { HOUR_MS, MINUTE_MS, PRICES, SECOND_MS, START, small } from './gpu-time-fixtures.ts';
 
-const RUNS = sized(6, 20);
+const RUNS = sized(8, 20);
 const OPERATIONS = 40;
 /** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_123;
