@@ -22,7 +22,7 @@ const CALLERS = 12;
 const WORDS = ['one ', 'two ', 'three ', 'four'];
 /** The shares of the calls with a fault. Each that stalls takes 3 s. Of fewer calls, more stall, so that some do in every order of the callers. */
 const FAULTY = 0.1;
-const STALLED = sized(0.006, 0.003);
+const STALLED = sized(0.01, 0.003);
 /** The function reserves 20 s of its time, so an invocation may take 3 s. */
 const REMAINING_MS = 23_000;
 const MINUTE_MS = 60_000;
