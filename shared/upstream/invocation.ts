@@ -4,6 +4,8 @@ import type { UpstreamChunk } from './chunk.ts';
 import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
 import type { AnswerReader } from './read-answer.ts';
 
+export const CONNECT_MS = 2_000;
+export const MAX_SOCKETS = 1_024;
 /** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
 const STALE_CONNECTION_MS = 250;
 

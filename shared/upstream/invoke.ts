@@ -1,14 +1,12 @@
 import { type Call, type Caller, createCaller } from '../aws/caller.ts';
 import type { Target } from '../models/model.ts';
-import { type Invocation, type Invoke, invokeWith, sendInvocation } from './invocation.ts';
+import { CONNECT_MS, type Invocation, type Invoke, invokeWith, MAX_SOCKETS, sendInvocation } from './invocation.ts';
 import { type AnswerReader, createAnswerReader } from './read-answer.ts';
 
-const CONNECT_MS = 2_000;
 /** The container may take this long until its first byte. */
 const SILENCE_MS = 300_000;
 /** Of an error. */
 const MAX_REPLY_BYTES = 1024 * 1024;
-const MAX_SOCKETS = 1_024;
 const named = new WeakMap<Target, Call['headers']>();
 
 /** The headers of a target's invocations: always the same list, which is signed faster. */

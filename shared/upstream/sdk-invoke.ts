@@ -2,14 +2,12 @@ import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from 
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { AwsError, DamagedReply } from '../aws/errors.ts';
 import { fromSdk } from '../aws/sdk-errors.ts';
-import { type Invocation, type Invoke, invokeWith, sendInvocation } from './invocation.ts';
+import { CONNECT_MS, type Invocation, type Invoke, invokeWith, MAX_SOCKETS, sendInvocation } from './invocation.ts';
 import type { AnswerReader } from './read-answer.ts';
 import { createSdkAnswerReader } from './sdk-answer.ts';
 
-const CONNECT_MS = 2_000;
 /** The container may take this long until its first byte, and between two of them. */
 const SILENCE_MS = 300_000;
-const MAX_SOCKETS = 1_024;
 
 const createClient = (region: string | undefined): SageMakerRuntimeClient =>
   new SageMakerRuntimeClient({

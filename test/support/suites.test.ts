@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -24,6 +25,13 @@ describe('the quick suites', () => {
   ])('%s: %s', (suite, quick) => {
     expect(isQuick(suite)).toBe(quick);
   });
+});
+
+test("Jest runs the quick suites of `npm run test:quick`, also without Node's flag for ES modules", () => {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const parameters = ['node_modules/jest/bin/jest.js', '--filter=./test/support/quick-suites.mjs', '--listTests'];
+  const listed = execFileSync(process.execPath, parameters, { cwd: ROOT, env, encoding: 'utf8' }).trim().split('\n');
+  expect(listed.map((file) => path.relative(ROOT, file)).sort()).toEqual(allSuites().filter(isQuick));
 });
 
 describe('a run', () => {
