@@ -1,19 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-
-// Tests are ES modules, which Jest can load only with this flag of Node. Started without it, as by `npx jest`, Jest runs again with it.
-const FLAGS = '--experimental-vm-modules --no-warnings';
-if (!process.env.NODE_OPTIONS?.includes('--experimental-vm-modules')) {
-  const env = { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${FLAGS}` };
-  const { status, signal } = spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit', env });
-  if (signal) process.kill(process.pid, signal);
-  process.exit(status ?? 1);
-}
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
+  // Node loads and strips all modules itself: docs/decisions/0068-suites-in-the-process.md.
+  testEnvironment: '<rootDir>/test/support/jest/environment.ts',
+  testRunner: '<rootDir>/test/support/jest/runner.ts',
+  injectGlobals: false,
+  transform: {},
   testSequencer: '<rootDir>/test/support/slow-tests-first.mjs',
   globalSetup: '<rootDir>/test/support/set-up.mjs',
   globalTeardown: '<rootDir>/test/support/clean-up.mjs',
@@ -25,6 +18,4 @@ export default {
   // A worker keeps the modules of every suite that it has run, and spends more and more time on collecting garbage.
   workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
-  collectCoverageFrom: ['functions/**/*.ts', 'shared/**/*.ts', 'infra/**/*.ts'],
-  coverageProvider: 'v8',
 };

@@ -13,12 +13,12 @@ if (missing) console.warn(`Skipped: the connections on the next Node. ${missing}
   'the connections work on the next major version of Node as on this one',
   async () => {
     const { default: config } = await import(path.join(ROOT, 'jest.config.mjs'));
-    const { testMatch, extensionsToTreatAsEsm, transform, testTimeout } = config;
+    const { testMatch, testEnvironment, testRunner, injectGlobals, transform, testTimeout } = config;
     const program = nextNode();
     expect(Number.parseInt(spawnSync(program, ['--version']).stdout.toString().slice(1), 10)).toBeGreaterThan(24);
-    const own = JSON.stringify({ rootDir: ROOT, testMatch, extensionsToTreatAsEsm, transform, testTimeout });
+    const own = JSON.stringify({ rootDir: ROOT, testMatch, testEnvironment, testRunner, injectGlobals, transform, testTimeout });
     const jest = path.join(ROOT, 'node_modules/jest/bin/jest.js');
-    const flags = ['--experimental-vm-modules', '--no-warnings', jest, '--config', own, '--json', '--runInBand'];
+    const flags = [jest, '--config', own, '--json', '--runInBand'];
     const { status, stdout, stderr } = spawnSync(program, [...flags, 'test/shared/aws/connections.test.ts'], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, HOME: process.env.HOME },

@@ -1,0 +1,47 @@
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
+
+interface Settings {
+  projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
+}
+
+/**
+ * Where a suite runs: in the process of its Jest worker. Jest's own environments are VM contexts, in which each suite would evaluate all packages again,
+ * and code runs slower. What a suite changes of the process is restored after it.
+ */
+export default class ProcessEnvironment {
+  readonly global = globalThis;
+  readonly moduleMocker = new ModuleMocker(globalThis);
+  /** Timers of an old kind, which no test uses. */
+  readonly fakeTimers = null;
+  readonly fakeTimersModern: ModernFakeTimers;
+  readonly #before = { env: { ...process.env }, console: globalThis.console, exit: process.exit };
+
+  constructor({ projectConfig }: Settings) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  getVmContext(): null {
+    return null;
+  }
+
+  exportConditions(): string[] {
+    return ['node', 'node-addons'];
+  }
+
+  async setup(): Promise<void> {
+    // For the processes that suites start.
+    Object.assign(process.env, compileCache);
+  }
+
+  async teardown(): Promise<void> {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    const { env, console, exit } = this.#before;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    globalThis.console = console;
+    process.exit = exit;
+  }
+}

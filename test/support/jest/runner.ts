@@ -1,0 +1,61 @@
+import { createRequire } from 'node:module';
+import type ProcessEnvironment from './environment.ts';
+import { openSuite } from './suite-modules.ts';
+
+/** What a test runner gets from Jest besides its configuration (https://jestjs.io/docs/configuration#testrunner-string). */
+interface JestRuntime {
+  setGlobalsForRuntime: (globals: object) => void;
+}
+type TestRunner = (
+  globalConfig: object,
+  config: object,
+  environment: ProcessEnvironment,
+  runtime: JestRuntime,
+  ...more: [testPath: string, send?: unknown]
+) => Promise<unknown>;
+
+const require = createRequire(import.meta.url);
+const { default: runWithCircus } = require('jest-circus/runner') as { default: TestRunner };
+
+/** Loads a module of Jest anew, because it holds the tests of one suite. */
+const requireAnew = (file: string): unknown => {
+  delete require.cache[file];
+  return require(file);
+};
+
+/** Streams and other modules of Node call them by the names that would be faked. */
+const USED_BY_NODE = ['nextTick', 'queueMicrotask'] as const;
+
+/** What suites use of Jest's mocks and timers. */
+const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment) => {
+  const jest = {
+    fn: moduleMocker.fn.bind(moduleMocker),
+    spyOn: moduleMocker.spyOn.bind(moduleMocker),
+    restoreAllMocks: (): void => moduleMocker.restoreAllMocks(),
+    useFakeTimers: () => {
+      timers.useFakeTimers({ doNotFake: [...USED_BY_NODE] });
+      return jest;
+    },
+    useRealTimers: () => {
+      timers.useRealTimers();
+      return jest;
+    },
+    setSystemTime: timers.setSystemTime.bind(timers),
+    advanceTimersByTime: timers.advanceTimersByTime.bind(timers),
+    advanceTimersByTimeAsync: timers.advanceTimersByTimeAsync.bind(timers),
+  };
+  return jest;
+};
+
+/** Jest's own test runner, with Node's loader of modules in place of Jest's. */
+const run: TestRunner = (globalConfig, config, environment, runtime, ...more) => {
+  const suite = openSuite();
+  const native: JestRuntime = Object.assign(Object.create(runtime), {
+    requireInternalModule: requireAnew,
+    unstable_shouldLoadAsEsm: () => true,
+    unstable_importModule: suite.import,
+    setGlobalsForRuntime: (globals: object) => suite.setGlobals({ ...globals, jest: mocksOf(environment) }),
+  });
+  return runWithCircus(globalConfig, config, environment, native, ...more);
+};
+export default run;

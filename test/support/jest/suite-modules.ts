@@ -1,0 +1,80 @@
+import { readFileSync, statSync } from 'node:fs';
+import { type LoadHookSync, type ResolveHookSync, registerHooks, stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = pathToFileURL(`${path.join(import.meta.dirname, '../../..')}/`).href;
+const PACKAGES = `${ROOT}node_modules/`;
+/** Ends the URL of a suite's modules, before the suite's number. */
+const SUITE = '?suite=';
+const GLOBALS_URL = 'jest-globals:';
+const GLOBALS = 'sluiceSuiteGlobals';
+const GLOBAL_NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'jest', 'test'];
+
+const globalsOf: Record<string, object> = {};
+Object.defineProperty(globalThis, GLOBALS, { value: globalsOf });
+
+const suiteOf = (url: string | undefined): string | undefined => url?.split(SUITE)[1];
+
+const isOfProject = (url: string): boolean => url.startsWith(ROOT) && !url.startsWith(PACKAGES) && !url.includes('?');
+
+const resolve: ResolveHookSync = (specifier, context, next) => {
+  const suite = suiteOf(context.parentURL);
+  if (suite === undefined) return next(specifier, context);
+  if (specifier === '@jest/globals') return { url: `${GLOBALS_URL}${SUITE}${suite}`, format: 'module', shortCircuit: true };
+  const resolved = next(specifier, context);
+  return isOfProject(resolved.url) ? { ...resolved, url: `${resolved.url}${SUITE}${suite}` } : resolved;
+};
+
+/** Strips types without Node's warning that this is experimental. They become blanks, so lines and columns in stack traces stay exact. */
+const strip = (source: string): string => {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(source, { mode: 'strip' });
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+};
+
+/** The stripped sources of a worker's suites, by path. In watch mode, files change between suites. */
+const sources = new Map<string, { mtimeMs: number; source: string }>();
+const sourceOf = (file: string): string => {
+  const { mtimeMs } = statSync(file);
+  const known = sources.get(file);
+  if (known?.mtimeMs === mtimeMs) return known.source;
+  const source = strip(readFileSync(file, 'utf8'));
+  sources.set(file, { mtimeMs, source });
+  return source;
+};
+
+const load: LoadHookSync = (url, context, next) => {
+  const suite = suiteOf(url);
+  if (suite === undefined) return next(url, context);
+  if (url.startsWith(GLOBALS_URL)) {
+    const source = `export const { ${GLOBAL_NAMES.join()} } = globalThis.${GLOBALS}[${suite}];`;
+    return { format: 'module', source, shortCircuit: true };
+  }
+  const file = fileURLToPath(url);
+  if (!file.endsWith('.ts')) return next(url, context);
+  return { format: 'module', source: sourceOf(file), shortCircuit: true };
+};
+
+registerHooks({ resolve, load });
+
+let suites = 0;
+
+/**
+ * Returns what evaluates modules for one suite. It gets its own copies of the project's modules and of the state in them, and shares packages with the
+ * other suites of its process.
+ */
+export const openSuite = () => {
+  const suite = ++suites;
+  return {
+    /** Says what `@jest/globals` exports to this suite. */
+    setGlobals: (globals: object): void => {
+      globalsOf[suite] = globals;
+    },
+    import: (file: string): Promise<unknown> => import(`${pathToFileURL(file).href}${SUITE}${suite}`),
+  };
+};
