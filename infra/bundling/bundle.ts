@@ -5,6 +5,7 @@ import path from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { keepBundle } from './keep-bundle.ts';
 import { mergeStart } from './merge-start.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -34,9 +35,11 @@ export const bundle = ({ entry, afterwards, files = {} }: BundleOptions): AssetC
       command: [...(afterwards?.flags ?? []), ...Object.keys(files)],
       local: {
         tryBundle: (folder) => {
-          writeBundle(entry, folder);
-          copyFiles(files, folder);
-          if (afterwards) execFileSync(process.execPath, [afterwards.program, folder, ...afterwards.flags], { stdio: 'inherit' });
+          keepBundle({ entry, afterwards, files }, folder, () => {
+            writeBundle(entry, folder);
+            copyFiles(files, folder);
+            if (afterwards) execFileSync(process.execPath, [afterwards.program, folder, ...afterwards.flags], { stdio: 'inherit' });
+          });
           return true;
         },
       },

@@ -1,3 +1,3 @@
-import { isolatedAssembly } from './isolated-assembly.ts';
+import { keepTestAssembly } from './isolated-assembly.ts';
 
-await isolatedAssembly();
+await keepTestAssembly();

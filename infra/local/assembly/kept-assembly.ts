@@ -6,31 +6,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from '../processes/is-alive.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
+/** What bundles are made of. */
+const BUNDLED = ['infra/{bundling,reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
 /** What the app is made of. Its tools, the emulators and the model server are no part of it; a lint rule keeps the app from importing them. */
-const SOURCES = [
-  'infra/app.ts',
-  'infra/{bundling,config,constructs,reference,stacks}/**/*',
-  '{functions,shared}/**/*',
-  'cdk.json',
-  'package.json',
-  'package-lock.json',
-];
+const SOURCES = [...BUNDLED, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
 /** Under the project's root. Not in `node_modules`: source maps would not say which sources are of packages. */
 const KEPT_FOLDER = '.sluice/assemblies';
+const BUNDLES_FOLDER = '.sluice/bundles';
 const MAX_KEPT = 64;
+/** Bundles of so many states of the sources are kept. */
+const MAX_BUNDLES = 3;
 const POLL_MS = 50;
 /** Written last, so an assembly that has it is whole. */
 const LAST_FILE = 'kept.json';
 
-interface KeptSettings extends Pick<Settings, 'context' | 'environment'> {
+interface KeptSettings extends Pick<Settings, 'context'> {
   /** Where assemblies are kept. Default: `KEPT_FOLDER` of the project. */
   keptIn?: string;
+  /** Synthesizes one. Default: `synthesize`. */
+  synthesize?: (outputFolder: string, settings: Pick<Settings, 'context' | 'bundles'>) => Promise<void>;
 }
 
 /** Hashes sources by their paths and contents. */
-const hashSources = (projectRoot: string): string => {
+const hashSources = (projectRoot: string, patterns: readonly string[] = SOURCES): string => {
   const hash = createHash('sha256').update(process.version);
-  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: projectRoot, withFileTypes: true }))
+  const files = patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: projectRoot, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
     .sort();
@@ -61,14 +62,30 @@ const takeLock = async (lock: string): Promise<boolean> => {
   return false;
 };
 
-/** Removes the assemblies that were not used for the longest time. */
-const removeOld = async (keptIn: string): Promise<void> => {
+/** Removes the folders that were not used for the longest time, so that `most` are left. */
+const removeOld = async (keptIn: string, most: number): Promise<void> => {
   const names = (await readdir(keptIn, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const used = await Promise.all(
     names.map(async (name) => ({ name, at: (await stat(path.join(keptIn, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
   );
-  const old = used.sort((one, other) => other.at - one.at).slice(MAX_KEPT);
+  const old = used.sort((one, other) => other.at - one.at).slice(most);
   for (const { name } of old) await rm(path.join(keptIn, name), { recursive: true, force: true });
+};
+
+/** The folder of the bundles of these sources. */
+const openBundles = async (projectRoot: string): Promise<string> => {
+  const all = path.join(projectRoot, BUNDLES_FOLDER);
+  const folder = path.join(all, hashSources(projectRoot, BUNDLED).slice(0, 32));
+  await mkdir(folder, { recursive: true });
+  await touch(folder);
+  await removeOld(all, MAX_BUNDLES);
+  return folder;
+};
+
+/** Notes that a folder is used now. */
+const touch = async (folder: string): Promise<void> => {
+  const now = new Date();
+  await utimes(folder, now, now);
 };
 
 /**
@@ -78,6 +95,7 @@ const removeOld = async (keptIn: string): Promise<void> => {
  * @throws Error with the app's error output if it fails
  */
 export const keptAssembly = async (projectRoot: string, settings: KeptSettings = {}): Promise<string> => {
+  const { context = {}, synthesize: make = (draft, of) => synthesize(projectRoot, draft, of) } = settings;
   const folder = keptFolderOf(projectRoot, settings);
   const keptIn = path.dirname(folder);
   const lock = `${folder}.lock`;
@@ -91,16 +109,15 @@ export const keptAssembly = async (projectRoot: string, settings: KeptSettings =
     try {
       if (isKept(folder)) break;
       await rm(draft, { recursive: true, force: true });
-      await synthesize(projectRoot, draft, settings);
-      await writeFile(path.join(draft, LAST_FILE), JSON.stringify({ context: settings.context ?? {} }));
+      await make(draft, { context, bundles: await openBundles(projectRoot) });
+      await writeFile(path.join(draft, LAST_FILE), JSON.stringify({ context }));
       await rename(draft, folder);
-      await removeOld(keptIn);
+      await removeOld(keptIn, MAX_KEPT);
     } finally {
       await rm(draft, { recursive: true, force: true });
       await rm(lock, { force: true });
     }
   }
-  const now = new Date();
-  await utimes(folder, now, now);
+  await touch(folder);
   return folder;
 };

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { options } from '../../support/every-option.ts';
-import { isolatedEnvironment } from '../../support/isolated-assembly.ts';
+import { isolatedEnvironment } from '../../support/isolated-environment.ts';
 import { stackNames, templateOf, templatesWith } from '../../support/templates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -54,6 +54,6 @@ describe('the environment in which these tests synthesize', () => {
 
   test('has no credentials and no region', async () => {
     await using home = temporaryFolder();
-    expect(Object.keys(isolatedEnvironment(home.path)).sort()).toEqual(['HOME', 'NODE_OPTIONS', 'PATH']);
+    expect(Object.keys(isolatedEnvironment(home.path)).sort()).toEqual(['HOME', 'NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'PATH']);
   });
 });

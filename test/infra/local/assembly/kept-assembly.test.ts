@@ -11,6 +11,7 @@ appendFileSync('runs', '.');
 if (readFileSync('shared/source.ts', 'utf8') === 'broken') { console.error('The tag is missing.'); process.exit(1); }
 mkdirSync(process.env.CDK_OUTDIR, { recursive: true });
 writeFileSync(process.env.CDK_OUTDIR + '/manifest.json', readFileSync('shared/source.ts', 'utf8') + process.env.CDK_CONTEXT_JSON);
+writeFileSync(process.env.SLUICE_KEPT_BUNDLES + '/bundle', '');
 `;
 
 const openProject = () => {
@@ -26,6 +27,8 @@ const openProject = () => {
     keep: (context?: Record<string, unknown>) => keptAssembly(folder.path, { keptIn: inProject('kept'), ...(context && { context }) }),
     runs: (): number => (existsSync(inProject('runs')) ? readFileSync(inProject('runs'), 'utf8').length : 0),
     kept: (): string[] => readdirSync(inProject('kept')),
+    /** How many states of the sources have bundles. */
+    bundles: (): number => readdirSync(inProject('.sluice/bundles')).length,
     /** Leaves the lock of a process that was killed. The highest process id of Linux is 4,194,304. */
     leaveLock: (): void => {
       mkdirSync(inProject('kept'));
@@ -57,6 +60,7 @@ describe('an assembly', () => {
     const fourth = await project.keep({ setting: 1 });
     expect(new Set([first, second, third, fourth]).size).toBe(4);
     expect([first, second, third, fourth].map(manifestOf)).toEqual(['first {}', 'second {}', 'second {}', 'second {"setting":1}']);
+    expect(project.bundles()).toBe(3);
     project.write('first ');
     expect(manifestOf(await project.keep())).toBe('first {}');
     expect(project.runs()).toBe(5);

@@ -1,0 +1,14 @@
+/** What a suite wants synthesized. */
+export interface Synthesis {
+  number: number;
+  outputFolder: string;
+  context: Readonly<Record<string, unknown>>;
+  /** A folder for the bundles of these sources. */
+  bundles: string | undefined;
+}
+
+/** What came of it. `errors` is the app's error output if it failed. */
+export interface SynthesisEnd {
+  number: number;
+  errors: string | null;
+}
