@@ -7,7 +7,7 @@ const TIMEOUT_MS = 180_000;
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '1000');
+  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '2000');
 });
 afterAll(() => walk.close());
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
 import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
@@ -150,6 +151,7 @@ test('organizations are listed page by page, newest first', async () => {
 test('npm run admin -- bootstrap creates an audited admin who can log in with the printed password', async () => {
   const { id: USER_POOL_ID = '', client_id: USER_POOL_CLIENT_ID = '' } = run.user_pools.Users ?? {};
   const env = {
+    ...compileCache,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -32,7 +32,7 @@ let leaving: Customer;
 let staying: Customer;
 beforeAll(async () => {
   receiver = await startReceiver();
-  run = await startTestRun('--batch-window-ms', '200', '--queue-delay-ms', '200', '--schedule-ms', '500');
+  run = await startTestRun('--batch-window-ms', '200', '--queue-delay-ms', '200', '--schedule-ms', '1500');
   control = controlOf(run);
   s3 = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true });
   leaving = await createCustomer(run, control, s3, LEAVING, receiver.port);

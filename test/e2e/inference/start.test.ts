@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { assemblyDir } from '../../support/assembly.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startDurableRun, startTestRun } from '../../support/local-run.ts';
+import { startDurableRun, startTestRun, type TestRun } from '../../support/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -29,39 +29,65 @@ test('npm start keeps the demo key, its limits and its usage over a restart, and
   expect(await second.close()).toBe(0);
 });
 
-test('npm start prints a curl command that streams as pasted', async () => {
-  await using run = await startTestRun();
-  const body = /-d '(.*)'/.exec(run.output)?.[1] as string;
-  const url = /curl -N (\S+)/.exec(run.output)?.[1] as string;
-  const authorization = /'authorization: ([^']+)'/.exec(run.output)?.[1] as string;
-  const response = await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } });
-  const events = (await response.text()).trim().split('\n\n');
-  expect(events.length).toBeGreaterThan(4);
-  expect(events.at(-1)).toBe('data: [DONE]');
-});
+/** Runs `npm start` with flags that make it fail. */
+const failWith = async (...flags: string[]) => {
+  await using folder = temporaryFolder();
+  const child = spawn(process.execPath, [START, '--state', folder.path, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text) => (output[name] += text));
+  const [code] = await once(child, 'close');
+  return { code, lines: output.stdout.split('\n'), error: output.stderr };
+};
 
-test('npm start prints a JavaScript program that works as pasted, and the same for Python', async () => {
-  await using run = await startTestRun();
-  const [, program = ''] = /node --input-type=module - <<'EOF'\n(.*?)\nEOF\n/s.exec(run.output) ?? [];
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env: {} });
-  expect(stdout.trim()).not.toBe('');
-  const [, python = ''] = /python3 - <<'EOF'\n(.*?)\nEOF\n/s.exec(run.output) ?? [];
-  expect(python).toContain(`OpenAI(base_url="${run.base_url}/v1", api_key="${run.api_key}")`);
-  expect(python).toContain(`model="${run.model}", messages=[{"role":"user",`);
-});
+describe('npm start', () => {
+  let run: TestRun;
+  beforeAll(async () => {
+    run = await startTestRun();
+  });
+  afterAll(() => run.close());
 
-test('npm start prints each host with its reference, the admin login and where to read on', async () => {
-  await using run = await startTestRun();
-  for (const url of [run.base_url, run.ondemand_url, run.control_url]) {
-    expect(run.output).toMatch(new RegExp(`^  [\\w -]{15}${url} +\\w+`, 'm'));
-    const [page = ''] = new RegExp(`${url}/docs`).exec(run.output) ?? [];
-    expect((await fetch(page)).headers.get('content-type')).toBe('text/html; charset=utf-8');
-  }
-  expect(run.output).toContain(`${run.admin_email}  ${run.admin_password}`);
-  expect(run.output).toContain('Use a real one with --container URL.');
-  const pages = run.output.match(/docs\/[\w-]+\.md/g) ?? [];
-  expect(pages).toHaveLength(2);
-  for (const page of pages) expect(existsSync(path.join(ROOT, page))).toBe(true);
+  test('prints a curl command that streams as pasted', async () => {
+    const body = /-d '(.*)'/.exec(run.output)?.[1] as string;
+    const url = /curl -N (\S+)/.exec(run.output)?.[1] as string;
+    const authorization = /'authorization: ([^']+)'/.exec(run.output)?.[1] as string;
+    const response = await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } });
+    const events = (await response.text()).trim().split('\n\n');
+    expect(events.length).toBeGreaterThan(4);
+    expect(events.at(-1)).toBe('data: [DONE]');
+  });
+
+  test('prints a JavaScript program that works as pasted, and the same for Python', async () => {
+    const [, program = ''] = /node --input-type=module - <<'EOF'\n(.*?)\nEOF\n/s.exec(run.output) ?? [];
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env: {} });
+    expect(stdout.trim()).not.toBe('');
+    const [, python = ''] = /python3 - <<'EOF'\n(.*?)\nEOF\n/s.exec(run.output) ?? [];
+    expect(python).toContain(`OpenAI(base_url="${run.base_url}/v1", api_key="${run.api_key}")`);
+    expect(python).toContain(`model="${run.model}", messages=[{"role":"user",`);
+  });
+
+  test('prints each host with its reference, the admin login and where to read on', async () => {
+    for (const url of [run.base_url, run.ondemand_url, run.control_url]) {
+      expect(run.output).toMatch(new RegExp(`^  [\\w -]{15}${url} +\\w+`, 'm'));
+      const [page = ''] = new RegExp(`${url}/docs`).exec(run.output) ?? [];
+      expect((await fetch(page)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+    }
+    expect(run.output).toContain(`${run.admin_email}  ${run.admin_password}`);
+    expect(run.output).toContain('Use a real one with --container URL.');
+    const pages = run.output.match(/docs\/[\w-]+\.md/g) ?? [];
+    expect(pages).toHaveLength(2);
+    for (const page of pages) expect(existsSync(path.join(ROOT, page))).toBe(true);
+  });
+
+  test('says in one line what to do if its port is in use, and if another run uses its state folder', async () => {
+    const { port } = new URL(run.base_url);
+    const error = `Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.\n`;
+    expect(await failWith('--port', port, '--ephemeral', '--assembly', assemblyDir())).toMatchObject({ code: 1, error });
+    const second = await failWith('--state', run.state, '--assembly', assemblyDir(), '--quiet');
+    expect(second.error).toBe(
+      `Another run (process ${run.pids.runner}) uses the state folder ${run.state}. Stop it, or choose another folder with --state.\n`,
+    );
+    expect(second).toMatchObject({ code: 1, lines: [''] });
+  });
 });
 
 test('an ephemeral run leaves the login and the keys of its state folder as they are', async () => {
@@ -79,34 +105,10 @@ test('an ephemeral run leaves the login and the keys of its state folder as they
   expect(login.status).toBe(200);
 });
 
-describe('npm start says in one line what to do', () => {
-  /** Runs `npm start` with flags that make it fail. */
-  const failWith = async (...flags: string[]) => {
-    await using folder = temporaryFolder();
-    const child = spawn(process.execPath, [START, '--state', folder.path, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const output = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text) => (output[name] += text));
-    const [code] = await once(child, 'close');
-    return { code, lines: output.stdout.split('\n'), error: output.stderr };
-  };
-
-  test('if a flag is unknown, after a line that it printed before it loaded anything', async () => {
-    const { code, lines, error } = await failWith('--nonsense');
-    expect(lines[0]).toBe('Loading Sluice ...');
-    expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
-  });
-
-  test('if its port is in use, and if another run uses its state folder', async () => {
-    await using run = await startTestRun();
-    const { port } = new URL(run.base_url);
-    const error = `Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.\n`;
-    expect(await failWith('--port', port, '--ephemeral', '--assembly', assemblyDir())).toMatchObject({ code: 1, error });
-    const second = await failWith('--state', run.state, '--assembly', assemblyDir(), '--quiet');
-    expect(second.error).toBe(
-      `Another run (process ${run.pids.runner}) uses the state folder ${run.state}. Stop it, or choose another folder with --state.\n`,
-    );
-    expect(second).toMatchObject({ code: 1, lines: [''] });
-  });
+test('npm start says in one line what to do if a flag is unknown, after a line that it printed before it loaded anything', async () => {
+  const { code, lines, error } = await failWith('--nonsense');
+  expect(lines[0]).toBe('Loading Sluice ...');
+  expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
 });
 
 test('--stop-on-disconnect stops the model when the caller disconnects, and bills what was delivered', async () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import type { TestDatabase } from '../../support/database.ts';
 
 /** Runs `npm run admin` on the test's tables, with more environment variables. */
@@ -12,6 +13,7 @@ export const runAdmin = async (
   const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Deployments: DEPLOYMENTS_TABLE } = database.tables;
   const { Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE, Observability: OBSERVABILITY_TABLE } = database.tables;
   const env = {
+    ...compileCache,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'x',
     AWS_SECRET_ACCESS_KEY: 'x',

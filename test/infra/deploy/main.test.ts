@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -60,6 +61,7 @@ const answerFor = ({ limit, unreserved, stacks = {} }: Account): void =>
 /** Runs `npm run deploy` without a terminal; what it printed, and the settings that the app got from the CDK. */
 const deploy = async (...flags: string[]) => {
   const env = {
+    ...compileCache,
     ...process.env,
     AWS_ENDPOINT_URL: aws.url,
     AWS_ACCESS_KEY_ID: 'test',

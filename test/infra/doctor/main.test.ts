@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../../infra/doctor/main.ts');
@@ -16,7 +17,7 @@ const doctor = async (flags: string[], environment: Record<string, string> = { A
   const { PATH = '', HOME = '' } = process.env;
   const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', AWS_ENDPOINT_URL: aws.url, AWS_MAX_ATTEMPTS: '1' };
   const child = spawn(process.execPath, [MAIN, ...flags], {
-    env: { PATH, HOME, ...keys, ...environment },
+    env: { PATH, HOME, ...compileCache, ...keys, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
