@@ -3,6 +3,7 @@ import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { Price } from '../../shared/prices/price.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { sized } from '../support/sized.ts';
 import { checkLedger } from './check-ledger.ts';
 import type { Sent } from './check-reply.ts';
 import type { AccountLedger } from './ledger.ts';
@@ -10,8 +11,8 @@ import { toReport } from './report.ts';
 import { type LoadFindings, runLoad } from './run-load.ts';
 
 const CALLERS = 40;
-const REQUESTS = Number(process.env.SLUICE_LOAD_REQUESTS ?? 400);
-const MODEL_REQUESTS = 100;
+const REQUESTS = Number(process.env.SLUICE_LOAD_REQUESTS ?? sized(200, 400));
+const MODEL_REQUESTS = sized(50, 100);
 
 let run: TestRun;
 let findings: LoadFindings;

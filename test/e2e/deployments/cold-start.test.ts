@@ -23,7 +23,7 @@ let control: Control;
 let s3: S3Client;
 let deployments: DeploymentStore;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '200', '--batch-window-ms', '200', '--schedule-ms', '1500');
+  run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500');
   await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
   control = controlOf(run);
   s3 = new S3Client({

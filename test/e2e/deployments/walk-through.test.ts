@@ -16,7 +16,7 @@ const TIMEOUT_MS = 600 * SECOND_MS;
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '3000');
+  walk = await startWalk('--queue-delay-ms', '1000', '--batch-window-ms', '300', '--schedule-ms', '3000');
   await fetch(`${walk.run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
 });
 afterAll(() => walk.close());

@@ -12,7 +12,7 @@ import { sized } from '../../support/sized.ts';
 import { sweepNow } from '../../support/sweep-now.ts';
 import type { LoggedWrite } from '../../support/write-log.ts';
 
-const KILLS = sized(60, 300);
+const KILLS = sized(40, 300);
 const CALLERS = 14;
 const ENVIRONMENTS = '6';
 const MAX_MS = 240_000;
@@ -164,8 +164,8 @@ test(
 
     // Each caller got its whole reply, an error, or a broken connection.
     expect(endings.filter((end) => ![200, 409, 429, 503, 'cut'].includes(end))).toEqual([]);
-    expect(endings.filter((end) => end === 200).length).toBeGreaterThan(sized(40, 200));
-    expect(endings.filter((end) => end === 'cut').length).toBeGreaterThan(sized(4, 20));
+    expect(endings.filter((end) => end === 200).length).toBeGreaterThan(sized(25, 200));
+    expect(endings.filter((end) => end === 'cut').length).toBeGreaterThan(sized(2, 20));
 
     // Wait for work in the background, such as retried settlements, to end.
     const storedItems = async (): Promise<LimiterItem[]> => {
@@ -195,7 +195,7 @@ test(
     const events = await eventsOf(keyLimiters.keys());
     expect(new Map(events.map(({ request_id, key_id }) => [request_id, key_id]))).toEqual(expected);
     expect(events).toHaveLength(expected.size);
-    expect(events.filter(({ outcome }) => outcome === 'orphaned').length).toBeGreaterThan(sized(2, 10));
+    expect(events.filter(({ outcome }) => outcome === 'orphaned').length).toBeGreaterThan(sized(1, 10));
     expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(
       endings.filter((end) => end === 200).length,
     );

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
+import { sized } from '../../support/sized.ts';
 import { sweepNow } from '../../support/sweep-now.ts';
+
+const ROUNDS = sized(4, 8);
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;
@@ -75,7 +78,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       await run.control('container', { token_delay_ms: 3 });
       const endings: (number | 'cut')[] = [];
       try {
-        for (let round = 0; round < 8; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
           const replies = Array.from({ length: 12 }, (_, i) =>
             ending(post(secret, { stream: i % 2 === 0, max_tokens: 12, temperature: 1, seed: i })),
           );
