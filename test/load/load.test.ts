@@ -59,16 +59,8 @@ interface State {
   ledgers: AccountLedger[];
 }
 
-/** `structuredClone` makes objects of another realm here, which are not equal to those of this one. */
-const copyOf = <Value>(value: Value): Value => {
-  if (Array.isArray(value)) return value.map(copyOf) as Value;
-  if (value instanceof Map) return new Map(value) as Value;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copyOf(part)])) as Value;
-};
-
 /** What the callers know and what is stored, as a copy. */
-const state = (): State => copyOf({ sent: findings.load.sent, ledgers: findings.ledgers });
+const state = (): State => structuredClone({ sent: findings.load.sent, ledgers: findings.ledgers });
 const kindsOf = ({ sent, ledgers }: State): string[] => [...new Set(checkLedger(price, sent, ledgers).map(({ kind }) => kind))].sort();
 
 const prepaid = ({ ledgers }: State): AccountLedger => ledgers.find(({ account }) => account.label === 'prepaid') as AccountLedger;
