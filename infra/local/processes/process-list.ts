@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process';
-import path from 'node:path';
-import type { WatchdogMessage } from './watchdog.ts';
+import { spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 
 /** Tracks every process of the local run, so that none outlives the runner. */
 export interface ProcessList {
@@ -10,24 +9,34 @@ export interface ProcessList {
   close(): void;
 }
 
+/**
+ * The watchdog reads lines such as `started 17` until its input ends, as it does when the runner exits, even by SIGKILL. Then it kills the processes that
+ * have not ended, including those that are frozen. It is a shell, which starts in a millisecond.
+ */
+const WATCHDOG = `
+pids=' '
+while read -r what pid; do
+  if [ "$what" = started ]; then pids="$pids$pid "
+  else case "$pids" in *" $pid "*) pids="\${pids%% $pid *} \${pids#* $pid }" ;; esac
+  fi
+done
+kill -KILL $pids
+`;
+
 /** Starts the watchdog process, which kills the listed processes when this process exits. */
 export const createProcessList = (): ProcessList => {
-  const watchdog = fork(path.join(import.meta.dirname, 'watchdog.ts'), [], {
-    detached: true,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    execArgv: [],
-    env: {},
-  });
+  const watchdog = spawn('/bin/sh', ['-c', WATCHDOG], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], env: {} });
   watchdog.unref();
-  watchdog.channel?.unref();
-  const send = (message: WatchdogMessage): void => {
-    if (watchdog.connected) watchdog.send(message);
+  const lines = watchdog.stdin as Socket;
+  lines.unref();
+  // Its input is closed if somebody has killed it.
+  lines.on('error', () => undefined);
+  const send = (what: 'started' | 'ended', pid: number): void => {
+    if (lines.writable) lines.write(`${what} ${pid}\n`);
   };
   return {
-    started: (pid) => send({ type: 'started', pid }),
-    ended: (pid) => send({ type: 'ended', pid }),
-    close() {
-      if (watchdog.connected) watchdog.disconnect();
-    },
+    started: (pid) => send('started', pid),
+    ended: (pid) => send('ended', pid),
+    close: () => lines.end(),
   };
 };
