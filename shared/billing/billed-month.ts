@@ -23,6 +23,8 @@ export const BilledMonth = z.object({
   days: z.record(z.string(), BilledDay),
   /** The last invoice that changed it; null if the month has no invoice, because there was nothing to bill. */
   invoice: z.string().nullable(),
+  /** Days that an invoice had billed otherwise before it became void. The next invoice reads them, because their totals may be too old to differ. */
+  suspected: z.array(z.string()).default([]),
   version: z.int().min(1),
 });
 export type BilledMonth = z.output<typeof BilledMonth>;

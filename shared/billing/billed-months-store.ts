@@ -13,6 +13,10 @@ const statePlace = (organization: string): Place => ({ account: organization, re
 const ratedAgainPlace = (organization: string, day: string): Place => ({ account: organization, record: RATED_AGAIN + day });
 const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
 
+/** The days that are billed otherwise. */
+const daysThatDiffer = (one: BilledMonth, other: BilledMonth): string[] =>
+  Object.entries(other.days).flatMap(([day, { sha256 }]) => (one.days[day]?.sha256 === sha256 ? [] : [day]));
+
 /** Something later depends on an invoice, so it can't be voided: 409. */
 class AlreadyBuiltOn extends Conflict {
   constructor({ number, id }: Invoice) {
@@ -57,7 +61,9 @@ export const createBilledMonthsStore = (table: AccountTable) => {
     if (current?.invoice !== invoice.id) throw refused();
     const place = monthPlace(invoice.organization, month);
     const { version } = current;
-    return { ...(before ? table.toReplace(place, { ...before, version }) : table.toDelete(place, version)), refused };
+    if (!before) return { ...table.toDelete(place, version), refused };
+    const suspected = [...new Set([...before.suspected, ...daysThatDiffer(before, current)])].sort();
+    return { ...table.toReplace(place, { ...before, suspected, version }), refused };
   };
 
   return {

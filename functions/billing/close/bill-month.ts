@@ -41,7 +41,7 @@ const forgetBilled = async (
 
 /**
  * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they were billed: their
- * totals differ, or their events were rated again.
+ * totals differ, their events were rated again, or an invoice that billed the change is void.
  * @throws OutOfTime
  */
 export const readBilled = async (
@@ -57,7 +57,7 @@ export const readBilled = async (
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
   const noted = [...notes.keys()].filter((day) => before.has(day));
-  const suspected = [...new Set([...changedDays(closed, totals), ...noted])].sort();
+  const suspected = [...new Set([...changedDays(closed, totals), ...noted, ...closed.flatMap((billed) => billed.suspected)])].sort();
   const kept = await readDays(deps, { organization, invoice, days: [...ownDays, ...suspected] });
   const read = new Map([...ownDays, ...suspected].map((day) => [day, kept.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);

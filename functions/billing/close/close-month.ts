@@ -37,6 +37,7 @@ const toClose = (deps: CloseDependencies, { organization, month, state }: Drafti
       deps.billedMonths.toReplace({
         ...(before ?? { organization, month, version: 0 }),
         days,
+        suspected: [],
         invoice: invoice?.id ?? before?.invoice ?? null,
       }),
     ),

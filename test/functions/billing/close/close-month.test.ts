@@ -397,6 +397,32 @@ describe('a void invoice', () => {
     expect(await closing.billedMonths.getState(organization)).toMatchObject({ carried_forward_nanos: -40_000_000n });
   });
 
+  test('bills nothing: a correction of days whose totals have expired comes again, although its note was forgotten', async () => {
+    const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
+    await closing.rollUp([original]);
+    await close('2026-10');
+    const again = {
+      request_id: `${original.request_id}#2`,
+      rerate: { id: 'rr_1', from: 'price_1' },
+      prompt_tokens: 0,
+      completion_tokens: 0,
+    };
+    await usage('2026-10-02', { cost_nanos: 20_000_000n, ...again });
+    await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
+    await close('2026-11');
+    await close('2026-12');
+    expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
+    const corrections = async (): Promise<bigint[]> =>
+      (await invoiceOf('2026-11')).lines.filter(({ is_correction }) => is_correction).map(({ amount_nanos }) => amount_nanos);
+    for (let time = 0; time < 2; time++) {
+      expect(await corrections()).toEqual([20_000_000n]);
+      await makeVoid('2026-11');
+      await close('2026-11');
+    }
+    expect(await corrections()).toEqual([20_000_000n]);
+    expect((await closing.billedMonths.get(organization, '2026-10'))?.suspected).toEqual([]);
+  });
+
   test('is refused if a later invoice has corrected it or used what it carried forward', async () => {
     const events = [await usage('2026-10-02')];
     await close('2026-10');

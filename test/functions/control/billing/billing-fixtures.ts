@@ -79,7 +79,7 @@ export const storeDraft = async (deps: BillingDeps, organization: string, fields
   const state = await deps.billed.getState(organization);
   await transact(deps.database, [
     ...deps.invoices.toCreate(draft),
-    deps.billed.toReplace({ organization, month, invoice: id, days: {}, version: 0 }),
+    deps.billed.toReplace({ organization, month, invoice: id, days: {}, suspected: [], version: 0 }),
     deps.billed.toReplaceState(organization, { ...state, last_closed_month: month }),
   ]);
   return draft;
