@@ -38,6 +38,7 @@ test('answers that end while the database takes no events are charged when it is
           model: run.model,
           messages: [{ role: 'user', content: 'Hello' }],
           max_tokens: 5,
+          temperature: 0,
           stream,
           ...(stream && { stream_options: { include_usage: true } }),
         }),
