@@ -14,9 +14,6 @@ type TestRunner = (
   testPath: string,
 ) => Promise<unknown>;
 
-// A worker ends when it has nothing left to do. To free its heap before that would take longer than Jest waits.
-if (process.connected) process.once('beforeExit', () => process.exit());
-
 const require = createRequire(import.meta.url);
 const { default: runWithCircus } = require('jest-circus/runner') as { default: TestRunner };
 
