@@ -40,7 +40,6 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
       timers.useRealTimers();
       return jest;
     },
-    setSystemTime: timers.setSystemTime.bind(timers),
     advanceTimersByTime: timers.advanceTimersByTime.bind(timers),
     advanceTimersByTimeAsync: timers.advanceTimersByTimeAsync.bind(timers),
   };
