@@ -251,6 +251,22 @@ describe('closing', () => {
   });
 });
 
+/** Closes October, and rates an event of it again when its totals have expired. */
+const closeAndRateAgain = async (cost_nanos: bigint): Promise<void> => {
+  const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
+  await closing.rollUp([original]);
+  await close('2026-10');
+  const again = {
+    request_id: `${original.request_id}#2`,
+    rerate: { id: 'rr_1', from: 'price_1' },
+    prompt_tokens: 0,
+    completion_tokens: 0,
+  };
+  // The totals stay as they are.
+  await usage('2026-10-02', { cost_nanos, ...again });
+  await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
+};
+
 describe('usage that comes after its month was closed', () => {
   test('is a correction on the next invoice, once', async () => {
     const events = [await usage('2026-10-02')];
@@ -274,18 +290,7 @@ describe('usage that comes after its month was closed', () => {
   });
 
   test('includes days that were rated again after their totals had expired', async () => {
-    const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
-    await closing.rollUp([original]);
-    await close('2026-10');
-    const again = {
-      request_id: `${original.request_id}#2`,
-      rerate: { id: 'rr_1', from: 'price_1' },
-      prompt_tokens: 0,
-      completion_tokens: 0,
-    };
-    // The totals stay as they are.
-    await usage('2026-10-02', { cost_nanos: -20_000_000n, ...again });
-    await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
+    await closeAndRateAgain(-20_000_000n);
     await close('2026-11');
     const { lines } = await invoiceOf('2026-11');
     expect(lines.filter(({ is_correction }) => is_correction)).toMatchObject([{ kind: 'adjustment', amount_nanos: -20_000_000n }]);
@@ -398,17 +403,7 @@ describe('a void invoice', () => {
   });
 
   test('bills nothing: a correction of days whose totals have expired comes again, although its note was forgotten', async () => {
-    const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
-    await closing.rollUp([original]);
-    await close('2026-10');
-    const again = {
-      request_id: `${original.request_id}#2`,
-      rerate: { id: 'rr_1', from: 'price_1' },
-      prompt_tokens: 0,
-      completion_tokens: 0,
-    };
-    await usage('2026-10-02', { cost_nanos: 20_000_000n, ...again });
-    await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
+    await closeAndRateAgain(20_000_000n);
     await close('2026-11');
     await close('2026-12');
     expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
