@@ -2,13 +2,21 @@ import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { bucketStarts } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import type { UsageStore } from '../../shared/usage/usage-store.ts';
+import { BUCKET_MS, type UsageStore } from '../../shared/usage/usage-store.ts';
 
 /** A key, and the number of shards that its limits are spread over. */
 export interface KeyShards {
   id: string;
   shards: number;
 }
+
+/** When a key's requests can have arrived, both inclusive, in milliseconds since the epoch. */
+export interface Lifetime {
+  fromMs: number;
+  untilMs: number;
+}
+
+export const ALWAYS: Lifetime = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
 
 /** This bounds both the queries at a time and the partitions of events in memory. */
 const QUERIES_AT_ONCE = 16;
@@ -33,10 +41,16 @@ const eventsOfBucket = async (
 
 /**
  * A key's events of a UTC day from all of its shards, in the order of their request ids, which is that of time.
+ * @param lifetime buckets outside it are not read
  * @throws AggregateError if a bucket cannot be read
  */
-export async function* eventsOfKeyDay(usage: Pick<UsageStore, 'listByBucket'>, key: KeyShards, day: string): AsyncGenerator<UsageEvent> {
-  const starts = bucketStarts(day);
+export async function* eventsOfKeyDay(
+  usage: Pick<UsageStore, 'listByBucket'>,
+  key: KeyShards,
+  day: string,
+  { fromMs, untilMs }: Lifetime = ALWAYS,
+): AsyncGenerator<UsageEvent> {
+  const starts = bucketStarts(day).filter((startMs) => startMs + BUCKET_MS > fromMs && startMs <= untilMs);
   const atOnce = Math.max(1, Math.floor(QUERIES_AT_ONCE / eventShardsOf(key.shards)));
   for (let i = 0; i < starts.length; i += atOnce) {
     const buckets = starts.slice(i, i + atOnce).map((startMs) => eventsOfBucket(usage, [key], startMs));

@@ -72,7 +72,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
   }
 };
 
-/** Only members have a quota of keys per day, and an operator is none. */
+/** Operators have no quota of keys per day. */
 export const noDailyQuota = {
   toCountInSpan: (): never => {
     throw new Error('An operator has no daily quota.');

@@ -131,6 +131,7 @@ const invoiceStores = async (database: Database, stack: string) => {
     limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
     usage: createUsageStore(database, usageTable),
     gpuEvents: createGpuEventStore(database, usageTable),
+    rollups: createRollupStore(database, usageTable),
   };
 };
 

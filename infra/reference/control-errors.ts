@@ -1,5 +1,5 @@
 import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
-import { TooManyKeysToday } from '../../functions/control/api-keys/member-quota.ts';
+import { tooManyOfMember } from '../../functions/control/api-keys/key-quota.ts';
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../functions/control/deployments/errors.ts';
 import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
@@ -94,7 +94,7 @@ export const controlErrorReplies = {
       'There were too many attempts, or a member created too many API keys today. `retry-after` is the time to wait before the next one.',
     schema: 'Error',
     headers: ['retry-after'],
-    examples: examplesOf({ too_many_attempts: new TooManyAttempts(), too_many_keys: new TooManyKeysToday(20, 0) }),
+    examples: examplesOf({ too_many_attempts: new TooManyAttempts(), too_many_keys: tooManyOfMember(20, 0) }),
   },
   500: {
     description: 'An internal error. It has been logged under the request id.',

@@ -16,6 +16,15 @@ export const BilledDay = z.object({
 });
 export type BilledDay = z.output<typeof BilledDay>;
 
+/** What was read of a UTC day so far: the sources up to one of them, in the order of their ids. */
+export const PartOfDay = BilledDay.extend({
+  /** The last API key or deployment that was read. */
+  after: z.string(),
+  /** The number of sources that were read, also without events. */
+  sources: z.int().min(1),
+});
+export type PartOfDay = z.output<typeof PartOfDay>;
+
 /** What is billed of a closed month, by all invoices together: each of its days as it was read last. */
 export const BilledMonth = z.object({
   organization: z.string(),

@@ -1,17 +1,19 @@
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, PreconditionFailed } from '../http/errors.ts';
-import { BilledDay, BilledMonth, BillingState, NOTHING_BILLED, type ReplacedMonth } from './billed-month.ts';
+import { BilledDay, BilledMonth, BillingState, NOTHING_BILLED, PartOfDay, type ReplacedMonth } from './billed-month.ts';
 import type { Invoice } from './invoice.ts';
 
 const BILLED = 'billed#';
 const READ = 'read#';
+const PART = 'part#';
 const RATED_AGAIN = 'rated-again#';
 
 const monthPlace = (organization: string, month: string): Place => ({ account: organization, record: BILLED + month });
 const statePlace = (organization: string): Place => ({ account: organization, record: 'state' });
 const ratedAgainPlace = (organization: string, day: string): Place => ({ account: organization, record: RATED_AGAIN + day });
 const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
+const partPrefix = (invoice: string): string => `${PART}${invoice}#`;
 
 /** The days that are billed otherwise. */
 const daysThatDiffer = (one: BilledMonth, other: BilledMonth): string[] =>
@@ -29,7 +31,7 @@ class AlreadyBuiltOn extends Conflict {
 
 /**
  * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`, `billed#<month>`, and while a month is being
- * closed `read#<invoice>#<day>`, and `rated-again#<day>`.
+ * closed `read#<invoice>#<day>` and `part#<invoice>#<day>`, and `rated-again#<day>`.
  */
 export const createBilledMonthsStore = (table: AccountTable) => {
   const getState = async (organization: string): Promise<BillingState> => {
@@ -88,9 +90,27 @@ export const createBilledMonthsStore = (table: AccountTable) => {
       return days;
     },
 
-    /** Keeps what was read of a day for an invoice: the first one that is kept is what the invoice bills. @throws PreconditionFailed if there is one */
-    toKeepDay: (organization: string, invoice: string, day: string, read: BilledDay): Write =>
+    /** The days that were read in part for an invoice. */
+    readParts: async (organization: string, invoice: string): Promise<Map<string, PartOfDay>> => {
+      const parts = new Map<string, PartOfDay>();
+      const prefix = partPrefix(invoice);
+      for await (const row of table.all({ account: organization, prefix }))
+        parts.set(String(row.record).slice(prefix.length), PartOfDay.parse(row));
+      return parts;
+    },
+
+    /**
+     * Keeps what was read of a day for an invoice, and forgets the part that was read before: the first one that is kept is what the invoice bills.
+     * @throws PreconditionFailed if there is one
+     */
+    toKeepDay: (organization: string, invoice: string, day: string, read: BilledDay): Write[] => [
       table.toCreate({ account: organization, record: readPrefix(invoice) + day }, read, () => new PreconditionFailed()),
+      table.toDelete({ account: organization, record: partPrefix(invoice) + day }),
+    ],
+
+    /** Keeps what was read of a day so far. Any part is right, so the last one that is kept counts. */
+    toKeepPart: (organization: string, invoice: string, day: string, part: PartOfDay): Write =>
+      table.toPut({ account: organization, record: partPrefix(invoice) + day }, part),
 
     /**
      * Notes that events of a day were rated again, so that the next invoice reads it, although the totals of the day may be too old to show that. It

@@ -33,7 +33,7 @@ export const createBillingTasks = (queue: MessageQueue) => ({
    * of a minute must not be lost, because no other may follow.
    * @param step distinguishes the messages of a task that continues itself
    */
-  send: (task: BillingTask, nowMs: number, step = 0): Promise<void> => {
+  send: (task: BillingTask, nowMs: number, step: number | string = 0): Promise<void> => {
     const body = JSON.stringify(task);
     const hash = createHash('sha256').update(body).digest('base64url');
     const slot = task.task === 'alert' ? nowMs : Math.floor(nowMs / SLOT_MS);

@@ -1,4 +1,4 @@
-import { randomBase62, toBase62 } from './base62.ts';
+import { fromBase62, randomBase62, toBase62 } from './base62.ts';
 
 /** Every kind of id and its prefix, so that people can recognize a pasted id. */
 export const prefixes = {
@@ -42,6 +42,10 @@ export const timeOfId = (atMs: number): string => toBase62(atMs, TIME_CHARACTERS
 /** A new id that begins with its time, so that ids in a table sort by creation; 65 bits are random. */
 export const newTimedId = (kind: RandomIdKind, atMs: number): string =>
   prefixes[kind] + timeOfId(atMs) + randomBase62(RANDOM_CHARACTERS - TIME_CHARACTERS);
+
+/** When an id with a time was created, in milliseconds since the epoch. */
+export const timeOfTimedId = (kind: RandomIdKind, id: string): number =>
+  fromBase62(id.slice(prefixes[kind].length, prefixes[kind].length + TIME_CHARACTERS));
 
 /** The same id with another prefix: a reply's id can be derived from its request's id, and vice versa. */
 export const idLike = (kind: IdKind, other: string): string => prefixes[kind] + other.slice(other.search(/[_-]/) + 1);

@@ -46,7 +46,7 @@ interface DocumentDependencies {
 /** Makes and changes invoices and credit notes with the code of the service. */
 export const openDocuments = async ({ test, ingestion, catalogue, billing, now }: DocumentDependencies) => {
   const { database, tables, models, limiters } = test;
-  const { usage, gpuEvents, totals } = ingestion;
+  const { usage, gpuEvents, totals, rollups } = ingestion;
   const { invoices, creditNotes, billed: billedMonths, billingTasks: tasks } = billing;
   const files = createFiles();
   const nameOf = async (id: string): Promise<string> => `Organization ${id}`;
@@ -55,7 +55,7 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
   const control = { ...billing, nameOf };
 
   const closing: CloseDependencies = {
-    ...{ ...control, billedMonths, limiters, usage, gpuEvents, models, catalogue, totals, tasks, now },
+    ...{ ...control, billedMonths, limiters, usage, gpuEvents, rollups, models, catalogue, totals, tasks, now },
     files: files satisfies BillingFiles,
     taxes: noTaxes,
     release: 'test',
@@ -90,7 +90,8 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
       await createCreditNote(control, actor(), id, { amount: dollarsOf(nanos), reason: 'An outage.' });
     },
 
-    verify: (id: string): Promise<Verification> => verifyInvoice({ limiters, usage, gpuEvents, invoices, billedMonths, files }, id),
+    verify: (id: string): Promise<Verification> =>
+      verifyInvoice({ limiters, usage, gpuEvents, rollups, invoices, billedMonths, files }, id),
 
     /** Removes the invoice with the last number, its files and what was read for it, as if its month had never been closed. */
     forget: async (invoice: Invoice): Promise<void> => {

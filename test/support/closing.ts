@@ -13,10 +13,11 @@ import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { closableAt } from '../../shared/billing/month.ts';
 import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { Seller } from '../../shared/billing/seller.ts';
-import type { Database } from '../../shared/database/database.ts';
+import { ConditionFailed, type Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
+import { newTimedId } from '../../shared/ids/id.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
@@ -26,11 +27,11 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import { type GpuEvent, gpuEventId } from '../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
+import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { addEvent, noTotals } from '../../shared/usage/totals.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { TestBillingFiles } from './billing-files.ts';
 import type { TestDatabase } from './database.ts';
-import { newId } from './new-id.ts';
 
 const MODEL_PRICES: readonly Price[] = [
   { version: 'price_1', effective_at: 0, prompt_nanos: 100_000_003, cached_prompt_nanos: 10_000_001, completion_nanos: 400_000_007 },
@@ -45,6 +46,9 @@ const SELLER = Seller.parse({
   address: { lines: ['Kai 1', '20457 Hamburg'], country: 'DE' },
   version: 0,
 });
+
+/** Keys are older than all usage. */
+const CREATED_MS = Date.parse('2024-01-01');
 
 const bucketOf = (keyId: string, requestId: string, shards: number, atMs: number): string =>
   `${shardId(keyId, shardOf(requestId, shards))} ${Math.floor(atMs / BUCKET_MS) * BUCKET_MS}`;
@@ -65,6 +69,7 @@ const storesOver = (database: Database, tables: TestDatabase['tables']) => {
     usage: createUsageStore(database, table('Usage')),
     gpuEvents: createGpuEventStore(database, table('Usage')),
     totals: createOrganizationTotalsStore(database, table('Usage')),
+    rollups: createRollupStore(database, table('Usage')),
     models: createModelStore(database, table('Models')),
     catalogue: createCatalogueStore(rows('Deployments')),
   };
@@ -112,6 +117,20 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
     };
   };
 
+  /** Does to a key's limiter what an admission does. */
+  const noteUse = async (keyId: string, atMs: number): Promise<void> => {
+    const write = database.database.update({
+      TableName: database.tables.Keys as string,
+      Key: { id: keyId },
+      UpdateExpression: 'SET last_used = :at',
+      ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(last_used) OR last_used < :at)',
+      ExpressionAttributeValues: { ':at': atMs },
+    });
+    await write.catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error;
+    });
+  };
+
   return {
     ...stores,
     files: bucket.files,
@@ -119,8 +138,11 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
     /** The tasks that were sent. */
     sent,
 
-    addKey: async (organization: string, { lastUsedMs, shards = 1 }: { lastUsedMs?: number; shards?: number } = {}): Promise<string> => {
-      const keyId = newId('key');
+    addKey: async (
+      organization: string,
+      { createdMs = CREATED_MS, lastUsedMs, shards = 1 }: { createdMs?: number; lastUsedMs?: number; shards?: number } = {},
+    ): Promise<string> => {
+      const keyId = newTimedId('key', createdMs);
       for (let shard = 0; shard < shards; shard++) {
         const item = { ...newLimiterItem(shardId(keyId, shard), organization, { set: {} }), ...(shards > 1 && { shards }) };
         const used = lastUsedMs === undefined ? item : { ...item, last_used: lastUsedMs };
@@ -152,6 +174,7 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
       const [requestId = ''] = event.request_id.split('#', 1);
       used.add(bucketOf(event.key_id, requestId, shards, event.admitted_at));
       await transact(database.database, [stores.usage.toPut(event, shards)]);
+      await noteUse(event.key_id, event.admitted_at);
       return event;
     },
 

@@ -13,6 +13,7 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { type Draft, type DraftDependencies, type Drafting, draftInvoice } from './draft-invoice.ts';
 import { invoiceIdOf } from './invoice-id.ts';
 import { OutOfTime } from './read-day.ts';
+import { progressOf } from './read-days.ts';
 
 export interface CloseDependencies extends DraftDependencies, IssueDependencies {
   settings: IssueDependencies['settings'];
@@ -94,11 +95,11 @@ const findInvoice = async ({ invoices }: CloseDependencies, { organization, mont
 const isNext = ({ last_closed_month: last }: Drafting['state'], month: string): boolean => last === null || month <= nextMonth(last);
 
 /** Continues by another task, because the time is over. @throws Error if nothing was read this time, so that it could go on for ever */
-const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, daysBefore: number): Promise<void> => {
-  const { size } = await deps.billedMonths.readDays(of.organization, invoice);
-  if (size === daysBefore) throw new Error(`No day of ${of.month} of ${of.organization} could be read in the time of one invocation.`);
-  await deps.tasks.send({ task: 'close', ...of }, deps.now(), size);
-  logInfo('month_continues', { ...of, invoice, days: size });
+const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
+  const progress = await progressOf(deps, of.organization, invoice);
+  if (progress === before) throw new Error(`No API key of ${of.organization} could be read for ${of.month} in the time of one invocation.`);
+  await deps.tasks.send({ task: 'close', ...of }, deps.now(), progress);
+  logInfo('month_continues', { ...of, invoice, progress });
 };
 
 /** Whether a closing failed because another one has closed the month at the same time. */
@@ -112,12 +113,12 @@ const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string)
     logInfo('month_not_next', { ...of, last_closed_month: state.last_closed_month });
     return false;
   }
-  const { size: daysBefore } = await deps.billedMonths.readDays(organization, invoice);
+  const before = await progressOf(deps, organization, invoice);
   try {
     await close(deps, { ...of, invoice, state });
   } catch (error) {
     if (error instanceof OutOfTime) {
-      await continueLater(deps, of, invoice, daysBefore);
+      await continueLater(deps, of, invoice, before);
       return false;
     }
     const isClosed = isClosedMeanwhile(error) && (await deps.billedMonths.get(organization, month)) !== undefined;

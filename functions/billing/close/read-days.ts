@@ -1,18 +1,18 @@
-import type { BilledDay } from '../../../shared/billing/billed-month.ts';
+import type { BilledDay, PartOfDay } from '../../../shared/billing/billed-month.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
-import type { BillingFiles } from '../../../shared/billing/billing-files.ts';
+import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
-import { storeDay } from './day-file.ts';
-import { OutOfTime, readDay } from './read-day.ts';
-import { openSources, type SourceDependencies } from './sources.ts';
+import { loadDay, storeDay } from './day-file.ts';
+import { OutOfTime, type ReadBefore, readDay } from './read-day.ts';
+import { type EventSource, openSources, type SourceDependencies } from './sources.ts';
 
 export interface ReadDependencies extends SourceDependencies {
   database: Database;
   files: BillingFiles;
-  billedMonths: Pick<BilledMonthsStore, 'readDays' | 'toKeepDay'>;
+  billedMonths: Pick<BilledMonthsStore, 'readDays' | 'readParts' | 'toKeepDay' | 'toKeepPart'>;
   /** False when a task must save its progress and end. */
   hasTime: () => boolean;
 }
@@ -27,34 +27,76 @@ export interface Reading {
   days: readonly string[];
 }
 
-/** Keeps what was read, unless another closing of the same month has kept the day before. */
-const keep = async (deps: ReadDependencies, { organization, invoice }: Reading, day: string, read: BilledDay): Promise<void> => {
+/** The most recent part of a day that was read in an earlier invocation. */
+const openPart = async ({ files }: ReadDependencies, { organization }: Reading, day: string, part: PartOfDay): Promise<ReadBefore> => {
+  const file = await loadDay(files, organization, day, part);
+  const counted = file ? await getFile(files, file.counted) : Buffer.alloc(0);
+  return { groups: file?.groups ?? [], sources: file?.sources ?? [], counted, after: part.after, read: part.sources };
+};
+
+/** Keeps a day that was read, unless another closing of the same month has kept it before. */
+const keepDay = async (deps: ReadDependencies, { organization, invoice }: Reading, day: string, read: BilledDay): Promise<void> => {
   try {
-    await transact(deps.database, [deps.billedMonths.toKeepDay(organization, invoice, day, read)]);
+    await transact(deps.database, deps.billedMonths.toKeepDay(organization, invoice, day, read));
   } catch (error) {
     if (!(error instanceof PreconditionFailed)) throw error;
   }
 };
 
+/** Reads a day from where an earlier invocation has ended, and keeps what was read: the day, or a part of it. @returns errors */
+const readAndKeep = async (
+  deps: ReadDependencies,
+  reading: Reading,
+  day: string,
+  { sources, part, parallel }: { sources: readonly EventSource[]; part: PartOfDay | undefined; parallel: number },
+): Promise<unknown[]> => {
+  const { organization, invoice } = reading;
+  const before = part && (await openPart(deps, reading, day, part));
+  const read = await readDay(organization, day, sources, { before, parallel, hasTime: deps.hasTime });
+  const hasMore = read.read > (before?.read ?? 0);
+  if (!read.isWhole && !hasMore) return read.failures;
+  const stored = await storeDay(deps.files, read);
+  if (read.isWhole) await keepDay(deps, reading, day, stored);
+  else
+    await transact(deps.database, [
+      deps.billedMonths.toKeepPart(organization, invoice, day, { ...stored, after: read.after, sources: read.read }),
+    ]);
+  return read.failures;
+};
+
 /**
- * Reads the events of these days, each once for an invoice: a day that was read before is not read again, even if the function crashed since or another
- * one closes the same month. With many keys, one day is read after the other, so that each invocation completes some.
- * @throws OutOfTime if days are missing when the time ends; what was read is kept
+ * Reads the events of these days, each once for an invoice: a day or an API key that was read before is not read again, even if the function crashed
+ * since or another one closes the same month. With many keys, one day is read after the other, so that few are read in part.
+ * @throws OutOfTime if days are missing when the time ends; AggregateError if a source could not be read. What was read is kept
  */
 export const readDays = async (deps: ReadDependencies, reading: Reading): Promise<Map<string, BilledDay>> => {
   const { organization, invoice, days } = reading;
   const kept = await deps.billedMonths.readDays(organization, invoice);
   const missing = days.filter((day) => !kept.has(day));
   if (missing.length === 0) return kept;
+  const parts = await deps.billedMonths.readParts(organization, invoice);
   const sourcesOf = await openSources(deps, organization, missing);
   const most = Math.max(1, ...missing.map((day) => sourcesOf(day).length));
   const daysAtOnce = Math.max(1, Math.floor(PARALLEL / most));
-  const failures = await inParallel(missing, daysAtOnce, async (day) => {
+  const ofSources: unknown[] = [];
+  const ofDays = await inParallel(missing, daysAtOnce, async (day) => {
     if (!deps.hasTime()) throw new OutOfTime();
-    const read = await readDay(organization, day, sourcesOf(day), { parallel: Math.ceil(PARALLEL / daysAtOnce), hasTime: deps.hasTime });
-    await keep(deps, reading, day, await storeDay(deps.files, read));
+    const of = { sources: sourcesOf(day), part: parts.get(day), parallel: Math.ceil(PARALLEL / daysAtOnce) };
+    ofSources.push(...(await readAndKeep(deps, reading, day, of)));
   });
+  const failures = [...ofDays, ...ofSources];
   throwFailures(failures.filter((failure) => !(failure instanceof OutOfTime)));
   if (failures.length > 0) throw new OutOfTime();
   return deps.billedMonths.readDays(organization, invoice);
+};
+
+/** How much was read for an invoice: whole days, and sources of other days. It differs whenever something more was read. */
+export const progressOf = async (
+  { billedMonths }: Pick<ReadDependencies, 'billedMonths'>,
+  organization: string,
+  invoice: string,
+): Promise<string> => {
+  const days = await billedMonths.readDays(organization, invoice);
+  const parts = await billedMonths.readParts(organization, invoice);
+  return `${days.size}.${[...parts.values()].reduce((sum, { sources }) => sum + sources, 0)}`;
 };

@@ -14,8 +14,8 @@ import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type ApiKeyWithSecret, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
+import { type QuotaDependencies, toCountKey } from './key-quota.ts';
 import { settingsOf } from './key-settings.ts';
-import { type QuotaDependencies, toCountForCreator } from './member-quota.ts';
 import { addConcurrency } from './organization-concurrency.ts';
 import { boundsAfter } from './owner-restrictions.ts';
 
@@ -117,7 +117,7 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
     ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckContent(owner),
     deps.payloadLogs.toCheck(organization, log?.version ?? 0, () => new ChangedMeanwhile()),
-    ...toCountForCreator(deps, actor),
+    ...toCountKey(deps, actor, organization),
     ...writes,
     ...deps.apiKeys.toCreate(key),
     deps.apiKeys.toKeepSecret(key, { hash }),

@@ -136,8 +136,8 @@ test('invoices are listed newest first, page by page, and by month', async () =>
 test('what was read of a day for an invoice stays what it was', async () => {
   const billed = createBilledMonthsStore(createAccountTable(database.database, database.tables.Billing as string));
   const day = { events: 1, cost_nanos: 2n ** 60n + 1n, gpu_seconds: 0n, gpu_cost_nanos: 0n, sha256: 'a' };
-  await transact(database.database, [billed.toKeepDay(organization, 'inv_1', '2026-10-01', day)]);
-  const again = [billed.toKeepDay(organization, 'inv_1', '2026-10-01', { ...day, sha256: 'b' })];
+  await transact(database.database, billed.toKeepDay(organization, 'inv_1', '2026-10-01', day));
+  const again = billed.toKeepDay(organization, 'inv_1', '2026-10-01', { ...day, sha256: 'b' });
   await expect(transact(database.database, again)).rejects.toMatchObject({ status: 412 });
   expect(await billed.readDays(organization, 'inv_1')).toEqual(new Map([['2026-10-01', day]]));
 });

@@ -244,9 +244,9 @@ describe('closing', () => {
     expect((await invoiceOf()).subtotal_nanos).toBe(28_002n);
   });
 
-  test('fails if an invocation can read no day at all, instead of going on for ever', async () => {
+  test('fails if an invocation can read no API key at all, instead of going on for ever', async () => {
     await usage('2026-10-02');
-    await expect(close(MONTH, { hasTime: () => false })).rejects.toThrow('No day of 2026-10');
+    await expect(close(MONTH, { hasTime: () => false })).rejects.toThrow('could be read for 2026-10 in the time of one invocation');
     expect(closing.sent).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import type { KeyItem } from '../../../../shared/admission/key-item.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import { type PresentedKey, parseSecret } from '../../../../shared/admission/secret.ts';
 import { shardId } from '../../../../shared/admission/shards.ts';
+import { MAX_CHANGED_AT_ONCE } from '../../../../shared/admission/spread-configuration.ts';
 import { epochOf } from '../../../../shared/admission/sweep-epoch.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { accountStores } from '../../../support/account-stores.ts';
@@ -44,6 +45,13 @@ const create = async (concurrency: number, budgets = {}) => {
   const { id, secret } = await createApiKey(accountStores(database), admin, body);
   return { id, key: parseSecret(secret) as PresentedKey };
 };
+
+test('an owner creates a key with as many limiter items as one transaction can change', async () => {
+  const owner = await storeUser(accountStores(database), { role: 'owner', organization, nowMs: START });
+  const limits = { concurrency: 12 * MAX_CHANGED_AT_ONCE, requests_per_minute: 600_000, tokens_per_minute: 1_000_000_000 };
+  const { id } = await createApiKey(accountStores(database), owner, NewApiKey.parse({ name: 'k', limits }));
+  expect(await shardsOfKey(id)).toHaveLength(MAX_CHANGED_AT_ONCE);
+});
 
 const shardsOfKey = async (id: string): Promise<KeyItem[]> => (await readAllShards(database.limiters, id)) as KeyItem[];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -4,6 +4,7 @@ import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { revokeApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { storeUser } from '../../../support/stored-users.ts';
@@ -79,7 +80,32 @@ describe('a member', () => {
   });
 });
 
-test('an owner has no quota, but has reached one after becoming a member', async () => {
+test('an organization creates at most a thousand keys a day, whoever of its users creates them', async () => {
+  const stores = accountStores(database);
+  const admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: MORNING });
+  const { id } = await createOrganization(stores, admin.origin, { name: 'Busy' });
+  const owner = await storeUser(stores, { role: 'owner', organization: id, nowMs: MORNING });
+  const member = await storeUser(stores, { role: 'member', organization: id, nowMs: MORNING });
+  const count = (): Promise<void> =>
+    transact(database.database, [
+      stores.attempts.toCountInSpan({ kind: 'api_key', span: 'day', account: id, max: 1_000 }, MORNING, () => new Error('full')),
+    ]);
+  for (let i = 0; i < 998; i++) await count();
+  await create(owner);
+  const last = await create(member);
+  await revoke(member, last.id);
+  for (const by of [owner, member])
+    await expect(create(by)).rejects.toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      message: expect.stringContaining('1000 API keys per day'),
+      headers: { 'retry-after': String(HOURS_LEFT * 3_600) },
+    });
+  await createApiKey(stores, admin, NewApiKey.parse({ name: 'key', organization: id }));
+  await create(at(owner, MORNING + HOURS_LEFT * 3_600_000));
+});
+
+test('an owner has no quota of their own, but has reached one after becoming a member', async () => {
   const owner = await user('owner');
   const keys = [];
   for (let i = 0; i < 6; i++) keys.push((await create(owner)).id);

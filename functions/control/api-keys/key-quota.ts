@@ -9,6 +9,9 @@ const MIN_CREATIONS_PER_DAY = 20;
 /** A tenth of the keys that an organization can ever have, so that one member cannot use them up. */
 const MAX_KEYS_EVER = 1_000;
 
+/** As many as an organization can have active. Each key makes closing a month more expensive, used or not. */
+const MAX_CREATIONS_PER_DAY = 1_000;
+
 const DAY_MS = 86_400_000;
 const MS = 1_000;
 
@@ -24,18 +27,30 @@ const tooManyEver = (): Conflict =>
     message: `A member can create at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate an existing key, or ask an owner of your organization to create one.`,
   });
 
-/** 429 for a member who created too many keys on one day. */
-export class TooManyKeysToday extends ApiError {
-  constructor(max: number, nowMs: number) {
+/** 429: too many keys were created on one day. */
+class TooManyKeysToday extends ApiError {
+  constructor(nowMs: number, message: string) {
     super({
       status: 429,
       type: 'requests',
       code: 'rate_limit_exceeded',
-      message: `You can create at most ${max} API keys per day (UTC). Rotate an existing key, try again tomorrow, or ask an owner of your organization to create one.`,
+      message,
       headers: { 'retry-after': String(Math.ceil((DAY_MS - (nowMs % DAY_MS)) / MS)) },
     });
   }
 }
+
+export const tooManyOfMember = (max: number, nowMs: number): ApiError =>
+  new TooManyKeysToday(
+    nowMs,
+    `You can create at most ${max} API keys per day (UTC). Rotate an existing key, try again tomorrow, or ask an owner of your organization to create one.`,
+  );
+
+const tooManyOfOrganization = (nowMs: number): ApiError =>
+  new TooManyKeysToday(
+    nowMs,
+    `An organization can create at most ${MAX_CREATIONS_PER_DAY} API keys per day (UTC). Rotate an existing key, or try again tomorrow.`,
+  );
 
 export interface QuotaDependencies {
   apiKeys: ApiKeyStore;
@@ -43,23 +58,24 @@ export interface QuotaDependencies {
 }
 
 /**
- * The writes that count a new key for its creator, in the transaction that creates it. They fail if a member has reached their quota. Owners have
- * none, but are counted, because they can become members. Admins and operators never do.
+ * The writes that count a new key for its creator and its organization, in the transaction that creates it. They fail if a member, or the organization
+ * on one day, has reached its quota. Owners have none of their own, but are counted, because they can become members. Admins and operators never do,
+ * and are not counted.
  */
-export const toCountForCreator = ({ apiKeys, attempts }: QuotaDependencies, actor: Actor): Write[] => {
+export const toCountKey = ({ apiKeys, attempts }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
   const { userId, role, maxApiKeys, origin } = actor;
   if (role === 'admin') return [];
-  if (role === 'owner') return apiKeys.toCountFor(userId);
+  const ofDay = (account: string, max: number, refused: () => Error): Write =>
+    attempts.toCountInSpan({ kind: 'api_key', span: 'day', account, max }, origin.nowMs, refused);
+  const ofOrganization = ofDay(organization, MAX_CREATIONS_PER_DAY, () => tooManyOfOrganization(origin.nowMs));
+  if (role === 'owner') return [...apiKeys.toCountFor(userId), ofOrganization];
   const perDay = Math.max(MIN_CREATIONS_PER_DAY, maxApiKeys);
   return [
     ...apiKeys.toCountFor(userId, {
       active: { max: maxApiKeys, refused: () => tooManyActive(maxApiKeys) },
       ever: { max: MAX_KEYS_EVER, refused: tooManyEver },
     }),
-    attempts.toCountInSpan(
-      { kind: 'api_key', span: 'day', account: userId, max: perDay },
-      origin.nowMs,
-      () => new TooManyKeysToday(perDay, origin.nowMs),
-    ),
+    ofDay(userId, perDay, () => tooManyOfMember(perDay, origin.nowMs)),
+    ofOrganization,
   ];
 };

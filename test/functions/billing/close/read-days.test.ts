@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { CloseDependencies } from '../../../../functions/billing/close/close-month.ts';
+import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
+import { readDays } from '../../../../functions/billing/close/read-days.ts';
+import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
+import { type Closing, createClosing, MODEL } from '../../../support/closing.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+
+let database: TestDatabase;
+let bucket: TestBillingFiles;
+let closing: Closing;
+let organization: string;
+/** The queries for events, by key. */
+let queries: Map<string, number>;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  bucket = await startBillingFiles();
+  closing = await createClosing(database, bucket);
+});
+afterAll(async () => {
+  await bucket.close();
+  await database.close();
+});
+beforeEach(() => {
+  organization = newId('organization');
+  queries = new Map();
+});
+
+const DAY = '2026-10-02';
+const BUCKETS_A_DAY = 144;
+const at = (time: string, day = DAY): number => Date.parse(`${day}T${time}Z`);
+
+/** The dependencies of a closing that counts its queries. */
+const counting = (process: Partial<CloseDependencies> = {}): CloseDependencies => {
+  const dependencies = closing.dependencies(process);
+  const listByBucket: CloseDependencies['usage']['listByBucket'] = (shard, ...rest) => {
+    queries.set(shard, (queries.get(shard) ?? 0) + 1);
+    return dependencies.usage.listByBucket(shard, ...rest);
+  };
+  return { ...dependencies, usage: { listByBucket } };
+};
+
+const read = (days: string[] = [DAY], process: Partial<CloseDependencies> = {}) =>
+  readDays(counting(process), { organization, invoice: 'inv_1', days });
+
+const use = (key_id: string, admitted_at: number, shards = 1) => closing.addUsage({ key_id, org_id: organization, admitted_at }, shards);
+
+describe('the events of an API key', () => {
+  test('are not looked for before its creation, or after its last use', async () => {
+    const key = await closing.addKey(organization, { createdMs: at('10:05:00') });
+    await use(key, at('10:05:01'));
+    await use(key, at('11:55:00'));
+    const days = await read(['2026-10-01', DAY, '2026-10-03']);
+    expect(days.get(DAY)?.events).toBe(2);
+    // From 10:00 to 12:00.
+    expect(queries).toEqual(new Map([[key, 12]]));
+  });
+
+  test('are found in the ten minutes in which it was created or last used, although clocks differ by seconds', async () => {
+    const key = await closing.addKey(organization, { createdMs: at('00:00:10'), lastUsedMs: at('23:59:50') });
+    await use(key, at('23:59:55', '2026-10-01'));
+    await use(key, at('00:00:05', '2026-10-03'));
+    const days = await read(['2026-10-01', DAY, '2026-10-03']);
+    expect([...days.values()].map(({ events }) => events)).toEqual([1, 0, 1]);
+  });
+
+  test('take one query for all days if it was never used, also after it was revoked', async () => {
+    for (let keys = 0; keys < 3; keys++) await closing.addKey(organization, { shards: 3 });
+    const dependencies = counting();
+    const listDays = jest.fn(dependencies.rollups.listDays);
+    const days = await readDays({ ...dependencies, rollups: { listDays } }, { organization, invoice: 'inv_1', days: [DAY, '2026-10-30'] });
+    expect(days.size).toBe(2);
+    expect(queries.size).toBe(0);
+    expect(listDays).toHaveBeenCalledTimes(3);
+  });
+
+  test('are read on the days of its totals if its limiter was lost, and its last use with it', async () => {
+    const key = await closing.addKey(organization, { shards: 2 });
+    const event = await use(key, at('10:00:00'), 2);
+    const totals = noTotals();
+    addEvent(totals, event);
+    await closing.rollups.put({ keyId: key, day: DAY, model: MODEL, orgId: organization, totals });
+    await database.database.update({
+      TableName: database.tables.Keys as string,
+      Key: { id: key },
+      UpdateExpression: 'REMOVE last_used',
+    });
+    const days = await read([DAY, '2026-10-03']);
+    expect(days.get(DAY)?.events).toBe(1);
+    expect([...queries.values()]).toEqual([BUCKETS_A_DAY, BUCKETS_A_DAY]);
+  });
+});
+
+describe('a day that does not fit one invocation', () => {
+  /** Reads the day in invocations that have time for one more API key each. @returns the number of invocations */
+  const readByKeys = async (keys: readonly string[]): Promise<number> => {
+    for (let invocations = 1; ; invocations++) {
+      const wanted = keys[invocations - 1];
+      try {
+        await read([DAY], { hasTime: () => wanted === undefined || !queries.has(wanted) });
+        return invocations;
+      } catch (error) {
+        if (!(error instanceof OutOfTime) || invocations > keys.length) throw error;
+      }
+    }
+  };
+
+  test('continues after the API keys that were read, and reads none twice', async () => {
+    const keys: string[] = [];
+    // More than are read at the same time.
+    for (let i = 0; i < 40; i++) {
+      const key = await closing.addKey(organization, { createdMs: at('10:02:00') + i, lastUsedMs: at('10:07:00') });
+      keys.push(key);
+      if (i % 2 === 0) await use(key, at('10:05:00'));
+    }
+    const whole = await readDays(counting(), { organization, invoice: 'inv_whole', days: [DAY] });
+    queries.clear();
+
+    expect(await readByKeys(keys.filter((_, i) => i % 15 === 0))).toBeGreaterThan(2);
+    expect(queries).toEqual(new Map(keys.map((key) => [key, 1])));
+    const [inParts] = (await closing.billedMonths.readDays(organization, 'inv_1')).values();
+    expect(inParts).toEqual(whole.get(DAY));
+    expect(inParts?.events).toBe(20);
+    expect(await closing.billedMonths.readParts(organization, 'inv_1')).toEqual(new Map());
+  });
+
+  test('keeps what was read when one API key cannot be read', async () => {
+    const keys: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const key = await closing.addKey(organization, { createdMs: at('10:00:00') + i });
+      await use(key, at('10:05:00'));
+      keys.push(key);
+    }
+    const dependencies = counting();
+    const failing: CloseDependencies['usage']['listByBucket'] = (shard, ...rest) => {
+      if (shard === keys[1]) throw new Error('The database is slow.');
+      return dependencies.usage.listByBucket(shard, ...rest);
+    };
+    const of = { organization, invoice: 'inv_1', days: [DAY] };
+    await expect(readDays({ ...dependencies, usage: { listByBucket: failing } }, of)).rejects.toThrow('The database is slow.');
+    queries.clear();
+    expect((await readDays(dependencies, of)).get(DAY)?.events).toBe(3);
+    expect([...queries.keys()].sort()).toEqual(keys.slice(1).sort());
+  });
+});
