@@ -57,6 +57,7 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
   const closing: CloseDependencies = {
     ...{ ...control, billedMonths, limiters, usage, gpuEvents, rollups, models, catalogue, totals, tasks, now },
     files: files satisfies BillingFiles,
+    organizations: { getMany: async (ids) => ids.map((id) => ({ id, name: id, createdAtMs: Date.parse('2026-09-01') })) },
     taxes: noTaxes,
     release: 'test',
     hasTime: () => true,

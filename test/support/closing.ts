@@ -10,7 +10,7 @@ import { createBillingSettingsStore } from '../../shared/billing/billing-setting
 import { type BillingTask, createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../shared/billing/invoice.ts';
 import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
-import { closableAt } from '../../shared/billing/month.ts';
+import { closableAt, startOfMonth } from '../../shared/billing/month.ts';
 import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { Seller } from '../../shared/billing/seller.ts';
 import { ConditionFailed, type Database } from '../../shared/database/database.ts';
@@ -81,6 +81,8 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
   /** Partitions with events. Thousands of others are empty, and each query of an emulator takes a millisecond. */
   const used = new Set<string>();
   const sent: BillingTask[] = [];
+  /** An organization was created in the month that is closed first. */
+  const firstMonths = new Map<string, string>();
   const model = {
     name: MODEL,
     status: 'published' as const,
@@ -108,6 +110,9 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
       usage: { listByBucket },
       files: bucket.files,
       nameOf: async (id) => `Organization ${id}`,
+      organizations: {
+        getMany: async (ids) => ids.map((id) => ({ id, name: id, createdAtMs: startOfMonth(firstMonths.get(id) as string) })),
+      },
       taxes: noTaxes,
       release: 'test',
       tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body) as BillingTask) }),
@@ -208,8 +213,10 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
       for (const row of rows.values()) await stores.totals.put(row);
     },
 
-    close: (organization: string, month: string, process?: Parameters<typeof dependencies>[0]): Promise<void> =>
-      closeMonth(dependencies(process), { organization, month }),
+    close: (organization: string, month: string, process?: Parameters<typeof dependencies>[0]): Promise<void> => {
+      firstMonths.set(organization, firstMonths.get(organization) ?? month);
+      return closeMonth(dependencies(process), { organization, month });
+    },
 
     /** The only invoice of a month that is not void. */
     invoiceOf: async (organization: string, month: string): Promise<Invoice> => {

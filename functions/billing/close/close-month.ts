@@ -5,7 +5,8 @@ import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { InvoiceExists, type InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { type IssueDependencies, issueInvoice } from '../../../shared/billing/issue-invoice.ts';
-import { closableAt, nextMonth } from '../../../shared/billing/month.ts';
+import { closableAt, monthOf, nextMonth } from '../../../shared/billing/month.ts';
+import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
@@ -18,6 +19,7 @@ import { progressOf } from './read-days.ts';
 export interface CloseDependencies extends DraftDependencies, IssueDependencies {
   settings: IssueDependencies['settings'];
   invoices: InvoiceStore;
+  organizations: Pick<OrganizationDirectory, 'getMany'>;
   billedMonths: BilledMonthsStore;
   tasks: BillingTasks;
   now: () => number;
@@ -91,8 +93,15 @@ const findInvoice = async ({ invoices }: CloseDependencies, { organization, mont
   return { invoice: all.find(({ state }) => state !== 'void'), nextId: invoiceIdOf(organization, month, all.length) };
 };
 
-/** Whether it is the month's turn: after the last closed one, the first one ever, or again because its invoice is void. */
-const isNext = ({ last_closed_month: last }: Drafting['state'], month: string): boolean => last === null || month <= nextMonth(last);
+/**
+ * Whether it is the month's turn: the one after the last closed one, or an earlier one, whose invoice is void or whose closing failed. The first one is
+ * that of the organization's creation.
+ */
+const isNext = async ({ organizations }: CloseDependencies, { organization, month }: Month, last: string | null): Promise<boolean> => {
+  if (last !== null) return month <= nextMonth(last);
+  const [found] = await organizations.getMany([organization]);
+  return found !== undefined && month === monthOf(found.createdAtMs);
+};
 
 /** Continues by another task, because the time is over. @throws Error if nothing was read this time, so that it could go on for ever */
 const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
@@ -109,7 +118,7 @@ const isClosedMeanwhile = (error: unknown): boolean => error instanceof InvoiceE
 const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string): Promise<boolean> => {
   const { organization, month } = of;
   const state = await deps.billedMonths.getState(organization);
-  if (!isNext(state, month)) {
+  if (!(await isNext(deps, of, state.last_closed_month))) {
     logInfo('month_not_next', { ...of, last_closed_month: state.last_closed_month });
     return false;
   }
@@ -127,21 +136,35 @@ const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string)
   return true;
 };
 
-/**
- * Closes a UTC month of an organization: makes its invoice from the events, closes the month, issues the invoice if the seller's are issued automatically,
- * and has its files made. Each step that is done is found and not repeated, so a function can crash anywhere and the next call goes on. A month without
- * usage gets no invoice.
- * @throws Error if the month is not over; if events, prices or taxes can't be read
- */
-export const closeMonth = async (deps: CloseDependencies, of: Month): Promise<void> => {
+/** Completes what is left to do of a month. @returns false if it goes on in another task */
+const ensureComplete = async (deps: CloseDependencies, of: Month): Promise<boolean> => {
   const { organization, month } = of;
-  if (deps.now() < closableAt(month))
-    throw new Error(`${month} can be closed from ${new Date(closableAt(month)).toISOString()} on, when its last requests have ended.`);
   const { invoice, nextId } = await findInvoice(deps, of);
-  if (invoice) return complete(deps, invoice);
-  const isClosed = (await deps.billedMonths.get(organization, month)) !== undefined;
-  if (isClosed || !(await ensureClosed(deps, of, nextId))) return;
+  if (invoice) await complete(deps, invoice);
+  if (invoice || (await deps.billedMonths.get(organization, month)) !== undefined) return true;
+  if (!(await ensureClosed(deps, of, nextId))) return false;
   const { invoice: made } = await findInvoice(deps, of);
   logInfo('month_closed', { ...of, invoice: made?.id ?? null, total_nanos: made?.total_nanos ?? null });
   if (made) await complete(deps, made);
+  return true;
+};
+
+/** Has the month after the last closed one closed, if it can be. Only one month of an organization is sent at a time, so their order is certain. */
+const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organization, month }: Month): Promise<void> => {
+  const { last_closed_month } = await billedMonths.getState(organization);
+  const next = nextMonth(month);
+  if (last_closed_month === month && now() >= closableAt(next)) await tasks.send({ task: 'close', organization, month: next }, now());
+};
+
+/**
+ * Closes a UTC month of an organization: makes its invoice from the events, closes the month, issues the invoice if the seller's are issued automatically,
+ * and has its files made. Each step that is done is found and not repeated, so a function can crash anywhere and the next call goes on. A month without
+ * usage gets no invoice. Then the next month is sent, if it is due.
+ * @throws Error if the month is not over; if events, prices or taxes can't be read
+ */
+export const closeMonth = async (deps: CloseDependencies, of: Month): Promise<void> => {
+  const closableMs = closableAt(of.month);
+  if (deps.now() < closableMs)
+    throw new Error(`${of.month} can be closed from ${new Date(closableMs).toISOString()} on, when its last requests have ended.`);
+  if (await ensureComplete(deps, of)) await sendNext(deps, of);
 };

@@ -2,17 +2,17 @@ import type { BilledMonthsStore } from '../../../shared/billing/billed-months-st
 import type { BillingTask, BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
-import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
+import type { BilledOrganization, OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
-import { dueMonths, lastClosableMonth } from './due-months.ts';
+import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
 
 export interface SendDueTasks {
   due: DueStore;
-  billedMonths: Pick<BilledMonthsStore, 'getState'>;
-  invoices: Pick<InvoiceStore, 'listUnfinished'>;
+  billedMonths: Pick<BilledMonthsStore, 'getState' | 'last'>;
+  invoices: Pick<InvoiceStore, 'listUnfinished' | 'ofMonth'>;
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
   meters: Pick<MeterStore, 'getMany'>;
@@ -51,14 +51,32 @@ async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> 
 
 type CloseTask = Extract<BillingTask, { task: 'close' }>;
 
+/** The oldest month that was skipped. Months whose invoice is void are left to an admin. */
+const skippedMonth = async (
+  { billedMonths, invoices }: SendDueTasks,
+  { id, createdAtMs }: BilledOrganization,
+  lastClosed: string,
+): Promise<string | undefined> => {
+  const closed = (await billedMonths.last(id, LOOKED_AT)).map(({ month }) => month);
+  for (const month of skippedMonths(createdAtMs, lastClosed, closed)) if ((await invoices.ofMonth(id, month)).length === 0) return month;
+  return undefined;
+};
+
 const dueOfBatch = async (deps: SendDueTasks, ids: readonly string[], lastClosable: string): Promise<CloseTask[]> => {
   const closed = new Map<string, string | null>();
   const read = async (id: string): Promise<void> => void closed.set(id, (await deps.billedMonths.getState(id)).last_closed_month);
   throwFailures(await inParallel(ids, PARALLEL, read, deps.hasTime));
   const behind = await deps.organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
-  return behind.flatMap(({ id: organization, createdAtMs }) =>
-    dueMonths(createdAtMs, closed.get(organization) ?? null, lastClosable).map((month) => ({ task: 'close', organization, month })),
-  );
+  const due: CloseTask[] = [];
+  const look = async (organization: BilledOrganization): Promise<void> => {
+    const { id, createdAtMs } = organization;
+    const last = closed.get(id) ?? null;
+    const skipped = last === null ? undefined : await skippedMonth(deps, organization, last);
+    const month = skipped ?? dueMonth(createdAtMs, last, lastClosable);
+    if (month !== undefined) due.push({ task: 'close', organization: id, month });
+  };
+  throwFailures(await inParallel(behind, PARALLEL, look, deps.hasTime));
+  return due;
 };
 
 /** Has the months closed that can be closed and are not. Logs how late the oldest of them is, for an alarm. */
@@ -111,7 +129,7 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
 };
 
 /**
- * Sends the tasks that time makes due: months to close, from 01:00 UTC on the 1st of the next month; invoices that were created but not
+ * Sends the tasks that time makes due: the first month to close of each organization, from 01:00 UTC on the 1st of the next month; invoices that were created but not
  * issued or rendered; credit to remove, from 01:00 UTC on the day of its
  * expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing. If one kind fails, the others are sent.
  * @throws AggregateError if a kind failed; the next hour sends it again

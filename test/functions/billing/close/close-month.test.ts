@@ -221,6 +221,33 @@ describe('closing', () => {
     expect((await invoiceOf()).subtotal_nanos).toBe(14_001n);
   });
 
+  test('waits until the month of the organization’s creation is closed', async () => {
+    const created = {
+      organizations: { getMany: async (ids: readonly string[]) => ids.map((id) => ({ id, name: id, createdAtMs: at('2026-09-30') })) },
+    };
+    await usage('2026-09-30');
+    await usage('2026-10-02');
+    for (const month of ['2026-10', '2026-08']) {
+      await close(month, created);
+      expect(await closing.billedMonths.get(organization, month)).toBeUndefined();
+    }
+    await close('2026-09', created);
+    await close('2026-10', created);
+    expect([(await invoiceOf('2026-09')).subtotal_nanos, (await invoiceOf('2026-10')).subtotal_nanos]).toEqual([14_001n, 14_001n]);
+  });
+
+  test('sends the next month if it is due, so that months are closed one after the other', async () => {
+    const closes = () => closing.sent.filter(({ task }) => task === 'close');
+    await close('2026-08', { now: () => at('2026-10-15') });
+    expect(closes()).toEqual([{ task: 'close', organization, month: '2026-09' }]);
+    // Delivered again: the next month may not have been sent.
+    await close('2026-08', { now: () => at('2026-10-15') });
+    expect(closes()).toHaveLength(2);
+    await close('2026-09', { now: () => at('2026-10-15') });
+    await close('2026-08', { now: () => at('2026-10-15') });
+    expect(closes()).toHaveLength(2);
+  });
+
   test('changes nothing the second time, whatever has happened since', async () => {
     await usage('2026-10-02');
     await close();

@@ -123,7 +123,10 @@ test('a month of an organization with very many API keys is closed in few querie
   while ((await closing.billedMonths.get(organization, MONTH)) === undefined) {
     if (count.invocations++ > MAX_INVOCATIONS) break;
     const endMs = spentMs() + INVOCATION_MS;
-    const invocation = { usage, limiters, rollups, hasTime: () => spentMs() < endMs, now: () => closableAt(MONTH) };
+    const organizations: CloseDependencies['organizations'] = {
+      getMany: async () => [{ id: organization, name: 'Large', createdAtMs: MONTH_MS }],
+    };
+    const invocation = { usage, organizations, limiters, rollups, hasTime: () => spentMs() < endMs, now: () => closableAt(MONTH) };
     await closeMonth(closing.dependencies(invocation), { organization, month: MONTH });
   }
   jest.restoreAllMocks();

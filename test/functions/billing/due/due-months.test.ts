@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dueMonths, lastClosableMonth } from '../../../../functions/billing/due/due-months.ts';
+import { dueMonth, lastClosableMonth, skippedMonths } from '../../../../functions/billing/due/due-months.ts';
 
 describe('a month can be closed', () => {
   test.each([
@@ -14,20 +14,28 @@ describe('a month can be closed', () => {
   });
 });
 
-describe('the months to close of an organization', () => {
-  const created = Date.parse('2026-08-31T23:59:59Z');
+const created = Date.parse('2026-08-31T23:59:59Z');
 
+describe('the month to close of an organization', () => {
   test.each([
-    ['begin with the month of its creation', null, '2026-10', ['2026-08', '2026-09', '2026-10']],
-    ['follow its last closed month', '2026-09', '2026-10', ['2026-10']],
-    ['are none if the last one is closed', '2026-10', '2026-10', []],
-    ['are none if it was created later', null, '2026-07', []],
-  ])('%s', (_, lastClosed, lastClosable, months) => {
-    expect(dueMonths(created, lastClosed, lastClosable)).toEqual(months);
+    ['is that of its creation if none was closed', null, '2026-10', '2026-08'],
+    ['follows its last closed month', '2026-08', '2026-10', '2026-09'],
+    ['does not exist if the last one is closed', '2026-10', '2026-10', undefined],
+    ['does not exist if it was created later', null, '2026-07', undefined],
+  ])('%s', (_, lastClosed, lastClosable, month) => {
+    expect(dueMonth(created, lastClosed, lastClosable)).toBe(month);
+  });
+});
+
+describe('the months that were skipped', () => {
+  test('are those before the last closed one, from the creation of the organization on', () => {
+    expect(skippedMonths(created, '2026-12', ['2026-12', '2026-10'])).toEqual(['2026-08', '2026-09', '2026-11']);
+    expect(skippedMonths(created, '2026-09', ['2026-09', '2026-08'])).toEqual([]);
+    expect(skippedMonths(created, '2026-08', ['2026-08'])).toEqual([]);
   });
 
-  test('are the twelve oldest of a long time, across the year', () => {
-    const months = dueMonths(created, null, '2029-01');
-    expect([months.length, months[0], months.at(-1)]).toEqual([12, '2026-08', '2027-07']);
+  test('are among the 24 last ones, since no more are looked at', () => {
+    const skipped = skippedMonths(created, '2029-01', ['2029-01']);
+    expect([skipped.length, skipped[0], skipped.at(-1)]).toEqual([23, '2027-02', '2028-12']);
   });
 });

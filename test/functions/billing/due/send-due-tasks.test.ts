@@ -4,7 +4,9 @@ import { type SendDueTasks, sendDueTasks } from '../../../../functions/billing/d
 import { createMeterStore, NOT_METERED } from '../../../../functions/billing/meters/meter-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import type { Invoice } from '../../../../shared/billing/invoice.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
+import { nextMonth } from '../../../../shared/billing/month.ts';
 import { createOrganizationDirectory, DIRECTORY, LISTED, placeOfOrganization } from '../../../../shared/billing/organization-directory.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -69,33 +71,59 @@ const createOrganization = async (createdAt: string): Promise<string> => {
   return id;
 };
 
-const close = async (organization: string, month: string): Promise<void> => {
+const FIRST_MONTH = '2026-07';
+
+const closeOnly = async (organization: string, month: string): Promise<void> => {
   const store = createBilledMonthsStore(billing());
+  const state = await store.getState(organization);
+  const last = state.last_closed_month ?? month;
   await transact(database.database, [
-    store.toReplaceState(organization, { ...(await store.getState(organization)), last_closed_month: month }),
+    store.toReplace({ organization, month, version: 0, days: {}, suspected: [], invoice: null }),
+    store.toReplaceState(organization, { ...state, last_closed_month: last > month ? last : month }),
   ]);
+};
+
+/** Closes an organization's months until this one. */
+const close = async (organization: string, last: string): Promise<void> => {
+  const { last_closed_month } = await createBilledMonthsStore(billing()).getState(organization);
+  const first = last_closed_month === null ? FIRST_MONTH : nextMonth(last_closed_month);
+  for (let month = first; month <= last; month = nextMonth(month)) await closeOnly(organization, month);
 };
 
 const putBilling = (item: { account: string; record: string }): Promise<unknown> =>
   database.database.put({ TableName: tableOf('Billing'), Item: item });
 
-test('has the open months of each organization closed, the oldest first', async () => {
+test('has the first open month of each organization closed', async () => {
   const behind = await createOrganization('2026-07-10T00:00:00Z');
   const closed = await createOrganization('2026-07-10T00:00:00Z');
   await createOrganization('2026-11-01T00:10:00Z');
   await close(behind, '2026-08');
   await close(closed, '2026-10');
-  expect(await send()).toEqual(['2026-09', '2026-10'].map((month) => ({ task: 'close', organization: behind, month })));
+  expect(await send()).toEqual([{ task: 'close', organization: behind, month: '2026-09' }]);
 });
 
 test('sends nothing again once a month is closed, and the rest as long as it is not', async () => {
   const organization = await createOrganization('2026-09-10T00:00:00Z');
   const october = { task: 'close', organization, month: '2026-10' };
-  expect(await send()).toEqual([{ ...october, month: '2026-09' }, october]);
+  for (const hour of [0, 1]) expect(await send(NOW + hour * HOUR_MS)).toEqual([{ ...october, month: '2026-09' }]);
   await close(organization, '2026-09');
   expect(await send(NOW + HOUR_MS)).toEqual([october]);
   await close(organization, '2026-10');
   expect(await send(NOW + 2 * HOUR_MS)).toEqual([]);
+});
+
+test('has months closed that an earlier release skipped, unless their invoice is void', async () => {
+  const organization = await createOrganization('2026-06-10T00:00:00Z');
+  await closeOnly(organization, '2026-07');
+  await closeOnly(organization, '2026-09');
+  const invoices = {
+    ...depsOf().deps.invoices,
+    ofMonth: async (_: string, month: string) => (month === '2026-06' ? [{ state: 'void' } as Invoice] : []),
+  };
+  const sent = async () => (await send(NOW, { invoices })).filter(({ task }) => task === 'close');
+  expect(await sent()).toEqual([{ task: 'close', organization, month: '2026-08' }]);
+  await closeOnly(organization, '2026-08');
+  expect(await sent()).toEqual([{ task: 'close', organization, month: '2026-10' }]);
 });
 
 test('reads no organizations for the rest of a month in which all are closed', async () => {
@@ -178,6 +206,6 @@ test('sends the months whose invoices are not issued or rendered, until they are
   const listUnfinished = async function* () {
     yield invoice;
   };
-  await sendDueTasks({ ...deps, invoices: { listUnfinished } });
+  await sendDueTasks({ ...deps, invoices: { ...deps.invoices, listUnfinished } });
   expect(sent).toEqual([{ task: 'close', ...invoice }]);
 });
