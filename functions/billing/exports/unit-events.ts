@@ -3,6 +3,7 @@ import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
@@ -21,7 +22,7 @@ export interface PieceDependencies extends UnitDependencies, PriceStores {
   nameOf: (organization: string) => Promise<string>;
 }
 
-/** The events of a unit that the export wants, in their order. @param after the id of the event after which they are listed */
+/** The events of a unit that the export wants, by the arrival of their requests, in their order. @param after the id of the event after which they are listed */
 export async function* eventsOf(
   { limiters, usage }: Pick<PieceDependencies, 'limiters' | 'usage'>,
   { from_ms, to_ms, models }: EventExport,
@@ -30,7 +31,8 @@ export async function* eventsOf(
 ): AsyncGenerator<UsageEvent> {
   const limiter = await limiters.get(of);
   for await (const event of eventsOfKeyDay(usage, { id: of, shards: limiter ? shardsOf(limiter) : 1 }, day)) {
-    if (event.request_id <= after || event.admitted_at < from_ms || event.admitted_at >= to_ms) continue;
+    const arrivedMs = requestTimeMs(event.request_id);
+    if (event.request_id <= after || arrivedMs < from_ms || arrivedMs >= to_ms) continue;
     if (models === null || models.includes(event.model ?? '')) yield event;
   }
 }

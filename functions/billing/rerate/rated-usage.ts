@@ -2,9 +2,11 @@ import { shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { eventShardsOf, ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
+import { monthOf } from '../../../shared/billing/month.ts';
 import type { Rerate } from '../../../shared/billing/rerate.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
+import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import { gpuCostNanos } from '../../../shared/prices/instance-price.ts';
 import { costNanos } from '../../../shared/prices/price.ts';
 import { bucketStarts, dayOf } from '../../../shared/usage/bucket.ts';
@@ -69,7 +71,7 @@ const splitUnit = (unit: string): { id: string; day: string } => {
 export const dayOfUnit = (unit: string): string => splitUnit(unit).day;
 
 const toChange = <Event extends UsageEvent | GpuEvent>({ original, oldNanos, newNanos, number }: RatingChange<Event>): Change => ({
-  month: dayOf('admitted_at' in original ? original.admitted_at : original.started_at).slice(0, 7),
+  month: monthOf('request_id' in original ? requestTimeMs(original.request_id) : original.started_at),
   oldNanos,
   newNanos,
   isPrepaid: original.is_prepaid === true,
@@ -98,7 +100,7 @@ const requestsOf = ({ limiters, usage }: RatedUsageDependencies, organization: s
     const events: UsageEvent[] = [];
     const read = async ({ shard, startMs }: (typeof buckets)[number]): Promise<void> => {
       for await (const event of usage.listByBucket(shard, startMs))
-        if (event.model === subject.name && isWithin(rerate, event.admitted_at)) events.push(event);
+        if (event.model === subject.name && isWithin(rerate, requestTimeMs(event.request_id))) events.push(event);
     };
     throwFailures(await inParallel(buckets, PARALLEL, read));
     return events;

@@ -32,7 +32,7 @@ const DEPLOYMENTS_AT_ONCE = 8;
 const KINDS = ['usage_event', 'gpu_time_event'] as const;
 
 export const EventsQuery = z.strictObject({
-  start_time: UnixSeconds.meta({ description: 'The start of the time range (Unix seconds), inclusive.' }),
+  start_time: UnixSeconds.meta({ description: 'The start of the time range in which requests arrived (Unix seconds), inclusive.' }),
   end_time: UnixSeconds.meta({
     description: `The end of the time range (Unix seconds), exclusive: at most ${MAX_DAYS} days after the start.`,
   }),

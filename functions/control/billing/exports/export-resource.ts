@@ -17,7 +17,7 @@ export const NewExport = z
       description:
         '`csv` and `jsonl`: a record per event. `focus`: costs by day in FOCUS 1.4, with GPU time and the other lines of invoices.',
     }),
-    start_time: Seconds.meta({ description: 'Events admitted from this time on. Unix time in seconds.', examples: [1_790_812_800] }),
+    start_time: Seconds.meta({ description: 'Requests that arrived from this time on. Unix time in seconds.', examples: [1_790_812_800] }),
     end_time: Seconds.meta({
       description: `Events admitted before this time, at most ${MAX_EXPORT_DAYS} days later. Unix time in seconds.`,
       examples: [1_793_491_200],

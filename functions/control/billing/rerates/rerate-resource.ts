@@ -14,7 +14,7 @@ export const NewRerate = z
     instance_type: z.string().min(1).max(MAX_ID).optional().meta({ description: 'The instance type whose GPU time is rated again.' }),
     from_version: Version.meta({ description: 'Usage that is rated by this price version is rated again.' }),
     to_version: Version.meta({ description: 'The price version by which it is rated instead.' }),
-    start_time: Seconds.meta({ description: 'The first second of the usage. Unix time in seconds.' }),
+    start_time: Seconds.meta({ description: 'The first second in which requests arrived or GPU time began. Unix time in seconds.' }),
     end_time: Seconds.meta({
       description: 'The end of the usage, exclusive: at least an hour ago, so that all of its requests have ended. Unix time in seconds.',
     }),

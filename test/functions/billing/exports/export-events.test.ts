@@ -59,6 +59,25 @@ describe('an export of events', () => {
     });
   });
 
+  test('has a request that waited across the boundary of two exports in the first one only, by its arrival', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization);
+    const straddling = eventAt(key, '2026-10-31T23:59:59.900Z', 1, {
+      org_id: organization,
+      admitted_at: Date.parse('2026-11-01T00:00:00.100Z'),
+    });
+    await exporting.store([straddling]);
+    const range = (from: string, to: string) => ({ from_ms: Date.parse(from), to_ms: Date.parse(to) });
+    const idsOf = async (format: 'csv' | 'focus', from: string, to: string) => {
+      const row = await exporting.run(await exporting.create(newExport(organization, { format, ...range(from, to) })));
+      return format === 'csv' ? idsIn(await exporting.read(row)) : row.rows;
+    };
+    expect(await idsOf('csv', '2026-10-01', '2026-11-01')).toEqual([straddling.request_id]);
+    expect(await idsOf('csv', '2026-11-01', '2026-12-01')).toEqual([]);
+    expect(await idsOf('focus', '2026-10-01', '2026-11-01')).toBe(1);
+    expect(await idsOf('focus', '2026-11-01', '2026-12-01')).toBe(0);
+  });
+
   test('has only the API keys and models that it asks for', async () => {
     const organization = newId('organization');
     const [one, other] = [await keyOf(organization), await keyOf(organization)];

@@ -13,6 +13,7 @@ import { createAccountTable } from '../../../../shared/database/record-table.ts'
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
 import { toBase62 } from '../../../../shared/ids/base62.ts';
+import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { createModelStore } from '../../../../shared/models/model-store.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
@@ -131,7 +132,9 @@ export const startExports = async (db: TestDatabase) => {
     /** Stores events and the totals of their days, as the stream would. */
     store: async (events: readonly UsageEvent[], shards = 1): Promise<void> => {
       for (const event of events) await db.usage.putIfAbsent(event, shards);
-      const days = Map.groupBy(events, ({ key_id, admitted_at, model }) => JSON.stringify([key_id, dayOf(admitted_at), model]));
+      const days = Map.groupBy(events, ({ key_id, request_id, model }) =>
+        JSON.stringify([key_id, dayOf(requestTimeMs(request_id)), model]),
+      );
       for (const [place, of] of days) {
         const [keyId, day, model] = JSON.parse(place) as [string, string, string | null];
         const totals = noTotals();

@@ -68,6 +68,18 @@ describe('a rerate', () => {
     expect([...(await deps.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([DAY]);
   });
 
+  test('goes by the arrival of requests, which decides their price, and not by their admission', async () => {
+    const { organization, plain, usage, create, drain, control } = await setUp();
+    const lastMs = NOON + 1_000_000;
+    const before = await usage.put(plain, organization, WRONG, { request_id: newRequestId(lastMs - 1), admitted_at: lastMs + 500 });
+    await usage.put(plain, organization, WRONG, { request_id: newRequestId(NOON - 1), admitted_at: NOON + 500 });
+    const { id } = await create({ organization, start_time: NOON / 1_000, end_time: lastMs / 1_000 });
+    await drain();
+    const added = (await usage.events(plain)).filter(({ rerate }) => rerate);
+    expect(added.map(({ request_id }) => request_id)).toEqual([`${before.request_id}#2`]);
+    expect((await retrieveRerate(control, id)).execution).toMatchObject({ events: 1 });
+  });
+
   test('adds to each event of the old version an event with the difference, and changes nothing else', async () => {
     const { organization, plain, sharded, usage, create, drain, control } = await setUp();
     const wrong = [
