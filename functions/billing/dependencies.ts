@@ -13,6 +13,7 @@ import type { OrganizationDirectory } from '../../shared/billing/organization-di
 import type { RerateStore } from '../../shared/billing/rerate-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { CatalogueStore } from '../../shared/deployments/catalogue-store.ts';
+import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { Outbox } from '../../shared/notifications/outbox.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -38,6 +39,7 @@ export interface BillingDependencies extends AuditDependencies {
   gpuEvents: GpuEventStore;
   rollups: RollupStore;
   totals: OrganizationTotalsStore;
+  deployments: Pick<DeploymentStore, 'list'>;
   models: ModelStore;
   catalogue: CatalogueStore;
   settings: BillingSettingsStore;

@@ -20,6 +20,7 @@ import { createDirectDatabases } from '../../shared/database/direct-database.ts'
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
+import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
 import { middy } from '../../shared/middleware/middy.ts';
@@ -67,6 +68,7 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),
   totals: createOrganizationTotalsStore(database, usageTable),
+  deployments: createDeploymentStore(tableOf('DEPLOYMENTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   catalogue: createCatalogueStore(tableOf('DEPLOYMENTS_TABLE')),
   settings: createBillingSettingsStore(billing),

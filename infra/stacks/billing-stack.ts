@@ -50,9 +50,9 @@ export class BillingStack extends Stack {
     // Keys by organization, their budgets, and credit.
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
     keys.grantIndex(this.function, ORGANIZATION_INDEX);
-    // Prices.
+    // Prices, and the credit that is held for deployments.
     models.grant(this.function, 'GetItem');
-    deployments.grant(this.function, 'GetItem');
+    deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
     // Organizations, and the ledger of credit with its expiries.
     accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
     billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');

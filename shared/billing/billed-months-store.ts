@@ -12,8 +12,8 @@ const RATED_AGAIN = 'rated-again#';
 const monthPlace = (organization: string, month: string): Place => ({ account: organization, record: BILLED + month });
 const statePlace = (organization: string): Place => ({ account: organization, record: 'state' });
 const ratedAgainPlace = (organization: string, day: string): Place => ({ account: organization, record: RATED_AGAIN + day });
-const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
-const partPrefix = (invoice: string): string => `${PART}${invoice}#`;
+const readPrefix = (reader: string): string => `${READ}${reader}#`;
+const partPrefix = (reader: string): string => `${PART}${reader}#`;
 
 /** The days that are billed otherwise. */
 const daysThatDiffer = (one: BilledMonth, other: BilledMonth): string[] =>
@@ -81,36 +81,36 @@ export const createBilledMonthsStore = (table: AccountTable) => {
       return rows.map((row) => BilledMonth.parse(row));
     },
 
-    /** The days that were read for an invoice. */
-    readDays: async (organization: string, invoice: string): Promise<Map<string, BilledDay>> => {
+    /** The days that were read for an invoice, or for an expiry of credit. */
+    readDays: async (organization: string, reader: string): Promise<Map<string, BilledDay>> => {
       const days = new Map<string, BilledDay>();
-      const prefix = readPrefix(invoice);
+      const prefix = readPrefix(reader);
       for await (const row of table.all({ account: organization, prefix }))
         days.set(String(row.record).slice(prefix.length), BilledDay.parse(row));
       return days;
     },
 
-    /** The days that were read in part for an invoice. */
-    readParts: async (organization: string, invoice: string): Promise<Map<string, PartOfDay>> => {
+    /** The days that were read in part. */
+    readParts: async (organization: string, reader: string): Promise<Map<string, PartOfDay>> => {
       const parts = new Map<string, PartOfDay>();
-      const prefix = partPrefix(invoice);
+      const prefix = partPrefix(reader);
       for await (const row of table.all({ account: organization, prefix }))
         parts.set(String(row.record).slice(prefix.length), PartOfDay.parse(row));
       return parts;
     },
 
     /**
-     * Keeps what was read of a day for an invoice, and forgets the part that was read before: the first one that is kept is what the invoice bills.
+     * Keeps what was read of a day, and forgets the part that was read before: the first one that is kept is what an invoice bills.
      * @throws PreconditionFailed if there is one
      */
-    toKeepDay: (organization: string, invoice: string, day: string, read: BilledDay): Write[] => [
-      table.toCreate({ account: organization, record: readPrefix(invoice) + day }, read, () => new PreconditionFailed()),
-      table.toDelete({ account: organization, record: partPrefix(invoice) + day }),
+    toKeepDay: (organization: string, reader: string, day: string, read: BilledDay): Write[] => [
+      table.toCreate({ account: organization, record: readPrefix(reader) + day }, read, () => new PreconditionFailed()),
+      table.toDelete({ account: organization, record: partPrefix(reader) + day }),
     ],
 
     /** Keeps what was read of a day so far. Any part is right, so the last one that is kept counts. */
-    toKeepPart: (organization: string, invoice: string, day: string, part: PartOfDay): Write =>
-      table.toPut({ account: organization, record: partPrefix(invoice) + day }, part),
+    toKeepPart: (organization: string, reader: string, day: string, part: PartOfDay): Write =>
+      table.toPut({ account: organization, record: partPrefix(reader) + day }, part),
 
     /**
      * Notes that events of a day were rated again, so that the next invoice reads it, although the totals of the day may be too old to show that. It

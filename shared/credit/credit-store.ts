@@ -8,7 +8,8 @@ const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
 /**
- * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the expiry of what was left of a grant.
+ * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the expiry of what was left of a
+ * grant, which is positive if it returns what an earlier entry removed too much.
  */
 const Grant = z.object({
   organization: z.string(),
@@ -24,6 +25,9 @@ const Grant = z.object({
   expired_grant: z.int().min(1).optional(),
 });
 export type Grant = z.output<typeof Grant>;
+
+/** Whether an entry is a grant, and not a deduction or an expiry. */
+export const isGrant = ({ amount_nanos, expired_grant }: Grant): boolean => amount_nanos > 0n && expired_grant === undefined;
 
 /** Another grant already has this number. */
 export class NumberTaken extends Error {}
@@ -41,6 +45,16 @@ export interface Expiry {
   expiresAtMs: number;
 }
 
+/** An expiry that was looked at, and must be looked at again: what was held then can return, and usage can come late. */
+export interface ExpiryCheck extends Expiry {
+  /** How often it was looked at. */
+  looks: number;
+  /** What must be removed as soon as it is available, in nano-dollars. */
+  owedNanos: bigint;
+  /** When what is left of the grant is computed again, in milliseconds since the epoch. */
+  checkAtMs: number;
+}
+
 const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
 /** The record with the number of an idempotency key's grant. */
 const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
@@ -51,6 +65,16 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
   account: EXPIRIES,
   record: `${dayOf(expiresAtMs)}#${organization}#${numbered(number)}`,
+});
+
+/** The partition of expiries that must be looked at again. Earlier releases don't know it, so they can't remove anything twice. */
+const CHECKS = 'credit-expiry-checks';
+const checkKey = (expiry: Expiry) => ({ ...expiryKey(expiry), account: CHECKS });
+const Check = z.object({
+  record: z.string(),
+  looks: z.int().min(1),
+  owed_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  check_at: z.int(),
 });
 
 const expiryOf = (record: string): Expiry => {
@@ -96,6 +120,46 @@ export const createCreditStore = (database: Database, table: string) => ({
     item: { Delete: { TableName: table, Key: expiryKey(expiry), ConditionExpression: 'attribute_exists(account)' } },
     refused: () => new AlreadyExpired(),
   }),
+
+  /** Has an expiry looked at again, after its first look or a later one. Fails with AlreadyExpired if that was done before. */
+  toCheckAgain: ({ looks, owedNanos, checkAtMs, ...expiry }: ExpiryCheck): Write => ({
+    item: {
+      Put: {
+        TableName: table,
+        Item: { ...checkKey(expiry), looks, owed_nanos: owedNanos, check_at: checkAtMs },
+        ConditionExpression: looks === 1 ? 'attribute_not_exists(account)' : 'looks = :before',
+        ...(looks > 1 && { ExpressionAttributeValues: { ':before': looks - 1 } }),
+      },
+    },
+    refused: () => new AlreadyExpired(),
+  }),
+
+  /** Ends an expiry that was looked at again. Fails with AlreadyExpired if another look came first. */
+  toEndCheck: ({ looks, ...expiry }: ExpiryCheck): Write => ({
+    item: {
+      Delete: {
+        TableName: table,
+        Key: checkKey(expiry),
+        ConditionExpression: 'looks = :looks',
+        ExpressionAttributeValues: { ':looks': looks },
+      },
+    },
+    refused: () => new AlreadyExpired(),
+  }),
+
+  /** The expiries that must be looked at again, the earliest first. */
+  listExpiryChecks: async function* (): AsyncGenerator<ExpiryCheck> {
+    const query = {
+      TableName: table,
+      KeyConditionExpression: 'account = :checks',
+      ExpressionAttributeValues: { ':checks': CHECKS },
+      ConsistentRead: true,
+    };
+    for await (const item of queryItems(database, query, MAX_PAGES)) {
+      const { record, looks, owed_nanos, check_at } = Check.parse(item);
+      yield { ...expiryOf(record), looks, owedNanos: owed_nanos, checkAtMs: check_at };
+    }
+  },
 
   /** The expiries until an instant that are not done, the earliest first. */
   listExpiries: async function* (untilMs: number): AsyncGenerator<Expiry> {

@@ -103,7 +103,7 @@ test('the quarter has what can go wrong in one', () => {
   expect(reference.invoices().some(({ carriedForward }) => carriedForward < 0n)).toBe(true);
   expect(reference.invoices().some(({ isVoid }) => isVoid)).toBe(true);
   expect(reference.invoices().some(({ credited }) => credited > 0n)).toBe(true);
-  expect(reference.ledger(script.orgs[0] as string).filter(({ expiredGrant }) => expiredGrant !== null)).toHaveLength(3);
+  expect(reference.ledger(script.orgs[0] as string).filter(({ expiredGrant }) => expiredGrant !== null)).toHaveLength(4);
 });
 
 describe('every invoice', () => {

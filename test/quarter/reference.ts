@@ -277,7 +277,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
   /** What is left of each grant at a midnight: day by day, what expires first is used first. */
   const leftAt = (org: string, endMs: number): Map<number, bigint> => {
     const ledger = ledgers.get(org) as LedgerEntry[];
-    const grants = ledger.filter(({ nanos }) => nanos > 0n);
+    const grants = ledger.filter(({ nanos, expiredGrant }) => nanos > 0n && expiredGrant === null);
     const left = new Map(grants.map(({ number, nanos }) => [number, nanos]));
     for (const { expiredGrant, nanos, atMs } of ledger)
       if (expiredGrant !== null && atMs < endMs) left.set(expiredGrant, (left.get(expiredGrant) ?? 0n) + nanos);
@@ -311,11 +311,18 @@ export const createReference = ({ models, types, orgs }: Script) => {
     ledger.push({ number: ledger.length + 1, ...entry });
   };
 
-  /** Removes what is left of the grants whose last day has passed. */
+  /** Grants whose expiry was computed a second time, two days after their last day. */
+  const checked = new Set<LedgerEntry>();
+
+  /** Removes what is left of the grants whose last day has passed, and corrects what was removed two days later. */
   const expire = (org: string, nowMs: number): void => {
     const ledger = ledgers.get(org) as LedgerEntry[];
-    const isDone = (number: number): boolean => ledger.some(({ expiredGrant }) => expiredGrant === number);
-    const due = ledger.filter(({ nanos, expiresMs, number }) => nanos > 0n && expiresMs !== null && expiresMs <= nowMs && !isDone(number));
+    const removed = (number: number): bigint =>
+      -add(ledger.filter(({ expiredGrant }) => expiredGrant === number).map(({ nanos }) => nanos));
+    const isSettled = ({ expiresMs }: LedgerEntry): boolean => nowMs >= (expiresMs as number) + 2 * DAY_MS;
+    const ended = ledger.filter(({ nanos, expiresMs }) => nanos > 0n && expiresMs !== null && expiresMs <= nowMs);
+    const late = ended.filter((grant) => removed(grant.number) !== 0n && isSettled(grant) && !checked.has(grant));
+    const due = ended.filter(({ number }) => removed(number) === 0n);
     for (const { number, expiresMs } of due.sort(
       (one, other) => Number(one.expiresMs) - Number(other.expiresMs) || one.number - other.number,
     )) {
@@ -323,6 +330,11 @@ export const createReference = ({ models, types, orgs }: Script) => {
       const available = granted(org) - spent(org);
       const nanos = left < available ? left : available;
       if (nanos > 0n) record(org, { nanos: -nanos, atMs: nowMs, expiresMs: null, expiredGrant: number });
+    }
+    for (const grant of late) {
+      checked.add(grant);
+      const nanos = (leftAt(org, grant.expiresMs as number).get(grant.number) ?? 0n) - removed(grant.number);
+      if (nanos !== 0n) record(org, { nanos: -nanos, atMs: nowMs, expiresMs: null, expiredGrant: grant.number });
     }
   };
 

@@ -233,7 +233,7 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     nanos: dollars * DOLLAR,
     ...(expires !== undefined && { expiresMs: at(`${expires}T00:00`) }),
   });
-  const expire = (day: string): Step => ({ do: 'expire', atMs: at(`${day}T01:00`), org: prepaid });
+  const expire = (day: string, time = '01:00'): Step => ({ do: 'expire', atMs: at(`${day}T${time}`), org: prepaid });
   const close = (month: string, time: string, orgs: readonly string[] = [prepaid, postpaid, sparse]): Step => ({
     do: 'close',
     atMs: at(time),
@@ -262,6 +262,8 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     close('2026-09', '2026-10-01T01:00'),
     late('2026-10-03T10:00', '2026-09-30', 9),
     late('2026-10-03T10:01', '2026-09-02', 3, [postpaid]),
+    // What came late had used credit that has expired.
+    expire('2026-10-03', '10:02'),
     use('2026-10-01', '2026-10-21'),
     // A price that was ten times too high, corrected within the month.
     rerate(

@@ -1,4 +1,4 @@
-import { expireCredit } from '../../functions/billing/credit-expiry/expire-credit.ts';
+import { type ExpireCredit, expireCredit } from '../../functions/billing/credit-expiry/expire-credit.ts';
 import { type RerateDependencies, rerateEvents } from '../../functions/billing/rerate/rerate-events.ts';
 import { type RerateDependencies as ControlRerates, createRerate } from '../../functions/control/billing/rerates/rerates.ts';
 import { limitConfiguration, newLimiterItem } from '../../shared/admission/limiter-item.ts';
@@ -131,6 +131,15 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
     await workOff();
   };
 
+  const expiring: Omit<ExpireCredit, 'now'> = {
+    ...{ database, audit, outbox, limiters, credit, gpuEvents, totals, usage, tasks },
+    rollups: ingestion.rollups,
+    billedMonths: createBilledMonthsStore(rows('Billing')),
+    files: documents.files,
+    deployments: { list: async () => ({ deployments: [], hasMore: false }) },
+    hasTime: () => true,
+  };
+
   const run = async (step: Step): Promise<void> => {
     nowMs = step.atMs;
     switch (step.do) {
@@ -139,7 +148,7 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
       case 'grant':
         return grant(step.org, step.nanos, step.expiresMs);
       case 'expire':
-        return expireCredit({ database, audit, outbox, limiters, credit, gpuEvents, totals, now }, { organization: step.org });
+        return expireCredit({ ...expiring, now }, { organization: step.org });
       case 'rerate':
         return rerate(step);
       case 'close':

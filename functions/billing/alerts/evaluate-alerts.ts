@@ -3,7 +3,7 @@ import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts'
 import { mergeShards } from '../../../shared/admission/merge-shards.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import type { BillingProfile } from '../../../shared/billing/billing-profile.ts';
-import type { CreditStore } from '../../../shared/credit/credit-store.ts';
+import { type CreditStore, isGrant } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { transact } from '../../../shared/database/transaction.ts';
@@ -78,7 +78,7 @@ const currentBaseline = async (
   const known = await alerts.baseline(organization);
   if (known?.entries === entries) return known;
   const applied = (await Array.fromAsync(credit.list(organization))).filter(({ number }) => number <= entries);
-  const grant = applied.findLast(({ amount_nanos }) => amount_nanos > 0n);
+  const grant = applied.findLast(isGrant);
   if (!grant) return undefined;
   // A deduction or an expiry begins no new period.
   const baseline = known?.grant === grant.number ? { ...known, entries } : { entries, grant: grant.number, baseline_nanos: leftNanos };

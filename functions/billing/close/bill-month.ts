@@ -51,14 +51,14 @@ export const readBilled = async (
   const ownDays = daysOfMonth(month);
   const notes = await deps.billedMonths.daysRatedAgain(organization);
   const keptBefore = await deps.billedMonths.readDays(organization, invoice);
-  await readDays(deps, { organization, invoice, days: ownDays });
+  await readDays(deps, { organization, reader: invoice, days: ownDays });
   const closed = (await deps.billedMonths.last(organization, CORRECTED_MONTHS)).filter((billed) => billed.month !== month);
   const all = [...ownDays, ...closed.flatMap(({ days }) => Object.keys(days))].sort();
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
   const noted = [...notes.keys()].filter((day) => before.has(day));
   const suspected = [...new Set([...changedDays(closed, totals), ...noted, ...closed.flatMap((billed) => billed.suspected)])].sort();
-  const kept = await readDays(deps, { organization, invoice, days: [...ownDays, ...suspected] });
+  const kept = await readDays(deps, { organization, reader: invoice, days: [...ownDays, ...suspected] });
   const read = new Map([...ownDays, ...suspected].map((day) => [day, kept.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);
   const isBilled = (day: string): boolean => before.get(day)?.sha256 === read.get(day)?.sha256;

@@ -20,10 +20,11 @@ export interface ReadDependencies extends SourceDependencies {
 /** API keys and deployments whose events are read at the same time, each with up to 16 queries. */
 const PARALLEL = 16;
 
-/** What must be read for an invoice. */
+/** What must be read. */
 export interface Reading {
   organization: string;
-  invoice: string;
+  /** What it is read for: the id of an invoice, or of a look at an expiry of credit. Its days are kept under it. */
+  reader: string;
   days: readonly string[];
 }
 
@@ -34,10 +35,10 @@ const openPart = async ({ files }: ReadDependencies, { organization }: Reading, 
   return { groups: file?.groups ?? [], sources: file?.sources ?? [], counted, after: part.after, read: part.sources };
 };
 
-/** Keeps a day that was read, unless another closing of the same month has kept it before. */
-const keepDay = async (deps: ReadDependencies, { organization, invoice }: Reading, day: string, read: BilledDay): Promise<void> => {
+/** Keeps a day that was read, unless another function has kept it for the same reader before. */
+const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading, day: string, read: BilledDay): Promise<void> => {
   try {
-    await transact(deps.database, deps.billedMonths.toKeepDay(organization, invoice, day, read));
+    await transact(deps.database, deps.billedMonths.toKeepDay(organization, reader, day, read));
   } catch (error) {
     if (!(error instanceof PreconditionFailed)) throw error;
   }
@@ -50,7 +51,7 @@ const readAndKeep = async (
   day: string,
   { sources, part, parallel }: { sources: readonly EventSource[]; part: PartOfDay | undefined; parallel: number },
 ): Promise<unknown[]> => {
-  const { organization, invoice } = reading;
+  const { organization, reader } = reading;
   const before = part && (await openPart(deps, reading, day, part));
   const read = await readDay(organization, day, sources, { before, parallel, hasTime: deps.hasTime });
   const hasMore = read.read > (before?.read ?? 0);
@@ -59,22 +60,22 @@ const readAndKeep = async (
   if (read.isWhole) await keepDay(deps, reading, day, stored);
   else
     await transact(deps.database, [
-      deps.billedMonths.toKeepPart(organization, invoice, day, { ...stored, after: read.after, sources: read.read }),
+      deps.billedMonths.toKeepPart(organization, reader, day, { ...stored, after: read.after, sources: read.read }),
     ]);
   return read.failures;
 };
 
 /**
- * Reads the events of these days, each once for an invoice: a day or an API key that was read before is not read again, even if the function crashed
+ * Reads the events of these days, each once for a reader: a day or an API key that was read before is not read again, even if the function crashed
  * since or another one closes the same month. With many keys, one day is read after the other, so that few are read in part.
  * @throws OutOfTime if days are missing when the time ends; AggregateError if a source could not be read. What was read is kept
  */
 export const readDays = async (deps: ReadDependencies, reading: Reading): Promise<Map<string, BilledDay>> => {
-  const { organization, invoice, days } = reading;
-  const kept = await deps.billedMonths.readDays(organization, invoice);
+  const { organization, reader, days } = reading;
+  const kept = await deps.billedMonths.readDays(organization, reader);
   const missing = days.filter((day) => !kept.has(day));
   if (missing.length === 0) return kept;
-  const parts = await deps.billedMonths.readParts(organization, invoice);
+  const parts = await deps.billedMonths.readParts(organization, reader);
   const sourcesOf = await openSources(deps, organization, missing);
   const most = Math.max(1, ...missing.map((day) => sourcesOf(day).length));
   const daysAtOnce = Math.max(1, Math.floor(PARALLEL / most));
@@ -87,16 +88,16 @@ export const readDays = async (deps: ReadDependencies, reading: Reading): Promis
   const failures = [...ofDays, ...ofSources];
   throwFailures(failures.filter((failure) => !(failure instanceof OutOfTime)));
   if (failures.length > 0) throw new OutOfTime();
-  return deps.billedMonths.readDays(organization, invoice);
+  return deps.billedMonths.readDays(organization, reader);
 };
 
-/** How much was read for an invoice: whole days, and sources of other days. It differs whenever something more was read. */
+/** How much was read for a reader: whole days, and sources of other days. It differs whenever something more was read. */
 export const progressOf = async (
   { billedMonths }: Pick<ReadDependencies, 'billedMonths'>,
   organization: string,
-  invoice: string,
+  reader: string,
 ): Promise<string> => {
-  const days = await billedMonths.readDays(organization, invoice);
-  const parts = await billedMonths.readParts(organization, invoice);
+  const days = await billedMonths.readDays(organization, reader);
+  const parts = await billedMonths.readParts(organization, reader);
   return `${days.size}.${[...parts.values()].reduce((sum, { sources }) => sum + sources, 0)}`;
 };

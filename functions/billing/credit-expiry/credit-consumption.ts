@@ -1,11 +1,8 @@
-import type { Grant } from '../../../shared/credit/credit-store.ts';
+import { type Grant, isGrant } from '../../../shared/credit/credit-store.ts';
 
 const DAY_MS = 86_400_000;
 
 const dayStartOf = (ms: number): number => ms - (ms % DAY_MS);
-
-/** Whether an entry adds credit that can be used. */
-const isGrant = ({ amount_nanos }: Grant): boolean => amount_nanos > 0n;
 
 /** Those that expire first are used first, and of these the older ones. */
 const inOrderOfUse = (grants: readonly Grant[]): Grant[] =>
@@ -31,7 +28,7 @@ export const remainingOfGrants = (entries: readonly Grant[], costByDay: Readonly
   // What has expired can't pay for usage that comes later, even of a day before the expiry.
   const expired = new Map<number, bigint>();
   for (const { amount_nanos, granted_at, expired_grant } of entries)
-    if (expired_grant !== undefined && granted_at < atMs) expired.set(expired_grant, -amount_nanos);
+    if (expired_grant !== undefined && granted_at < atMs) expired.set(expired_grant, (expired.get(expired_grant) ?? 0n) - amount_nanos);
 
   const left = new Map<number, bigint>();
   const grants = inOrderOfUse(entries.filter(isGrant));

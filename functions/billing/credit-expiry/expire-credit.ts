@@ -2,88 +2,157 @@ import { availableNanosOf } from '../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
-import { AlreadyExpired, type Expiry, type Grant } from '../../../shared/credit/credit-store.ts';
+import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { AlreadyExpired, type ExpiryCheck, type Grant } from '../../../shared/credit/credit-store.ts';
 import { applyGrants, type CreditDependencies, grantCredit } from '../../../shared/credit/grant-credit.ts';
-import { transact } from '../../../shared/database/transaction.ts';
+import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';
+import { transact, type Write } from '../../../shared/database/transaction.ts';
+import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { OutOfTime } from '../close/read-day.ts';
+import { progressOf } from '../close/read-days.ts';
 import { remainingOfGrants } from './credit-consumption.ts';
+import { dueExpiries } from './due-expiries.ts';
 import { type PrepaidCosts, prepaidCostsByDay } from './prepaid-costs.ts';
 
 export interface ExpireCredit extends AuditDependencies, CreditDependencies, PrepaidCosts {
+  limiters: CreditDependencies['limiters'] & PrepaidCosts['limiters'];
+  deployments: Pick<DeploymentStore, 'list'>;
   outbox: Outbox;
+  tasks: Pick<BillingTasks, 'send'>;
   now: () => number;
 }
 
-/** Usage events of a day are complete this long after its end. */
-export const COMPLETE_AFTER_MS = 60 * 60_000;
 const MS = 1_000;
-const DAY_MS = 86_400_000;
+const DAY_MS = 24 * 60 * 60 * MS;
+/** Everything of a day has come this long after its end: a settlement can wait in a queue for a day. */
+const SETTLED_AFTER_MS = 2 * DAY_MS;
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const positive = (nanos: bigint): bigint => (nanos > 0n ? nanos : 0n);
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nanos) => total + nanos, 0n);
 
-/** What is left of a grant when it expires, but at most what the organization has available now: an expiry never makes credit negative. */
-const expiringNanos = async (
-  deps: ExpireCredit,
-  entries: readonly Grant[],
-  { organization, number, expiresAtMs }: Expiry,
-): Promise<bigint> => {
+/** What a look at an expiry removes, or returns if it is negative; and the next look, if there must be one. */
+interface Look {
+  nanos: bigint;
+  next: ExpiryCheck | undefined;
+}
+
+/**
+ * What was left of a grant when it expired, as far as that is certain: what is held for requests that arrived before counts as used until they are
+ * settled.
+ */
+const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, heldNanos: bigint): Promise<bigint> => {
+  const { organization, number, expiresAtMs, looks } = check;
   const firstMs = Math.min(...entries.map(({ granted_at }) => granted_at));
-  const costs = await prepaidCostsByDay(deps, organization, firstMs - (firstMs % DAY_MS), expiresAtMs);
+  const range = { fromMs: firstMs - (firstMs % DAY_MS), toMs: expiresAtMs };
+  const costs = await prepaidCostsByDay(deps, organization, range, readerOf(check));
+  const lastDay = new Date(expiresAtMs - DAY_MS).toISOString().slice(0, 10);
+  costs.set(lastDay, (costs.get(lastDay) ?? 0n) + heldNanos);
   const left = remainingOfGrants(entries, costs, expiresAtMs).get(number) ?? 0n;
-  const available = (await readAllShards(deps.limiters, organization)).reduce((sum, shard) => sum + availableNanosOf(shard), 0n);
-  return min(left, available > 0n ? available : 0n);
+  logInfo('credit_expiry', { organization, grant: number, look: looks + 1, left_nanos: left, held_nanos: heldNanos });
+  return left;
 };
 
-const endExpiry =
-  (deps: ExpireCredit, expiry: Expiry, nanos: bigint) =>
-  async (entry: Grant): Promise<void> => {
-    const { organization, number, expiresAtMs } = expiry;
-    const amount = dollarsOf(nanos);
-    const change = {
-      action: 'credit.expired',
-      organization,
-      target: { type: 'credit_grant', id: String(number) },
-      after: { amount, entry: entry.number },
-    };
-    const notification = newNotification({
+/** Under which the days are kept that are read for a look. */
+const readerOf = ({ number, looks }: ExpiryCheck): string => `expiry-${number}-${looks + 1}`;
+
+/** Computes what is to be done. The limiters are read before the events: a hold is released after its event was written. */
+const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck): Promise<Look> => {
+  const { organization, number, expiresAtMs } = check;
+  const nowMs = deps.now();
+  const earlier = heldForRequests(await readAllShards(deps.limiters, organization), expiresAtMs);
+  const isComputed = nowMs >= check.checkAtMs;
+  const expired = -sum(entries.filter(({ expired_grant }) => expired_grant === number).map(({ amount_nanos }) => amount_nanos));
+  const missing = isComputed ? (await remainingNanos(deps, entries, check, earlier)) - expired : check.owedNanos;
+
+  const shards = await readAllShards(deps.limiters, organization);
+  const nanos = missing < 0n ? missing : min(missing, positive(sum(shards.map(availableNanosOf))));
+  // What was spent after the expiry is not taken away a second time, so only what is held can be owed.
+  const held = missing === nanos ? 0n : heldForRequests(shards) + (await heldForDeployments(deps.deployments, organization));
+  const owedNanos = min(missing - nanos, held);
+  const settledMs = expiresAtMs + SETTLED_AFTER_MS;
+  const checkAtMs = !isComputed ? check.checkAtMs : earlier > 0n ? nowMs : nowMs < settledMs ? settledMs : NEVER_MS;
+  const isDone = owedNanos === 0n && checkAtMs === NEVER_MS;
+  return { nanos, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };
+};
+
+/** The writes that end a look. */
+const toEndLook = ({ credit }: ExpireCredit, check: ExpiryCheck, next: ExpiryCheck | undefined): Write[] => {
+  if (check.looks === 0) return [credit.toEndExpiry(check), ...(next ? [credit.toCheckAgain(next)] : [])];
+  return [next ? credit.toCheckAgain(next) : credit.toEndCheck(check)];
+};
+
+const toNotify = ({ outbox, now }: ExpireCredit, { organization, number, expiresAtMs }: ExpiryCheck, nanos: bigint): Write =>
+  outbox.toEmit(
+    newNotification({
       type: 'sluice.credit.expired.v1',
       organization,
       subject: organization,
-      at: deps.now(),
-      data: { grant: number, amount, expired_at: expiresAtMs / MS },
-    });
-    const writes = [...deps.credit.toCreate(entry), deps.credit.toEndExpiry(expiry), deps.outbox.toEmit(notification)];
+      at: now(),
+      data: { grant: number, amount: dollarsOf(nanos), expired_at: expiresAtMs / MS },
+    }),
+  );
+
+const writeEntry =
+  (deps: ExpireCredit, check: ExpiryCheck, { nanos, next }: Look) =>
+  async (entry: Grant): Promise<void> => {
+    const { organization, number } = check;
+    const change = {
+      action: nanos > 0n ? 'credit.expired' : 'credit.expiry_corrected',
+      organization,
+      target: { type: 'credit_grant', id: String(number) },
+      after: { amount: dollarsOf(nanos > 0n ? nanos : -nanos), entry: entry.number },
+    };
+    const writes = [...deps.credit.toCreate(entry), ...toEndLook(deps, check, next)];
+    if (nanos > 0n) writes.push(toNotify(deps, check, nanos));
     await commit(deps, systemOrigin('billing', deps.now()), change, writes);
   };
 
-const expire = async (deps: ExpireCredit, expiry: Expiry): Promise<void> => {
-  const { organization, number, expiresAtMs } = expiry;
+const expire = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
+  const { organization, number, expiresAtMs } = check;
   const entries = await Array.fromAsync(deps.credit.list(organization));
-  const nanos = await expiringNanos(deps, entries, expiry);
-  if (nanos === 0n) return transact(deps.database, [deps.credit.toEndExpiry(expiry)]);
+  const look = await lookAt(deps, entries, check);
+  if (look.next?.owedNanos === check.owedNanos && look.next.checkAtMs === check.checkAtMs) return;
+  if (look.nanos === 0n) return transact(deps.database, toEndLook(deps, check, look.next));
   const entry = {
     organization,
-    amount_nanos: -nanos,
+    amount_nanos: -look.nanos,
     actor: 'billing',
-    reason: `Expiry of grant ${number}`,
+    reason: look.nanos > 0n ? `Expiry of grant ${number}` : `Correction of the expiry of grant ${number}: usage was recorded later`,
     granted_at: Math.max(deps.now(), expiresAtMs),
     expired_grant: number,
   };
-  await grantCredit(deps, entry, endExpiry(deps, expiry, nanos));
-  logInfo('credit_expired', { organization, grant: number, nanos });
+  await grantCredit(deps, entry, writeEntry(deps, check, look));
+  logInfo('credit_expired', { organization, grant: number, nanos: look.nanos });
 };
 
-/** Removes what is left of an organization's grants that have expired, each once, with an entry in the ledger. */
+/** Looks at an expiry. If the time ends, what was read is kept, and another task continues. */
+const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
+  const { organization } = check;
+  const before = await progressOf(deps, organization, readerOf(check));
+  try {
+    await expire(deps, check);
+  } catch (error) {
+    if (error instanceof AlreadyExpired) return;
+    if (!(error instanceof OutOfTime)) throw error;
+    const progress = await progressOf(deps, organization, readerOf(check));
+    if (progress === before) throw error;
+    await deps.tasks.send({ task: 'expire', organization }, deps.now(), `${readerOf(check)}.${progress}`);
+  }
+};
+
+/**
+ * Removes what is left of an organization's grants that have expired, with entries in the ledger: what is available at once, what is held when it
+ * returns. Two days later, what was left is computed again, and an entry corrects what came late.
+ * @throws TotalsIncomplete; Error if the time of an invocation is too short for one API key
+ */
 export const expireCredit = async (deps: ExpireCredit, { organization }: { organization: string }): Promise<void> => {
   // A crash can have left entries out of the balance.
   await applyGrants(deps, organization);
-  for await (const expiry of deps.credit.listExpiries(deps.now() - COMPLETE_AFTER_MS)) {
-    if (expiry.organization !== organization) continue;
-    await expire(deps, expiry).catch((error: unknown) => {
-      if (!(error instanceof AlreadyExpired)) throw error;
-    });
-  }
+  for await (const check of dueExpiries(deps)) if (check.organization === organization) await expireOnce(deps, check);
 };

@@ -1,25 +1,60 @@
 import { dayOf } from '../../../shared/usage/bucket.ts';
-import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
+import { loadDay } from '../close/day-file.ts';
+import { type ReadDependencies, readDays } from '../close/read-days.ts';
 
-export interface PrepaidCosts {
+export interface PrepaidCosts extends ReadDependencies {
   totals: { list: (query: TotalsQuery) => AsyncIterable<OrganizationTotals> };
-  gpuEvents: Pick<GpuEventStore, 'listDays'>;
+  now: () => number;
 }
 
 const DAY_MS = 86_400_000;
+/** The last days are counted from their events, because totals can be late. */
+const COUNTED_DAYS = 2;
+/** Totals are at most this late. */
+const TOTALS_LATE_MS = DAY_MS;
 
-/** What requests and deployments of an organization cost that was paid from credit, in nano-dollars by UTC day, for the days in [fromMs, toMs). */
-export const prepaidCostsByDay = async (
-  { totals, gpuEvents }: PrepaidCosts,
-  organization: string,
-  fromMs: number,
-  toMs: number,
-): Promise<Map<string, bigint>> => {
-  const costs = new Map<string, bigint>();
-  const add = (day: string, nanos: bigint): void => void costs.set(day, (costs.get(day) ?? 0n) + nanos);
+/** The totals of a day differ from its events, so those of earlier days can be wrong, too. They are late, or an operator must make them again. */
+class TotalsIncomplete extends Error {
+  constructor(organization: string, day: string) {
+    super(`The totals of ${day} of ${organization} differ from its events, so what is left of its credit is not known.`);
+  }
+}
+
+type Costs = Map<string, bigint>;
+const adding = (costs: Costs, day: string, nanos: bigint): void => void costs.set(day, (costs.get(day) ?? 0n) + nanos);
+
+const costsByTotals = async ({ totals, gpuEvents }: PrepaidCosts, organization: string, fromMs: number, toMs: number): Promise<Costs> => {
+  const costs: Costs = new Map();
   const query = { organization, span: 'day', detail: 'model', fromMs, toMs } as const;
-  for await (const { startMs, totals: sums } of totals.list(query)) add(dayOf(startMs), sums.prepaid_nanos);
-  for await (const { day, prepaidNanos } of gpuEvents.listDays(organization, dayOf(fromMs), dayOf(toMs - DAY_MS))) add(day, prepaidNanos);
+  for await (const { startMs, totals: sums } of totals.list(query)) adding(costs, dayOf(startMs), sums.prepaid_nanos);
+  for await (const { day, prepaidNanos } of gpuEvents.listDays(organization, dayOf(fromMs), dayOf(toMs - DAY_MS)))
+    adding(costs, day, prepaidNanos);
+  return costs;
+};
+
+/**
+ * What requests and deployments of an organization cost that was paid from credit, in nano-dollars by UTC day, for the days in [fromMs, toMs).
+ * @param reader under which the days that are counted from events are kept
+ * @throws OutOfTime; what was read is kept. TotalsIncomplete
+ */
+export const prepaidCostsByDay = async (
+  deps: PrepaidCosts,
+  organization: string,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  reader: string,
+): Promise<Costs> => {
+  const costs = await costsByTotals(deps, organization, fromMs, toMs);
+  const days = Array.from({ length: COUNTED_DAYS }, (_, i) => toMs - (COUNTED_DAYS - i) * DAY_MS)
+    .filter((ms) => ms >= fromMs)
+    .map(dayOf);
+  const read = await readDays(deps, { organization, reader, days });
+  for (const day of days) {
+    const groups = (await loadDay(deps.files, organization, day, read.get(day) ?? { sha256: null }))?.groups ?? [];
+    const nanos = groups.reduce((sum, { prepaid_nanos }) => sum + prepaid_nanos, 0n);
+    const isComplete = deps.now() >= Date.parse(day) + DAY_MS + TOTALS_LATE_MS;
+    if (isComplete && nanos !== (costs.get(day) ?? 0n)) throw new TotalsIncomplete(organization, day);
+    costs.set(day, nanos);
+  }
   return costs;
 };

@@ -3,8 +3,10 @@ import type { BillingTask, BillingTasks } from '../../../shared/billing/billing-
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import type { BilledOrganization, OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
+import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import { dueExpiries } from '../credit-expiry/due-expiries.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
 import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
@@ -16,10 +18,7 @@ export interface SendDueTasks {
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
   meters: Pick<MeterStore, 'getMany'>;
-  credit: {
-    /** Grants that have expired until an instant and still have to be removed. */
-    listExpiries: (untilMs: number) => AsyncIterable<{ organization: string }>;
-  };
+  credit: Pick<CreditStore, 'listExpiries' | 'listExpiryChecks'>;
   /** Whether usage is exported to meters. */
   hasMeters: boolean;
   now: () => number;
@@ -28,8 +27,7 @@ export interface SendDueTasks {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Events of a day or hour are complete this long after its end: for credit, and for meters, which can't be corrected. */
-const EXPIRE_AFTER_MS = HOUR_MS;
+/** Events of an hour are complete this long after its end, since meters can't be corrected. */
 const METER_AFTER_MS = 2 * HOUR_MS;
 const METERED_HOURS = 48;
 /** Organizations that are read at once, and messages that are sent at the same time. */
@@ -106,7 +104,7 @@ const sendUnfinished = async (deps: SendDueTasks): Promise<void> => {
 
 const sendExpiries = async (deps: SendDueTasks): Promise<void> => {
   const organizations = new Set<string>();
-  for await (const { organization } of deps.credit.listExpiries(deps.now() - EXPIRE_AFTER_MS)) organizations.add(organization);
+  for await (const { organization } of dueExpiries(deps)) organizations.add(organization);
   await send(
     deps,
     [...organizations].map((organization) => ({ task: 'expire', organization })),

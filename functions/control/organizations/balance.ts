@@ -1,9 +1,10 @@
-import { availableNanosOf, entriesOf } from '../../../shared/admission/limiter-item.ts';
+import { availableNanosOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { NoCredit } from '../../../shared/credit/grant-credit.ts';
+import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
@@ -32,26 +33,11 @@ export interface Balance {
 }
 
 const MAX_PARALLEL = 16;
-const PAGE = 100;
-const MAX_PAGES = 100;
 /** Before and after all usage. */
 export const FIRST_DAY = '2020-01-01';
 export const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
-
-/** What is held for the deployments that are not deleted; a deleted one holds nothing. */
-export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
-  let held = 0n;
-  let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { deployments: found, hasMore } = await deployments.list(organization, { limit: PAGE, ...(after !== undefined && { after }) });
-    held += sum(found.map(({ meter }) => meter?.held_nanos ?? 0n));
-    after = found.at(-1)?.name;
-    if (!hasMore || after === undefined) return held;
-  }
-  throw new Error(`${organization} has more than ${MAX_PAGES * PAGE} deployments.`);
-};
 
 /** Computes an organization's balance and whether it adds up. @throws NoCredit */
 export const balanceOf = async (
@@ -70,8 +56,7 @@ export const balanceOf = async (
   throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
   for await (const { prepaidNanos } of gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY)) spent += prepaidNanos;
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
-  const heldForRequests = sum(shards.flatMap(entriesOf).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
-  const held = heldForRequests + (await heldForDeployments(deployments, organization));
+  const held = heldForRequests(shards) + (await heldForDeployments(deployments, organization));
   const available = sum(shards.map(availableNanosOf));
   return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
 };

@@ -45,9 +45,10 @@ export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
   number: z.int().meta({ description: 'The number of the entry; each organization’s entries are numbered from 1.' }),
-  kind: z
-    .enum(['grant', 'deduction', 'expiry'])
-    .meta({ description: 'An `expiry` removes what was left of a grant when it expired. Like a `deduction`, it has a negative amount.' }),
+  kind: z.enum(['grant', 'deduction', 'expiry']).meta({
+    description:
+      'An `expiry` removes what was left of a grant when it expired. Like a `deduction`, it has a negative amount, unless it returns what an earlier entry removed too much.',
+  }),
   amount: z.string().meta({ description: 'The amount in dollars: an exact decimal number.' }),
   actor: z.string(),
   reason: z.string(),

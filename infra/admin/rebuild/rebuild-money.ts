@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FIRST_DAY, heldForDeployments, LAST_DAY } from '../../../functions/control/organizations/balance.ts';
+import { FIRST_DAY, LAST_DAY } from '../../../functions/control/organizations/balance.ts';
 import { CREDIT, currentMoneyCounters, moneyCountsOf } from '../../../shared/admission/correct-money.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import { entriesOf, type LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
+import { heldForDeployments } from '../../../shared/credit/held-credit.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';

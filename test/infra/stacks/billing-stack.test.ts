@@ -10,7 +10,7 @@ const whatItCanDo = [
   ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
   ...all('dynamodb', ['Query'], ['Keys/index/organization']),
   ...all('dynamodb', ['GetItem'], ['Models']),
-  ...all('dynamodb', ['GetItem'], ['Deployments']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query'], ['Deployments']),
   ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'], ['Accounts']),
   ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Billing']),
   ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),

@@ -44,7 +44,7 @@ const counting = (process: Partial<CloseDependencies> = {}): CloseDependencies =
 };
 
 const read = (days: string[] = [DAY], process: Partial<CloseDependencies> = {}) =>
-  readDays(counting(process), { organization, invoice: 'inv_1', days });
+  readDays(counting(process), { organization, reader: 'inv_1', days });
 
 const use = (key_id: string, admitted_at: number, shards = 1) => closing.addUsage({ key_id, org_id: organization, admitted_at }, shards);
 
@@ -71,7 +71,7 @@ describe('the events of an API key', () => {
     for (let keys = 0; keys < 3; keys++) await closing.addKey(organization, { shards: 3 });
     const dependencies = counting();
     const listDays = jest.fn(dependencies.rollups.listDays);
-    const days = await readDays({ ...dependencies, rollups: { listDays } }, { organization, invoice: 'inv_1', days: [DAY, '2026-10-30'] });
+    const days = await readDays({ ...dependencies, rollups: { listDays } }, { organization, reader: 'inv_1', days: [DAY, '2026-10-30'] });
     expect(days.size).toBe(2);
     expect(queries.size).toBe(0);
     expect(listDays).toHaveBeenCalledTimes(3);
@@ -116,7 +116,7 @@ describe('a day that does not fit one invocation', () => {
       keys.push(key);
       if (i % 2 === 0) await use(key, at('10:05:00'));
     }
-    const whole = await readDays(counting(), { organization, invoice: 'inv_whole', days: [DAY] });
+    const whole = await readDays(counting(), { organization, reader: 'inv_whole', days: [DAY] });
     queries.clear();
 
     expect(await readByKeys(keys.filter((_, i) => i % 15 === 0))).toBeGreaterThan(2);
@@ -139,7 +139,7 @@ describe('a day that does not fit one invocation', () => {
       if (shard === keys[1]) throw new Error('The database is slow.');
       return dependencies.usage.listByBucket(shard, ...rest);
     };
-    const of = { organization, invoice: 'inv_1', days: [DAY] };
+    const of = { organization, reader: 'inv_1', days: [DAY] };
     await expect(readDays({ ...dependencies, usage: { listByBucket: failing } }, of)).rejects.toThrow('The database is slow.');
     queries.clear();
     expect((await readDays(dependencies, of)).get(DAY)?.events).toBe(3);

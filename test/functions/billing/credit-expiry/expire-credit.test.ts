@@ -1,15 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
+import { dueExpiries } from '../../../../functions/billing/credit-expiry/due-expiries.ts';
 import { type ExpireCredit, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
 import { createLimiterConfigurationStore } from '../../../../shared/admission/limiter-configuration-store.ts';
-import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createCreditStore, type Grant } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
-import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { OrganizationTotals } from '../../../../shared/usage/organization-totals.ts';
 import { noTotals } from '../../../../shared/usage/totals.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
+import { type Closing, createClosing } from '../../../support/closing.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { deploymentsOf, storeDeployment } from '../../../support/deployments.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
@@ -24,11 +27,16 @@ const DUE_AT = EXPIRES_AT + 3_600_000;
 let database: TestDatabase;
 /** What the billing function may do. */
 let billing: Database;
+let bucket: TestBillingFiles;
+let closing: Closing;
 beforeAll(async () => {
   database = await startTestDatabase();
   billing = await database.as('billing');
+  bucket = await startBillingFiles();
+  closing = await createClosing(database, bucket);
 });
 afterAll(async () => {
+  await bucket.close();
   await database.close();
 });
 beforeEach(() => {
@@ -37,14 +45,12 @@ beforeEach(() => {
 
 const tableOf = (name: string): string => database.tables[name] as string;
 
-/** @param spent nano-dollars that requests paid from credit, by days after the grant */
+/** @param spent nano-dollars that requests paid from credit, by days after the grant, as the totals have them */
 const depsOf = (spent: Record<number, bigint> = {}, over: Database = billing): ExpireCredit => ({
-  database: over,
-  audit: createAuditStore(createAccountTable(over, tableOf('Audit'))),
+  ...closing.dependencies({ database: over }),
   limiters: createLimiterConfigurationStore(over, tableOf('Keys')),
   credit: createCreditStore(over, tableOf('Accounts')),
-  outbox: createOutbox(createAccountTable(over, tableOf('Notifications'))),
-  gpuEvents: createGpuEventStore(over, tableOf('Usage')),
+  deployments: deploymentsOf({ database: over, tables: database.tables }),
   totals: {
     list: async function* ({ organization, fromMs, toMs }): AsyncGenerator<OrganizationTotals> {
       for (const [day, prepaid_nanos] of Object.entries(spent)) {
@@ -96,7 +102,7 @@ test('removes what is left of a grant, once, with an entry in the ledger, the au
   expect(await notificationsOf(organization)).toEqual([
     { type: 'sluice.credit.expired.v1', data: { grant: 1, amount: '6', expired_at: EXPIRES_AT / 1_000 } },
   ]);
-  const { data } = await depsOf({}, database.database).audit.list(organization, { limit: 10 });
+  const { data } = await closing.audit.list(organization, { limit: 10 });
   expect(data).toMatchObject([{ action: 'credit.expired', actor: { type: 'system', id: 'billing' }, target: { id: '1' } }]);
 });
 
@@ -128,8 +134,162 @@ test('lists expiries until a time, of all organizations', async () => {
   expect(found.map(({ organization }) => organization)).not.toContain(later);
 });
 
+/** Days after the grant: the last one before the expiry, and the one before it. */
+const LAST_DAY = 9;
+const SETTLED_AT = EXPIRES_AT + 2 * DAY_MS;
+const timeOf = (day: number): number => GRANTED_AT + day * DAY_MS;
+
+const addAvailable = async (organization: string, nanos: bigint): Promise<void> => {
+  const avail = BigInt((await database.limiters.get(organization))?.avail ?? 0) + nanos;
+  await database.limiters.configure(organization, { avail } as never);
+};
+
+/** Stores the event of a request that was paid from credit; the limiter has counted it. */
+const spend = async (organization: string, day: number, cost_nanos: bigint): Promise<void> => {
+  const key_id = await closing.addKey(organization);
+  await closing.addUsage({ key_id, org_id: organization, admitted_at: timeOf(day), cost_nanos, is_prepaid: true });
+};
+
+/** A request in flight that holds credit. */
+const hold = async (organization: string, atMs: number, nanos: bigint): Promise<string> => {
+  const requestId = newRequestId(atMs);
+  await addAvailable(organization, -nanos);
+  await database.limiters.configure(organization, { fl: { [requestId]: [atMs, null, nanos, 1] } } as never);
+  return requestId;
+};
+
+/** The request of a hold ends: first its event is written, then the rest of the hold returns. */
+const settle = async (organization: string, requestId: string, atMs: number, heldNanos: bigint, cost_nanos: bigint): Promise<void> => {
+  const key_id = await closing.addKey(organization);
+  await closing.addUsage({ request_id: requestId, key_id, org_id: organization, admitted_at: atMs, cost_nanos, is_prepaid: true });
+  await database.limiters.configure(organization, { fl: {} });
+  await addAvailable(organization, heldNanos - cost_nanos);
+};
+
+/** The expiries of an organization that must be looked at. */
+const dueAt = async (organization: string, nowMs: number) =>
+  (await Array.fromAsync(dueExpiries({ credit: depsOf().credit, now: () => nowMs }))).filter((due) => due.organization === organization);
+
+const amountsOf = async (organization: string): Promise<bigint[]> =>
+  (await ledgerOf(organization))
+    .filter(({ expired_grant }) => expired_grant !== undefined)
+    .map(({ amount_nanos }) => amount_nanos / DOLLAR);
+
+describe('usage that comes late', () => {
+  test('is not taken for credit that was left, although the totals of the last day miss it', async () => {
+    const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }], 6n * DOLLAR);
+    await spend(organization, LAST_DAY, 6n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-24n]);
+    expect(await availableTo(organization)).toBe(10n * DOLLAR);
+  });
+
+  test('makes an expiry wait if totals have missed it for more than a day', async () => {
+    const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
+    await spend(organization, LAST_DAY - 1, 6n * DOLLAR);
+    await expect(expireCredit(depsOf(), { organization })).rejects.toThrow('The totals of 2026-10-18');
+    expect(await amountsOf(organization)).toEqual([]);
+    expect(await dueAt(organization, DUE_AT)).toHaveLength(1);
+    await expireCredit(depsOf({ [LAST_DAY - 1]: 6n * DOLLAR }), { organization });
+    expect(await amountsOf(organization)).toEqual([-24n]);
+  });
+
+  test('is returned by an entry when what was left is computed again, after two days', async () => {
+    const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }]);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-30n]);
+    // A settlement that waited in a queue.
+    await spend(organization, LAST_DAY, 6n * DOLLAR);
+    await addAvailable(organization, -6n * DOLLAR);
+    expect(await dueAt(organization, SETTLED_AT - 1)).toEqual([]);
+    expect(await dueAt(organization, SETTLED_AT)).toHaveLength(1);
+    const settled = { ...depsOf({ [LAST_DAY]: 6n * DOLLAR }), now: () => SETTLED_AT };
+    for (let times = 0; times < 2; times++) await expireCredit(settled, { organization });
+    expect(await amountsOf(organization)).toEqual([-30n, 6n]);
+    expect(await notificationsOf(organization)).toHaveLength(1);
+    expect((await ledgerOf(organization)).at(-1)).toMatchObject({
+      reason: 'Correction of the expiry of grant 1: usage was recorded later',
+    });
+    expect(await availableTo(organization)).toBe(10n * DOLLAR);
+    expect(await dueAt(organization, SETTLED_AT + 30 * DAY_MS)).toEqual([]);
+  });
+
+  test('of a grant that expires later finds the corrected rest of one that expired before', async () => {
+    const entries = [
+      { nanos: 30n * DOLLAR, expires_at: EXPIRES_AT },
+      { nanos: 10n * DOLLAR, expires_at: EXPIRES_AT + 5 * DAY_MS },
+    ];
+    const organization = await setUp(entries, 2n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    await spend(organization, LAST_DAY, 2n * DOLLAR);
+    const spent = { [LAST_DAY]: 2n * DOLLAR };
+    await expireCredit({ ...depsOf(spent), now: () => SETTLED_AT }, { organization });
+    await expireCredit({ ...depsOf(spent), now: () => EXPIRES_AT + 6 * DAY_MS }, { organization });
+    expect(await amountsOf(organization)).toEqual([-30n, 2n, -10n]);
+    expect(await availableTo(organization)).toBe(0n);
+  });
+});
+
+describe('credit that is held at its expiry', () => {
+  test('is removed when it returns, without what the request has cost', async () => {
+    const organization = await setUp([{ nanos: 500n * DOLLAR, expires_at: EXPIRES_AT }]);
+    const atMs = EXPIRES_AT - 1;
+    const requestId = await hold(organization, atMs, 500n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([]);
+    await settle(organization, requestId, atMs, 500n * DOLLAR, 28n * DOLLAR);
+    expect(await dueAt(organization, DUE_AT)).toHaveLength(1);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-472n]);
+    expect(await availableTo(organization)).toBe(0n);
+  });
+
+  test('is removed in part, and the rest when a request returns it that arrived after the expiry', async () => {
+    const organization = await setUp([{ nanos: 20n * DOLLAR, expires_at: EXPIRES_AT }]);
+    const requestId = await hold(organization, EXPIRES_AT, 15n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-5n]);
+    // Nothing has returned.
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-5n]);
+    await settle(organization, requestId, EXPIRES_AT, 15n * DOLLAR, 4n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-5n, -11n]);
+    // What was spent after the expiry is not taken from later credit.
+    await expireCredit({ ...depsOf(), now: () => SETTLED_AT }, { organization });
+    await addAvailable(organization, 7n * DOLLAR);
+    await expireCredit({ ...depsOf(), now: () => SETTLED_AT + DAY_MS }, { organization });
+    expect(await amountsOf(organization)).toEqual([-5n, -11n]);
+    expect(await dueAt(organization, SETTLED_AT + DAY_MS)).toEqual([]);
+  });
+
+  test('is removed when a deployment returns it', async () => {
+    const organization = await setUp([{ nanos: 20n * DOLLAR, expires_at: EXPIRES_AT }]);
+    await addAvailable(organization, -15n * DOLLAR);
+    await storeDeployment(database, { organization, meter: { until: DUE_AT, held_nanos: 15n * DOLLAR, running: [] } });
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-5n]);
+    await addAvailable(organization, 15n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual([-5n, -15n]);
+  });
+});
+
+test('continues in another invocation if the events of an expiry’s last days are too many for one', async () => {
+  const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
+  for (let i = 0; i < 3; i++) await spend(organization, LAST_DAY, 2n * DOLLAR);
+  let checks = 0;
+  closing.sent.length = 0;
+  await expireCredit({ ...depsOf(), hasTime: () => ++checks < 4 }, { organization });
+  expect(closing.sent).toEqual([{ task: 'expire', organization }]);
+  expect(await amountsOf(organization)).toEqual([]);
+  await expireCredit(depsOf(), { organization });
+  expect(await amountsOf(organization)).toEqual([-24n]);
+  await expect(expireCredit({ ...depsOf(), now: () => SETTLED_AT, hasTime: () => false }, { organization })).rejects.toThrow(OutOfTime);
+});
+
 const WRITES = ['put', 'update', 'delete', 'transactWrite'];
-const CRASHES = Array.from({ length: 6 }, (_, i) => i).flatMap((call) => (['before', 'after'] as const).map((when) => ({ call, when })));
+const CRASHES = Array.from({ length: 9 }, (_, i) => i).flatMap((call) => (['before', 'after'] as const).map((when) => ({ call, when })));
 
 test.each(CRASHES)('expires each grant once, if it crashes $when write $call and runs again', async ({ call, when }) => {
   const organization = await setUp([
@@ -143,7 +303,9 @@ test.each(CRASHES)('expires each grant once, if it crashes $when write $call and
     return calls++ === call;
   };
   const crashing = unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash });
-  await expireCredit(depsOf({}, crashing), { organization }).catch((error: unknown) => expect(error).toBeInstanceOf(Crash));
+  await expireCredit(depsOf({}, crashing), { organization }).catch((error: unknown) =>
+    expect(error instanceof AggregateError ? error.errors[0] : error).toBeInstanceOf(Crash),
+  );
   await expireCredit(depsOf(), { organization });
   expect(await availableTo(organization)).toBe(DOLLAR);
   expect((await ledgerOf(organization)).slice(3).map(({ expired_grant }) => expired_grant)).toEqual([1, 2]);

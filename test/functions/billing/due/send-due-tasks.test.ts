@@ -131,7 +131,12 @@ test('reads no organizations for the rest of a month in which all are closed', a
   await close(organization, '2026-10');
   await send();
   const reads = jest.spyOn(database.database, 'query');
-  expect(await send(NOW + HOUR_MS, { hasMeters: false, credit: { listExpiries: async function* () {} } })).toEqual([]);
+  expect(
+    await send(NOW + HOUR_MS, {
+      hasMeters: false,
+      credit: { listExpiries: async function* () {}, listExpiryChecks: async function* () {} },
+    }),
+  ).toEqual([]);
   // Only the list of unfinished invoices, which is empty.
   expect(reads).toHaveBeenCalledTimes(1);
   expect(await send(Date.parse('2026-12-01T01:00:00Z'))).toEqual([{ task: 'close', organization, month: '2026-11' }]);
@@ -191,6 +196,7 @@ test('sends the other tasks if some can’t be read, and fails', async () => {
   const organization = await createOrganization('2026-10-10T00:00:00Z');
   const { deps, sent } = depsOf();
   const credit = {
+    ...deps.credit,
     listExpiries: (): never => {
       throw new Error('The table is away.');
     },

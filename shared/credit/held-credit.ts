@@ -1,0 +1,30 @@
+import { entriesOf, type LimiterItem } from '../admission/limiter-item.ts';
+import type { DeploymentStore } from '../deployments/deployment-store.ts';
+import { requestTimeMs } from '../ids/request-id.ts';
+
+const PAGE = 100;
+const MAX_PAGES = 100;
+
+/** The nano-dollars of credit that are held for an organization's deployments that are not deleted; a deleted one holds nothing. */
+export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
+  let held = 0n;
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { deployments: found, hasMore } = await deployments.list(organization, { limit: PAGE, ...(after !== undefined && { after }) });
+    for (const { meter } of found) held += meter?.held_nanos ?? 0n;
+    after = found.at(-1)?.name;
+    if (!hasMore || after === undefined) return held;
+  }
+  throw new Error(`${organization} has more than ${MAX_PAGES * PAGE} deployments.`);
+};
+
+/**
+ * The nano-dollars of credit that are held for requests in flight.
+ * @param shards all limiter items of an organization
+ * @param arrivedBeforeMs only for requests that arrived before it; default: all
+ */
+export const heldForRequests = (shards: readonly LimiterItem[], arrivedBeforeMs = Number.POSITIVE_INFINITY): bigint =>
+  shards
+    .flatMap(entriesOf)
+    .filter(([requestId, { isFromCredit }]) => isFromCredit && requestTimeMs(requestId) < arrivedBeforeMs)
+    .reduce((sum, [, { holdNanos }]) => sum + holdNanos, 0n);
