@@ -59,6 +59,9 @@ export class ServerlessStack extends Stack {
         'The function checks API keys in the same write that admits the request. The interface requires models, health and version to be public.',
     });
 
+    // The on-demand stack imports it for the URL, until the host gets a domain. An export in use could not be removed in that deployment.
+    this.exportValue(this.host.api.restApiId);
+
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
     this.metering.addEnvironment('MAX_IN_FLIGHT_MS', String(MAX_IN_FLIGHT.toMilliseconds()));
     data.keys.grant(this.metering, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');

@@ -1,5 +1,7 @@
 const certificate = (region: string) => `arn:aws:acm:${region}:123456789012:certificate/0f5c9b1e-0000-4000-8000-000000000000`;
 
+const USAGE_STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/usage-2/stream/2026-11-21T17:02:11.123';
+
 /** The settings of one option each, by its name. */
 export const options = {
   domain: {
@@ -26,6 +28,36 @@ export const options = {
   firewall: { firewall: {} },
   customerManagedKey: { customerManagedKey: true },
   billBudget: { billBudget: { monthlyUsd: 500 }, alarmEmail: 'ops@example.com' },
+  auditCopies: { auditCopies: { days: 400 } },
+  detailedMetrics: { detailedMetrics: true },
+  deployments: { deployments: { hubModels: true, detailedMetrics: true } },
+  notifications: { notifications: { emailFrom: 'billing@example.com' }, support: { email: 'support@example.com', events: true } },
+  reservedConcurrency: { reservedConcurrency: {} },
+  provisionedConcurrency: { provisionedConcurrency: { inference: 1, 'ondemand-inference': 1 } },
+  canary: { canary: true },
+  structuredOutputs: { structuredOutputs: true },
+  billing: {
+    billing: {
+      taxFunctionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:taxes',
+      stripeSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbC123',
+    },
+  },
+  telemetry: {
+    telemetry: {
+      otlp: [
+        {
+          aws: true,
+          traces: 'https://xray.eu-west-1.amazonaws.com/v1/traces',
+          metrics: 'https://monitoring.eu-west-1.amazonaws.com/v1/metrics',
+        },
+        {
+          traces: 'https://otlp.example.com/v1/traces',
+          headersSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:otlp-AbC123',
+        },
+      ],
+    },
+  },
+  tables: { tables: { responses: { name: 'responses-2' }, usage: { name: 'usage-2', streamArn: USAGE_STREAM } } },
 } as const;
 
 /** Another host name in each stage. */
@@ -39,32 +71,18 @@ const hostsOf = (stage: string) => {
 /** All settings together that add something to the templates. */
 export const everyOption = (stage: string) => ({
   stage,
+  hosts: hostsOf(stage),
   ...options.firewall,
   ...options.customerManagedKey,
   ...options.billBudget,
-  hosts: hostsOf(stage),
-  auditCopies: { days: 400 },
-  detailedMetrics: true,
-  deployments: { hubModels: true, detailedMetrics: true },
-  notifications: { emailFrom: 'billing@example.com' },
-  support: { email: 'support@example.com', events: true },
-  reservedConcurrency: {},
-  structuredOutputs: true,
-  billing: {
-    taxFunctionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:taxes',
-    stripeSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbC123',
-  },
-  telemetry: {
-    otlp: [
-      {
-        aws: true,
-        traces: 'https://xray.eu-west-1.amazonaws.com/v1/traces',
-        metrics: 'https://monitoring.eu-west-1.amazonaws.com/v1/metrics',
-      },
-      {
-        traces: 'https://otlp.example.com/v1/traces',
-        headersSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:otlp-AbC123',
-      },
-    ],
-  },
+  ...options.auditCopies,
+  ...options.detailedMetrics,
+  ...options.deployments,
+  ...options.notifications,
+  ...options.reservedConcurrency,
+  ...options.provisionedConcurrency,
+  ...options.canary,
+  ...options.structuredOutputs,
+  ...options.billing,
+  ...options.telemetry,
 });

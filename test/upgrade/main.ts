@@ -7,11 +7,12 @@ import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, packRelease } from './release-archive.ts';
+import { keepReleasedStacks, RELEASED_STACKS } from './released-stacks.ts';
 import { keepRows } from './stored-rows.ts';
 
 /*
- * `npm run release`: keeps the bundles of the version in package.json, and rows that they wrote, for the tests of
- * the next release, after its entry was added to CHANGELOG.md.
+ * `npm run release`: keeps the bundles of the version in package.json, rows that they wrote, and the exports of its
+ * stacks, for the tests of the next release, after its entry was added to CHANGELOG.md.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -27,9 +28,11 @@ writeFileSync(LAST_RELEASE, archive);
 // The local run that writes the rows has this assembly's tables.
 process.env.SLUICE_TEST_ASSEMBLY = assembly.path;
 const rows = path.relative(ROOT, await keepRows(version));
+await keepReleasedStacks(version);
+const stacks = path.relative(ROOT, RELEASED_STACKS);
 const file = path.relative(ROOT, LAST_RELEASE);
 console.log(`${file}: ${Math.ceil(archive.length / 1_024)} KiB. Now commit and tag it:
 
-git add ${rows}
-git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file} ${rows}
+git add ${rows} ${stacks}
+git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file} ${rows} ${stacks}
 git tag -a v${version} -m 'Release ${version}'`);

@@ -4,14 +4,16 @@ import { expect, test } from '@jest/globals';
 import { version } from '../../infra/config/release.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, versionOf } from './release-archive.ts';
+import { readReleasedStacks } from './released-stacks.ts';
 
 const MAX_BYTES = 1_000_000;
 
 const changelog = readFileSync(path.join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8');
 
-test('the version in package.json, the newest entry of the changelog and the kept bundles are of the same release', () => {
+test('the version in package.json, the newest entry of the changelog, the kept bundles and the kept stacks are of the same release', () => {
   expect(latestRelease(changelog)?.version).toBe(version);
   expect(versionOf(LAST_RELEASE)).toBe(version);
+  expect(readReleasedStacks().version).toBe(version);
 });
 
 test('the kept bundles are small enough for the repository', () => {

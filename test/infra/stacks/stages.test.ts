@@ -29,8 +29,14 @@ afterAll(async () => output[Symbol.asyncDispose]());
 const resourcesOf = (stage: Stage): Resource[] => stacks[stage].flatMap(({ resources }) => [...resources.values()]);
 const ofType = (stage: Stage, type: string): Resource[] => resourcesOf(stage).filter((resource) => resource.type === type);
 
-/** Names of parts of a resource, not of the resource. */
-const OF_PARTS = new Set(['AWS::ApiGateway::Stage StageName', 'AWS::CloudWatch::Alarm MetricName', 'AWS::IAM::Policy PolicyName']);
+/** Names of parts of a resource, not of the resource, and one that AWS has in every account. */
+const OF_PARTS = new Set([
+  'AWS::ApiGateway::Stage StageName',
+  'AWS::CloudWatch::Alarm MetricName',
+  'AWS::CodeDeploy::DeploymentGroup DeploymentConfigName',
+  'AWS::IAM::Policy PolicyName',
+  'AWS::Lambda::Alias Name',
+]);
 /** A name that CloudFormation gives, or of something else in the stack. */
 const REFERENCE = /"Fn::GetAtt"|"Ref":"(?!AWS::)/;
 
