@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { AdoptedTables } from './adopted-tables.ts';
 import { host, inferenceHost } from './host.ts';
+import { unavailableIn } from './regions.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
 
@@ -256,7 +257,10 @@ export const Config = z.strictObject({
    * records. Otherwise they are encrypted with keys that AWS manages, without a cost.
    */
   customerManagedKey: z.boolean().default(false),
-  /** An e-mail to `alarmEmail` about the bill of the whole AWS account, not only of Sluice. Default: none. */
+  /**
+   * An e-mail to `alarmEmail` about the bill of the whole AWS account, not only of Sluice. CloudFormation can't create budgets in every region; see
+   * docs/operations.md. Default: none.
+   */
   billBudget: z
     .strictObject({
       /** What the account's bill of a month should not exceed, in dollars. An e-mail is sent at 80% of it, and when AWS forecasts more than all of it. */
@@ -299,9 +303,15 @@ export type TelemetrySettings = NonNullable<Config['telemetry']>;
 /** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
 export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));
 
-/** Reads and validates the configuration. Its name includes the stage. @throws Error that names the invalid fields */
-export const readConfig = (context: unknown): Config => {
-  const result = ConsistentConfig.safeParse(settingsOf(context));
+/**
+ * Reads and validates the configuration. Its name includes the stage.
+ * @param region where it is deployed, if that is known
+ * @throws Error that names the invalid fields, and those that need what the region lacks
+ */
+export const readConfig = (context: unknown, region?: string): Config => {
+  const result = ConsistentConfig.superRefine((config, { addIssue }) => {
+    for (const setting of region ? unavailableIn(region, config) : []) addIssue({ code: 'custom', ...setting });
+  }).safeParse(settingsOf(context));
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   const { name, stage } = result.data;

@@ -113,11 +113,11 @@ const deploymentRows = async (
 const examine = async (flags: readonly string[]): Promise<Row[]> => {
   const { context, profile } = readCommandLine(flags, path.join(ROOT, 'cdk.json'));
   if (profile !== undefined) process.env.AWS_PROFILE = profile;
-  const config = readConfig(context);
   // The CDK accepts both variables, the SDK only the first.
   process.env.AWS_REGION ??= process.env.AWS_DEFAULT_REGION ?? '';
   const region = process.env.AWS_REGION;
   if (!region) return [failure('region', 'none is set', 'export AWS_REGION=eu-west-1, or the region that you want')];
+  const config = readConfig(context, region);
   const options = { ...TIMEOUTS, region };
   const templates = await readTemplates(context);
   const names = templates.map(({ name }) => name);

@@ -18,7 +18,8 @@ import { TelemetryStack } from './telemetry-stack.ts';
 
 /** Adds all stacks to the app, with the deployer's settings in its context. */
 export const addStacks = (app: App): void => {
-  const config = readConfig(app.node.tryGetContext('sluice'));
+  // The CDK sets the variable, from the credentials' profile if nothing else says it.
+  const config = readConfig(app.node.tryGetContext('sluice'), process.env.CDK_DEFAULT_REGION);
 
   const data = new DataStack(app, `${config.name}-data`, {
     terminationProtection: true,

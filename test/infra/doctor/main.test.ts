@@ -78,7 +78,7 @@ test('is a table for people, with what to do', async () => {
   expect(output).toMatch(/^\| skipped \| stacks +\| nothing is deployed +\| npm run deploy +\|$/m);
 }, 180_000);
 
-test('fails without a region, without valid credentials, and for settings that the app rejects', async () => {
+test('fails without a region, without valid credentials, and for settings that the app rejects in this region', async () => {
   const noRegion = await doctor(['--json'], {});
   expect(noRegion.code).toBe(1);
   expect(rowsOf(noRegion.output)).toEqual({ region: 'failure' });
@@ -93,4 +93,7 @@ test('fails without a region, without valid credentials, and for settings that t
   expect(expired.output).toContain('The security token is expired');
   const rejected = await doctor(['-c', 'sluice={"nam":1}']);
   expect(rejected).toMatchObject({ code: 1, errors: expect.stringContaining('nam') });
+  const settings = 'sluice={"billBudget":{"monthlyUsd":500},"alarmEmail":"ops@example.com"}';
+  const lacking = await doctor(['-c', settings], { AWS_REGION: 'eu-north-1' });
+  expect(lacking).toMatchObject({ code: 1, errors: expect.stringContaining("can't create budgets in eu-north-1") });
 }, 180_000);

@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from '../../../infra/config/config.ts';
+import { synthesize } from '../../../infra/local/assembly/synthesize.ts';
+import { options } from '../../support/every-option.ts';
+import { isolatedEnvironment } from '../../support/isolated-environment.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const ROOT = new URL('../../..', import.meta.url).pathname;
+
+describe('a budget for the AWS bill', () => {
+  test.each(['eu-north-1', 'ap-southeast-3', 'ca-west-1', 'us-gov-west-1'])(
+    'is refused in %s, where CloudFormation can’t create it, with what to do instead',
+    (region) => {
+      const read = () => readConfig(options.billBudget, region);
+      expect(read).toThrow(`CloudFormation can't create budgets in ${region}. Remove the setting; docs/operations.md has the command`);
+      expect(read).toThrow('at billBudget');
+      expect(readConfig({ alarmEmail: 'ops@example.com' }, region).billBudget).toBeUndefined();
+    },
+  );
+
+  test.each(['us-east-1', 'eu-west-1', 'eu-central-1', 'ap-southeast-2', undefined])('is accepted in %s', (region) => {
+    expect(readConfig(options.billBudget, region).billBudget).toEqual({ monthlyUsd: 500 });
+  });
+
+  test('is refused before anything is deployed, by the region that the CDK deploys to', async () => {
+    await using folder = temporaryFolder();
+    const environment = { ...isolatedEnvironment(folder.path), CDK_DEFAULT_REGION: 'eu-north-1' };
+    await expect(
+      synthesize(ROOT, folder.path, { environment, context: { sluice: options.billBudget, 'aws:cdk:bundling-stacks': [] } }),
+    ).rejects.toThrow("can't create budgets in eu-north-1");
+  }, 60_000);
+});
+
+test('CloudFront is refused in GovCloud, which has none', () => {
+  expect(() => readConfig(options.cloudFront, 'us-gov-west-1')).toThrow(
+    /no CloudFront in us-gov-west-1.*\n.*at hosts\.serverless\.cloudFront/,
+  );
+  expect(readConfig(options.cloudFront, 'eu-north-1').hosts.serverless.cloudFront).toBeDefined();
+  expect(readConfig(options.domain, 'us-gov-west-1').hosts.serverless.domain).toBe('api.example.com');
+});
