@@ -8,11 +8,14 @@ export interface Leftover {
   type: string;
 }
 
-/** The resources that the templates retain. */
+/** Retained when an update replaces them, but part of a function in the same stack, which is deleted with all of them. */
+const DELETED_WITH_OTHERS: ReadonlySet<string> = new Set(['AWS::Lambda::Version']);
+
+/** The resources that the templates retain, and that nothing else in their stack takes with it. */
 export const leftoversOf = (stacks: readonly Stack[]): Leftover[] =>
   stacks.flatMap(({ name, resources }) =>
     [...resources].flatMap(([logicalId, { type, deletionPolicy = 'Delete' }]) =>
-      deletionPolicy === 'Delete' ? [] : [{ stack: name, logicalId, type }],
+      deletionPolicy === 'Delete' || DELETED_WITH_OTHERS.has(type) ? [] : [{ stack: name, logicalId, type }],
     ),
   );
 

@@ -5,10 +5,11 @@ import { expect, test } from '@jest/globals';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { deletionOf, leftoversOf } from '../../../infra/teardown/leftovers.ts';
 import { synthesizeWith } from '../../support/assembly.ts';
+import { everyOption } from '../../support/every-option.ts';
 
-test('everything that the templates retain is listed, and something says how it is deleted', async () => {
+test('with every option, all that stays when the stacks are deleted is listed, and something says how it is deleted', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-leftovers-'));
-  await synthesizeWith({ customerManagedKey: true, auditCopies: { days: 400 } }, folder, { 'aws:cdk:bundling-stacks': [] });
+  await synthesizeWith(everyOption('prod'), folder, { 'aws:cdk:bundling-stacks': [] });
   const leftovers = leftoversOf(await readAssembly(folder));
   const types = new Set(leftovers.map(({ type }) => type));
   expect([...types].sort()).toEqual([
