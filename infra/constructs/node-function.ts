@@ -1,13 +1,14 @@
 import path from 'node:path';
 import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type CfnFunction, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { bundle } from '../bundling/bundle.ts';
 import type { Config, ReservedConcurrency } from '../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
+import { environmentErrors } from './environment-size.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -99,6 +100,8 @@ export class NodeFunction extends LambdaFunction {
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
     });
     this.title = as;
+    const resource = this.node.defaultChild as CfnFunction;
+    this.node.addValidation({ validate: () => environmentErrors(resource, as) });
     acknowledgeUnexercised(
       role,
       { actions: ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTraceSegments', 'xray:PutTelemetryRecords'] },

@@ -3,6 +3,9 @@ import * as z from 'zod';
 
 const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as 09:00');
 
+/** Some years of them. They are a part of the environment of a function, which has 4 KB for everything. */
+const MAX_HOLIDAYS = 40;
+
 /** When support works, in one time zone. */
 export const BusinessHours = z
   .strictObject({
@@ -12,7 +15,7 @@ export const BusinessHours = z
     from: TimeOfDay,
     to: TimeOfDay,
     /** Days on which nobody works, such as 2026-12-25. */
-    holidays: z.array(z.iso.date()).max(200).default([]),
+    holidays: z.array(z.iso.date()).max(MAX_HOLIDAYS).default([]),
   })
   .refine(({ from, to }) => from < to, "expected 'from' before 'to'");
 export type BusinessHours = z.infer<typeof BusinessHours>;

@@ -21,3 +21,13 @@ test('every function reserves what is set for it', async () => {
   const templates = await templatesWith({ reservedConcurrency: { inference: 7 } });
   expect(reservationsOf(templates)).toEqual({ ...ReservedConcurrency.parse({}), inference: 7 });
 });
+
+test('a function whose environment Lambda would refuse is refused at synthesis, with what makes it so large', async () => {
+  const otlp = [1, 2, 3, 4].map((host) => ({
+    traces: `https://otlp-${host}.example.com/${'t'.repeat(400)}/v1/traces`,
+    metrics: `https://otlp-${host}.example.com/${'m'.repeat(400)}/v1/metrics`,
+  }));
+  await expect(templatesWith({ telemetry: { otlp } })).rejects.toThrow(
+    /environment of the function telemetry can have \d+ bytes, and Lambda accepts 4096\. Shorten .*: TELEMETRY_DESTINATIONS \(\d+\)/,
+  );
+});
