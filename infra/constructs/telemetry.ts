@@ -23,9 +23,9 @@ const RETRIES = 10_000;
 /** The stream keeps a record for 24 hours. */
 const MAX_AGE = Duration.hours(20);
 
-const RETRY_AFTER = Duration.minutes(5);
+const RETRY_AFTER = Duration.minutes(6);
 /** 25 hours of retries. What fails until then stays in the dead-letter queue for 14 days, from which it can be sent again. */
-const MAX_DELIVERIES = 300;
+const MAX_DELIVERIES = 250;
 const KEEP = Duration.days(4);
 /** Each message gets the whole time of an invocation. */
 const MESSAGES = 1;

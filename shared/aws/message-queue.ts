@@ -5,7 +5,7 @@ export interface QueueMessage {
   body: string;
   /** The messages of a group are delivered in the order in which they were sent, the next one after the last one was processed. */
   group: string;
-  /** Another message with the same id within five minutes adds nothing. */
+  /** Another message of the group with the same id within five minutes adds nothing. */
   deduplicationId: string;
 }
 

@@ -13,8 +13,8 @@ export interface FifoQueueTimes {
 }
 
 /**
- * A FIFO queue with message groups, in memory, for one consumer. It adds a message unless one with the same deduplication id was added a short time
- * before, and delivers messages in order: none before earlier ones of its group.
+ * A FIFO queue with message groups, in memory, for one consumer. It adds a message unless one of its group with the same deduplication id was added a
+ * short time before, and delivers messages in order: none before earlier ones of its group.
  */
 export const createFifoQueue = (
   now: () => number,
@@ -24,9 +24,9 @@ export const createFifoQueue = (
   const seen = new Map<string, { id: string; atMs: number }>();
 
   const forget = (): void => {
-    for (const [deduplicationId, { atMs }] of seen) {
+    for (const [repeated, { atMs }] of seen) {
       if (now() - atMs < deduplicationMs) return;
-      seen.delete(deduplicationId);
+      seen.delete(repeated);
     }
   };
 
@@ -38,13 +38,14 @@ export const createFifoQueue = (
         throw new InvalidMessage('A FIFO queue needs MessageGroupId and MessageDeduplicationId.');
       if (ownDelayMs !== undefined) throw new InvalidMessage('The parameter DelaySeconds is not valid for a FIFO queue.');
       forget();
-      const known = seen.get(deduplicationId);
+      const repeated = JSON.stringify([group, deduplicationId]);
+      const known = seen.get(repeated);
       if (known) return known;
       if (messages.size >= MAX_MESSAGES) throw new Error(`The queue has ${MAX_MESSAGES} messages already`);
       const id = randomUUID();
       const times = { sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs };
       messages.add({ id, body, group, deduplicationId, ...times, backoff: createBackoff() });
-      seen.set(deduplicationId, { id, atMs: now() });
+      seen.set(repeated, { id, atMs: now() });
       return { id };
     },
     receive(most) {

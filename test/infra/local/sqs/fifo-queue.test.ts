@@ -9,7 +9,7 @@ const queueWith = (...[delayMs, capMs]: Parameters<typeof cappedTimes>) => {
   let now = 0;
   const queue = createFifoQueue(() => now, cappedTimes(delayMs, capMs));
   return {
-    send: (body: string, deduplicationId = body) => void queue.send({ body, group: 'g', deduplicationId }),
+    send: (body: string, deduplicationId = body, group = 'g') => void queue.send({ body, group, deduplicationId }),
     received: () => {
       const messages = queue.receive(10);
       for (const message of messages) queue.remove(message);
@@ -45,6 +45,14 @@ describe('a FIFO queue with a delay', () => {
     send('a');
     pass(15 * SECOND_MS);
     expect(received()).toEqual(['a']);
+  });
+
+  test('delivers messages of two groups although they have the same deduplication id', () => {
+    const { send, received, pass } = queueWith(15 * SECOND_MS, FOREVER);
+    send('a', 'same', 'g');
+    send('b', 'same', 'h');
+    pass(15 * SECOND_MS);
+    expect(received()).toEqual(['a', 'b']);
   });
 
   test('with a cap, delivers a message again that is sent once per delay, and not more often', () => {

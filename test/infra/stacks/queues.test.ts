@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type Resource, readAssembly, type Stack } from '../../../infra/local/assembly/read-assembly.ts';
+import { everyOption } from '../../support/every-option.ts';
+import { isolatedAssembly } from '../../support/isolated-assembly.ts';
+
+/** Usually a few seconds; more on a machine that runs other tests. */
+const SYNTHESIS_MS = 180_000;
+
+/** A queue with the function that gets its messages. */
+interface Delivery {
+  queueId: string;
+  queue: Record<string, unknown>;
+  functionName: string;
+  fn: Record<string, unknown>;
+  /** Whether the function can also send messages to the queue. */
+  sends: boolean;
+}
+
+const idIn = (reference: unknown): string => /"(?:Ref|Fn::GetAtt)":\[?"(\w+)"/.exec(JSON.stringify(reference))?.[1] ?? '';
+const nameOf = ({ properties }: Resource): string => String(Object(properties.Environment).Variables.SLUICE_FUNCTION);
+
+const deliveriesOf = ({ resources }: Stack): Delivery[] =>
+  [...resources.values()]
+    .filter(({ type, properties }) => type === 'AWS::Lambda::EventSourceMapping' && idIn(properties.EventSourceArn).includes('Queue'))
+    .map(({ properties: { EventSourceArn, FunctionName } }) => {
+      const [queueId, fn] = [idIn(EventSourceArn), resources.get(idIn(FunctionName)) as Resource];
+      const variables = Object.values(Object(fn.properties.Environment).Variables as object);
+      return {
+        queueId,
+        queue: resources.get(queueId)?.properties ?? {},
+        functionName: nameOf(fn),
+        fn: fn.properties,
+        sends: variables.some((value) => idIn(value) === queueId),
+      };
+    });
+
+let deliveries: Delivery[];
+beforeAll(async () => {
+  const { stage: _, ...settings } = everyOption('prod');
+  const stacks = await readAssembly(await isolatedAssembly({ sluice: settings, 'aws:cdk:bundling-stacks': [] }));
+  deliveries = stacks.flatMap(deliveriesOf);
+}, SYNTHESIS_MS);
+
+describe('the queues of functions', () => {
+  test('take more than 300 messages a second, if they keep the order of groups', () => {
+    const ordered = deliveries.filter(({ queue }) => queue.FifoQueue === true);
+    expect(ordered.map(({ functionName }) => functionName).sort()).toEqual(['billing', 'deployments', 'metering']);
+    for (const { queue } of ordered)
+      expect(queue).toMatchObject({ DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' });
+  });
+
+  test('wait six times as long as their function may run before they deliver a message again, but for those of decision 0071', () => {
+    const shorter = deliveries.filter(({ queue, fn }) => Number(queue.VisibilityTimeout) < 6 * Number(fn.Timeout));
+    const times = shorter.map(({ functionName, queue, fn }) => [functionName, queue.VisibilityTimeout, fn.Timeout]);
+    expect(times.sort()).toEqual([
+      ['billing', 960, 900],
+      ['deployments', 90, 60],
+      ['metering', 300, 240],
+    ]);
+  });
+});
