@@ -1,7 +1,15 @@
 import path from 'node:path';
 import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type CfnFunction, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  type CfnFunction,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
@@ -53,6 +61,8 @@ interface NodeFunctionProps {
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
+  /** Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event that comes back 16 times. */
+  continuesItself?: boolean;
   /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
   files?: Readonly<Record<string, string>>;
 }
@@ -71,7 +81,7 @@ export class NodeFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     id: string,
-    { config, name, as = name, entry = 'handler.ts', memoryMb, timeout, reference, files }: NodeFunctionProps,
+    { config, name, as = name, entry = 'handler.ts', memoryMb, timeout, reference, files, continuesItself = false }: NodeFunctionProps,
   ) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
@@ -96,6 +106,7 @@ export class NodeFunction extends LambdaFunction {
       loggingFormat: LoggingFormat.JSON,
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       tracing: Tracing.ACTIVE,
+      ...(continuesItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
     });

@@ -29,6 +29,7 @@ export class BillingStack extends Stack {
       memoryMb: ONE_CPU_MB,
       timeout: BILLING_TIMEOUT,
       files: BUNDLED_FONTS,
+      continuesItself: true,
     });
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.#grantData(data);

@@ -25,7 +25,13 @@ export class DeploymentsStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, data, billing }: { config: Config; data: DataStack; billing: BillingStack }) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Deployments', { config, name: 'deployments', memoryMb: 512, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Deployments', {
+      config,
+      name: 'deployments',
+      memoryMb: 512,
+      timeout: TIMEOUT,
+      continuesItself: true,
+    });
     this.function.addEnvironment('USAGE_LAG_SECONDS', String(USAGE_LAG.toSeconds()));
     this.#grantData(data);
     this.function.addEnvironment('DETAILED_METRICS', String(config.deployments.detailedMetrics));

@@ -29,7 +29,13 @@ export class NotificationsStack extends Stack {
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
     const { allowedNetworks, emailFrom } = config.notifications;
-    this.function = new NodeFunction(this, 'Notifications', { config, name: 'notifications', memoryMb: 256, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Notifications', {
+      config,
+      name: 'notifications',
+      memoryMb: 256,
+      timeout: TIMEOUT,
+      continuesItself: true,
+    });
     // The source of events.
     this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('ALLOWED_NETWORKS', allowedNetworks.join(','));

@@ -34,10 +34,12 @@ const deliveriesOf = ({ resources }: Stack): Delivery[] =>
       };
     });
 
+let functions: Resource[];
 let deliveries: Delivery[];
 beforeAll(async () => {
   const { stage: _, ...settings } = everyOption('prod');
   const stacks = await readAssembly(await isolatedAssembly({ sluice: settings, 'aws:cdk:bundling-stacks': [] }));
+  functions = stacks.flatMap(({ resources }) => [...resources.values()].filter(({ type }) => type === 'AWS::Lambda::Function'));
   deliveries = stacks.flatMap(deliveriesOf);
 }, SYNTHESIS_MS);
 
@@ -57,5 +59,21 @@ describe('the queues of functions', () => {
       ['deployments', 90, 60],
       ['metering', 300, 240],
     ]);
+  });
+});
+
+describe('Lambda’s detection of recursive loops', () => {
+  test('is off for the functions whose messages lead to further messages to themselves, and on for all others', () => {
+    const allowed = functions.filter(({ properties }) => properties.RecursiveLoop === 'Allow').map(nameOf);
+    expect(allowed.sort()).toEqual(['billing', 'deployments', 'notifications']);
+    expect(functions.filter(({ properties }) => ![undefined, 'Allow'].includes(properties.RecursiveLoop as string)).map(nameOf)).toEqual(
+      [],
+    );
+  });
+
+  test('can only stop a function that sends to its own queue while it handles something else', () => {
+    const ofThemselves = new Set(deliveries.filter(({ sends }) => sends).map(({ functionName }) => functionName));
+    // The sweep sends settlements, and the stream of usage events gives spans to send; a message of either queue leads to no other one.
+    expect([...ofThemselves].sort()).toEqual(['billing', 'deployments', 'metering', 'notifications', 'telemetry']);
   });
 });
