@@ -1,6 +1,4 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { BUNDLED_FONTS } from '../../functions/billing/render/fonts.ts';
@@ -9,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import { BILLING_TIMEOUT, BillingTasks } from '../constructs/billing-tasks.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
+import { runEvery } from '../constructs/schedule.ts';
 import type { DataStack } from './data-stack.ts';
 
 /** Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events. */
@@ -38,11 +37,7 @@ export class BillingStack extends Stack {
     this.tasks = new BillingTasks(this, 'BillingTasks');
     this.tasks.grantSend(this.function);
     this.tasks.deliverTo(this.function);
-    new Rule(this, 'Schedule', {
-      schedule: Schedule.rate(LOOK_EVERY),
-      // Without retries: the next hour finds what is still due.
-      targets: [new LambdaTarget(this.function, { retryAttempts: 0 })],
-    });
+    runEvery(this, 'Schedule', this.function, LOOK_EVERY);
   }
 
   #grantData({ accounts, audit, billing, billingFiles, deployments, keys, models, notifications, usage }: DataStack): void {

@@ -17,6 +17,9 @@ import type { DataStack } from './data-stack.ts';
 const TIMEOUT = Duration.seconds(60);
 /** How often each deployment is reconciled that is not in transition: the bound on the error of metered GPU time. */
 const RECONCILE_EVERY = Duration.minutes(1);
+/** Lambda repeats an event that failed after one minute, and again after two. A request that wakes a deployment is worth that; later, the schedule has done it. */
+const EVENT_RETRIES = 2;
+const MAX_EVENT_AGE = Duration.minutes(5);
 
 /** The function that reconciles organizations' deployments with SageMaker, its queue and schedule, and the roles with which deployments run. */
 export class DeploymentsStack extends Stack {
@@ -42,7 +45,8 @@ export class DeploymentsStack extends Stack {
     this.reconciliations = new Reconciliations(this, 'Reconciliations');
     this.reconciliations.grantSend(this.function);
     this.reconciliations.deliverTo(this.function);
-    // Without retries: the next minute repairs what a lost event leaves behind.
+    this.function.configureAsyncInvoke({ retryAttempts: EVENT_RETRIES, maxEventAge: MAX_EVENT_AGE });
+    // EventBridge doesn't repeat its deliveries to Lambda: the next minute repairs what a lost event leaves behind.
     const targets = [new LambdaTarget(this.function, { retryAttempts: 0 })];
     new Rule(this, 'Schedule', { schedule: Schedule.rate(RECONCILE_EVERY), targets });
     new Rule(this, 'EndpointChanges', {

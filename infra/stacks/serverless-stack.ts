@@ -1,6 +1,4 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config/config.ts';
@@ -8,6 +6,7 @@ import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.t
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Refusals } from '../constructs/refusals.ts';
 import { Rollups } from '../constructs/rollups.ts';
+import { runEvery } from '../constructs/schedule.ts';
 import { Settlements } from '../constructs/settlements.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
@@ -69,10 +68,7 @@ export class ServerlessStack extends Stack {
     data.usage.grant(this.metering, 'PutItem', 'GetItem');
     this.settlements.grantSend(this.metering);
     this.settlements.deliverTo(this.metering);
-    new Rule(this, 'SweepSchedule', {
-      schedule: Schedule.rate(SWEEP_EVERY),
-      targets: [new LambdaTarget(this.metering, { retryAttempts: 0 })],
-    });
+    runEvery(this, 'SweepSchedule', this.metering, SWEEP_EVERY);
 
     const { usage, deployments: rows, observability } = data;
     this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability });

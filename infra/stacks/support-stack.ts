@@ -1,10 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { KEPT_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
+import { runEvery } from '../constructs/schedule.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.minutes(2);
@@ -24,10 +23,6 @@ export class SupportStack extends Stack {
     data.ticketFiles.grantUnder(this.function, KEPT_FILES, 's3:DeleteObject');
     data.audit.grantAdd(this.function);
     data.notifications.grantAdd(this.function);
-    new Rule(this, 'Schedule', {
-      schedule: Schedule.rate(LOOK_EVERY),
-      // Without retries: the next run finds what is left.
-      targets: [new LambdaTarget(this.function, { retryAttempts: 0 })],
-    });
+    runEvery(this, 'Schedule', this.function, LOOK_EVERY);
   }
 }

@@ -73,8 +73,8 @@ export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs,
       failureQueueArn,
     };
   });
-  for (const { at, functionArn } of configs)
-    if (!subscriptions.some((subscription) => subscription.functionArn === functionArn))
-      throw new Error(`The local run supports AWS::Lambda::EventInvokeConfig of functions that get log lines only (${whereOf(at)})`);
+  for (const { at, functionArn, failureQueueArn } of configs)
+    if (failureQueueArn !== undefined && !subscriptions.some((subscription) => subscription.functionArn === functionArn))
+      throw new Error(`The local run keeps the failures of functions that get log lines only (${whereOf(at)})`);
   return subscriptions;
 };

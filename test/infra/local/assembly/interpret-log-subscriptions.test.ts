@@ -83,7 +83,11 @@ describe('a subscription to the log of a function', () => {
       { config: { DestinationConfig: { OnFailure: { Destination: 'arn:x' } } } },
       'not arn:x (Config in stack test-serverless)',
     ],
-    ['retries of another function', { config: { FunctionName: { Ref: 'Streaming' } } }, 'of functions that get log lines only'],
+    [
+      'a queue for the failures of another function',
+      { config: { FunctionName: { Ref: 'Streaming' } } },
+      'of functions that get log lines only',
+    ],
   ])('is rejected with %s', async (_, changes, words) => {
     await expect(interpreted(subscribed(changes))).rejects.toThrow(words);
   });
