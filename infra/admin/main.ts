@@ -1,7 +1,9 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
+import type { RetrieveDependencies } from '../../functions/control/observability/requests/retrieve-request.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import type { DeskDependencies } from '../../functions/control/tickets/dependencies.ts';
@@ -40,6 +42,10 @@ import { answerTickets } from './tickets/answer-tickets.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 import { createTopStores, showTop } from './top/show-top.ts';
 import { describeVerification, verifyInvoice } from './verify-invoice.ts';
+import { whyAlarm } from './why/why-alarm.ts';
+import { whyRequest } from './why/why-request.ts';
+
+const HOUR_MS = 3_600_000;
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
@@ -203,6 +209,29 @@ const deleteOrganizationData = async (
   if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
 };
 
+/** Explains an alarm or a request. */
+const explainSubject = async (
+  database: Database,
+  operator: Origin,
+  { subject, hours, stack }: Extract<Command, { command: 'why' }>,
+): Promise<string> => {
+  const logs = new CloudWatchLogsClient();
+  const prefix = stack.replace(/-data$/, '');
+  const range = { startMs: Date.now() - hours * HOUR_MS, endMs: Date.now() };
+  if (subject.kind === 'alarm') return whyAlarm(logs, subject.name, prefix, range);
+  const requests = async (): Promise<RetrieveDependencies> => {
+    const { keysTable, accountsTable, observabilityTable } = await accountTables(database, stack);
+    return {
+      apiKeys: createApiKeyStore(createAccountTable(database, accountsTable)),
+      limiters: createLimiterConfigurationStore(database, keysTable),
+      usage: createUsageStore(database, await physicalName('USAGE_TABLE', 'UsageTable', stack)),
+      models: createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack)),
+      requestRows: createRequestRowStore(database, observabilityTable),
+    };
+  };
+  return whyRequest({ logs, requests, origin: operator }, subject.id, prefix, range);
+};
+
 const toJson = (report: object): string =>
   JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), 2);
 
@@ -254,6 +283,8 @@ const run = async (args: string[]): Promise<void> => {
     const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
     const accounts = await physicalName('ACCOUNTS_TABLE', 'AccountsTable', task.stack);
     await showTop(createTopStores(database, { usage, keys, accounts }), task);
+  } else if (task.command === 'why') {
+    process.stdout.write(await explainSubject(database, operator, task));
   } else if (task.command === 'tickets') {
     process.stdout.write(await answerTickets(await deskOf(database, task.stack), operator, task));
   } else if (task.command === 'bootstrap') {

@@ -13,7 +13,9 @@ import { Model } from '../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { TicketStatus } from '../../shared/tickets/ticket.ts';
+import { type AlarmName, isAlarmName } from '../constructs/alarm-texts.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
+import { isRequest } from './why/why-request.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
@@ -56,6 +58,10 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
                                      Show the newest minute that has usage by model and API key, again every few seconds (2 to 60), and once if
                                      the output is no terminal.
 
+  why ALARM [--hours 3]              Say what an alarm means, whom it affects and what to do, as in docs/operations.md, and run the entry's query of the
+                                     logs over the last hours (up to 720). CloudWatch charges for the data that a query scans.
+  why REQUEST                        Show the log lines and the usage event of a request by its x-request-id.
+
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
@@ -95,6 +101,7 @@ const options = {
   resolve: { type: 'boolean', default: false },
   every: { type: 'string', default: '5' },
   once: { type: 'boolean', default: false },
+  hours: { type: 'string', default: '3' },
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
@@ -109,6 +116,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'delete-data'; organization: string; isDeleting: boolean }
   | { command: 'bootstrap'; email: string }
   | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
+  | { command: 'why'; subject: Subject; hours: number }
   | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
 );
 
@@ -116,6 +124,11 @@ export type Command = { stack: string /** The operator's name in the audit log. 
 const ModelFile = Model.omit({ version: true });
 
 const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
+
+/** What `why` explains. */
+export type Subject = { kind: 'alarm'; name: AlarmName } | { kind: 'request'; id: string };
+
+const Hours = z.int().min(1).max(720);
 
 const EverySeconds = z.number().min(2).max(60);
 
@@ -125,7 +138,7 @@ export class UsageError extends Error {}
 /** Parses and validates the command line. @throws UsageError */
 export const readCommand = (args: string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
-  const [command] = positionals;
+  const [command, about] = positionals;
   const common = { stack: values.stack, actor: values.actor };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
@@ -182,9 +195,19 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const everySeconds = checked(EverySeconds, number(values.every), '--every');
     return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };
   }
+  if (command === 'why') return { command, ...common, subject: subjectOf(about), hours: checked(Hours, number(values.hours), '--hours') };
   if (command === 'tickets') return { command, ...common, ...ticketsOf(values) };
   if (command === 'verify-invoice') return { command, ...common, invoice: checked(InvoiceId, values.invoice, '--invoice') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
+};
+
+/** An alarm can have its whole name in CloudWatch, which begins with the stack's. */
+const subjectOf = (about: string | undefined): Subject => {
+  if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
+  if (isRequest(about)) return { kind: 'request', id: about };
+  const name = about.slice(about.lastIndexOf('-') + 1);
+  if (isAlarmName(name)) return { kind: 'alarm', name };
+  throw new UsageError(`'${about}' is neither an alarm of docs/operations.md nor the id of a request.`);
 };
 
 /** What to do with a ticket besides showing it. */

@@ -273,8 +273,17 @@ export const Config = z.strictObject({
    */
   tables: AdoptedTables.default({}),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
-  /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
+  /** The e-mail address for all alarms. Without it, alarms are only visible in the console, unless you subscribe to their topics. */
   alarmEmail: z.email().optional(),
+  /**
+   * Where your team reads docs/operations.md, such as its page in your fork. The description of each alarm has this URL with the anchor of the alarm's
+   * entry. Default: the path in the repository.
+   */
+  runbookUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(300)
+    .refine((url) => !url.includes('#'), 'expected a URL without a fragment')
+    .default('docs/operations.md'),
   /** The deployed commit, which GET /version returns. */
   commit: z.string().max(64).default('unknown'),
 });

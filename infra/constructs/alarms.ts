@@ -1,6 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, type Stack } from 'aws-cdk-lib';
 import {
   Alarm,
+  type AlarmBase,
   type AlarmProps,
   AlarmRule,
   AlarmState,
@@ -16,7 +17,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { FilterPattern, type IFilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import type { Construct } from 'constructs';
+import { type AlarmName, alarmTexts, type Severity } from './alarm-texts.ts';
 import type { NodeFunction } from './node-function.ts';
 
 export const PERIOD = Duration.minutes(5);
@@ -43,7 +44,13 @@ const ABOVE = {
   treatMissingData: TreatMissingData.NOT_BREACHING,
 } as const;
 
-const runbookOf = (name: string): string => `See docs/operations.md, "${name}".`;
+interface AlarmsProps {
+  /** Where alarms of each severity go. */
+  topics: Readonly<Record<Severity, ITopic>>;
+  namespace: string;
+  /** The URL of the page with the runbook. */
+  runbookUrl: string;
+}
 
 /** What an alarm of several metrics is made of. */
 interface Part {
@@ -53,18 +60,23 @@ interface Part {
   threshold: number;
 }
 
-/** Adds alarms to a stack that notify a topic, and metrics of log lines. docs/operations.md has an entry for each alarm, under its name. */
+/**
+ * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/operations.md has an entry for each alarm, under its
+ * name.
+ */
 export class Alarms {
   /** The alarms that notify. */
   readonly all: IAlarm[] = [];
-  readonly #stack: Construct;
-  readonly #topic: ITopic;
+  readonly #stack: Stack;
+  readonly #actions: Readonly<Record<Severity, SnsAction>>;
   readonly #namespace: string;
+  readonly #runbookUrl: string;
 
-  constructor(stack: Construct, { topic, namespace }: { topic: ITopic; namespace: string }) {
+  constructor(stack: Stack, { topics, namespace, runbookUrl }: AlarmsProps) {
     this.#stack = stack;
-    this.#topic = topic;
+    this.#actions = { page: new SnsAction(topics.page), ticket: new SnsAction(topics.ticket) };
     this.#namespace = namespace;
+    this.#runbookUrl = runbookUrl;
   }
 
   /** The number of matching log lines of these functions. */
@@ -88,7 +100,7 @@ export class Alarms {
   }
 
   /** Goes off when the metric is above the threshold in one period. */
-  above(name: string, metric: IMetric, threshold: number): void {
+  above(name: AlarmName, metric: IMetric, threshold: number): void {
     this.#add(name, { ...ABOVE, metric, threshold });
   }
 
@@ -96,7 +108,7 @@ export class Alarms {
    * Goes off when the metric has been 0 for so many periods, and when it stops having values. A new alarm has no state until the first value, because
    * missing data is not a breach; it would otherwise start in alarm.
    */
-  without(name: string, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
+  without(name: AlarmName, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
     const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
     const alarm = this.#add(name, {
       metric,
@@ -105,27 +117,42 @@ export class Alarms {
       comparisonOperator,
       treatMissingData: TreatMissingData.MISSING,
     });
-    alarm.addInsufficientDataAction(new SnsAction(this.#topic));
+    alarm.addInsufficientDataAction(this.#actions[alarmTexts[name].severity]);
   }
 
   /** Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those that it is made of. */
-  anyOfAll(name: string, groups: readonly (readonly Part[])[]): void {
-    const alarmDescription = runbookOf(name);
-    const watch = ({ part, metric, threshold }: Part): IAlarmRule =>
-      AlarmRule.fromAlarm(new Alarm(this.#stack, `${name}${part}`, { ...ABOVE, metric, threshold, alarmDescription }), AlarmState.ALARM);
+  anyOfAll(name: AlarmName, groups: readonly (readonly Part[])[]): void {
+    const { alarmName, alarmDescription } = this.#texts(name);
+    const watch = ({ part, metric, threshold }: Part): IAlarmRule => {
+      const props = { alarmName: `${alarmName}-${part}`, alarmDescription };
+      return AlarmRule.fromAlarm(new Alarm(this.#stack, `${name}${part}`, { ...ABOVE, ...props, metric, threshold }), AlarmState.ALARM);
+    };
     const alarm = new CompositeAlarm(this.#stack, name, {
+      compositeAlarmName: alarmName,
       alarmRule: AlarmRule.anyOf(...groups.map((parts) => AlarmRule.allOf(...parts.map(watch)))),
       alarmDescription,
     });
-    alarm.addAlarmAction(new SnsAction(this.#topic));
+    this.#notify(name, alarm);
+  }
+
+  #add(name: AlarmName, props: AlarmProps): Alarm {
+    const alarm = new Alarm(this.#stack, name, { ...props, ...this.#texts(name) });
+    this.#notify(name, alarm);
+    return alarm;
+  }
+
+  /** Notifies the topic of the alarm's severity, also when the alarm is over. */
+  #notify(name: AlarmName, alarm: AlarmBase): void {
+    const action = this.#actions[alarmTexts[name].severity];
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
     this.all.push(alarm);
   }
 
-  #add(name: string, props: AlarmProps): Alarm {
-    const alarm = new Alarm(this.#stack, name, { ...props, alarmDescription: runbookOf(name) });
-    alarm.addAlarmAction(new SnsAction(this.#topic));
-    this.all.push(alarm);
-    return alarm;
+  #texts(name: AlarmName): { alarmName: string; alarmDescription: string } {
+    const { fact, impact } = alarmTexts[name];
+    const entry = `${this.#runbookUrl}#${name.toLowerCase()}`;
+    return { alarmName: `${this.#stack.stackName}-${name}`, alarmDescription: `${fact} ${impact} ${entry}` };
   }
 
   #filter(id: string, props: Omit<MetricFilterProps, 'metricNamespace'>): MetricFilter {

@@ -41,11 +41,11 @@ export class Canary extends Construct {
   }
 
   /** Rolls a release back if it breaks one of the host's promises. */
-  rollBackFor(host: WatchedHost, slo: Config['slo']): void {
-    const watch = (id: string, objective: Objective): void =>
+  rollBackFor(host: WatchedHost, { slo, runbookUrl }: Pick<Config, 'slo' | 'runbookUrl'>): void {
+    const watch = (id: string, fact: string, objective: Objective): void =>
       this.#group.addAlarm(
         new Alarm(this, id, {
-          alarmDescription: 'Rolls back a release while one is in progress. See docs/operations.md, "Upgrades".',
+          alarmDescription: `${fact} A release that is in progress is rolled back. ${runbookUrl}#release-gradually`,
           metric: badPercentage(objective, PERIOD, slo.minimumMisses),
           threshold: tolerated(objective.percentage),
           evaluationPeriods: 1,
@@ -53,7 +53,7 @@ export class Canary extends Construct {
           treatMissingData: TreatMissingData.NOT_BREACHING,
         }),
       );
-    watch('Unanswered', availabilityOf(host, slo));
-    watch('Late', firstTokensOf(host, slo));
+    watch('Unanswered', 'Too many requests are not answered.', availabilityOf(host, slo));
+    watch('Late', 'Too many first tokens are late.', firstTokensOf(host, slo));
   }
 }

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Config } from '../config/config.ts';
+import type { AlarmName } from './alarm-texts.ts';
 import { type Alarms, errorsOf, throttlesOf } from './alarms.ts';
 import type { HostMetrics } from './host-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
@@ -43,7 +44,7 @@ export const badPercentage = ({ bad, total }: Objective, period: Duration, minim
   });
 
 /** Goes off while an objective's budget is used up too fast: in a long window, and still in a short one. */
-const addBurnAlarm = (alarms: Alarms, name: string, objective: Objective, minimumMisses: number): void => {
+const addBurnAlarm = (alarms: Alarms, name: AlarmName, objective: Objective, minimumMisses: number): void => {
   const pairs = BURN_RATES.map(({ name: speed, rate, long, short }) => {
     // Without the error of binary fractions, such as 1.4399999999999364.
     const threshold = Number((rate * (100 - objective.percentage)).toFixed(6));
@@ -76,8 +77,11 @@ export const firstTokensOf = ({ metrics }: WatchedHost, { firstTokenShare }: Con
   total: { expression: 'timed', metrics: { timed: metrics.firstTokenMs.with({ statistic: 'n' }) } },
 });
 
+/** How the names of a host's metrics and alarms begin. */
+export type HostPrefix = 'Serverless' | 'Ondemand';
+
 /** Adds the alarms of a host's objectives. @param prefix the first part of their names */
-export const addSloAlarms = (alarms: Alarms, prefix: string, host: WatchedHost, slo: Config['slo']): void => {
+export const addSloAlarms = (alarms: Alarms, prefix: HostPrefix, host: WatchedHost, slo: Config['slo']): void => {
   addBurnAlarm(alarms, `${prefix}AvailabilityBurning`, availabilityOf(host, slo), slo.minimumMisses);
   addBurnAlarm(alarms, `${prefix}FirstTokensBurning`, firstTokensOf(host, slo), slo.minimumMisses);
 };

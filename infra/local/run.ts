@@ -25,6 +25,7 @@ import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
 import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts';
 import type { LocalFacts } from './local-facts.ts';
+import { functionLogGroup } from './logs/function-log-groups.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
 import { guardEndpoints } from './permissions/guard.ts';
@@ -164,6 +165,9 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const events = createEventBus(app.eventRules, later.add);
   const sagemaker = await startSageMaker(endpoints, {
     startContainer: containerUrl === undefined ? ownContainers({ ...common, tokenDelayMs: options.tokenDelayMs }) : sharedContainer(target),
+    logGroups: app.functions.flatMap(({ logGroup, shortName }) =>
+      logGroup === undefined ? [] : [functionLogGroup(logGroup, path.join(logFolder, `${shortName}.log`))],
+    ),
     onEvent: events.publish,
   });
   started.defer(sagemaker.close);

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { type IWidget, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
@@ -17,7 +17,7 @@ import { rowsOfHost } from '../constructs/host-dashboard.ts';
 import { addHostMetrics, type HostMetrics } from '../constructs/host-metrics.ts';
 import type { InferenceHost } from '../constructs/inference-host.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
-import { addSloAlarms } from '../constructs/slo-alarms.ts';
+import { addSloAlarms, type HostPrefix } from '../constructs/slo-alarms.ts';
 import type { Telemetry } from '../constructs/telemetry.ts';
 import { addTelemetryAlarms } from '../constructs/telemetry-alarms.ts';
 import { addTicketAlarms } from '../constructs/ticket-alarms.ts';
@@ -73,18 +73,26 @@ export class OperationsStack extends Stack {
     { config, billing, notifications, deployments, serverless, ondemand, control, support, telemetry }: OperationsStackProps,
   ) {
     super(scope, id);
-    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    // A topic with its own policy loses the default one, which lets the account publish.
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
-      }),
-    );
-    const { alarmEmail, billBudget } = config;
-    if (alarmEmail) topic.addSubscription(new EmailSubscription(alarmEmail));
+    // The topic of pages keeps the id of the only topic of older releases, with whatever has been subscribed to it.
+    const topics = { page: new Topic(this, 'Alarms', { enforceSSL: true }), ticket: new Topic(this, 'AlarmTickets', { enforceSSL: true }) };
+    const { alarmEmail, billBudget, runbookUrl } = config;
+    for (const topic of Object.values(topics)) {
+      // A topic with its own policy loses the default one, which lets the account publish.
+      topic.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+          actions: ['sns:Publish'],
+          resources: [topic.topicArn],
+          conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+        }),
+      );
+      if (alarmEmail) topic.addSubscription(new EmailSubscription(alarmEmail));
+    }
+    new CfnOutput(this, 'PagesTopicArn', { value: topics.page.topicArn, description: 'Alarms that someone must act on at once.' });
+    new CfnOutput(this, 'TicketsTopicArn', {
+      value: topics.ticket.topicArn,
+      description: 'Alarms that can wait for the next working day.',
+    });
     if (alarmEmail && billBudget) new BillBudget(this, 'BillBudget', { ...billBudget, email: alarmEmail });
     new CfnSamplingRule(this, 'Traces', {
       samplingRule: {
@@ -107,7 +115,7 @@ export class OperationsStack extends Stack {
     const others = [serverless.metering, rollups.function, refusals.function, serverless.tokenizer, deployments.function];
     if (telemetry) others.push(telemetry.function);
     if (control.auditCopies) others.push(control.auditCopies.function);
-    const alarms = new Alarms(this, { topic, namespace: config.name });
+    const alarms = new Alarms(this, { topics, namespace: config.name, runbookUrl });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
     const notKept = alarms.count('ResponseNotKept', says('response_not_kept'), ...inference);
@@ -136,11 +144,11 @@ export class OperationsStack extends Stack {
     alarms.count('RequestsRefused', says('refused'), ...inference);
     const capped = alarms.count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
-    const watchHost = (prefix: string, host: InferenceHost, excused: readonly string[]): HostMetrics => {
+    const watchHost = (prefix: HostPrefix, host: InferenceHost, excused: readonly string[]): HostMetrics => {
       const metrics = addHostMetrics(alarms, prefix, { inference: host.inference, excused, firstTokenMs: config.slo.firstTokenMs });
       const watched = { inference: host.inference, metrics };
       addSloAlarms(alarms, prefix, watched, config.slo);
-      host.canary?.rollBackFor(watched, config.slo);
+      host.canary?.rollBackFor(watched, config);
       return metrics;
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);

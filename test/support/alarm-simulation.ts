@@ -113,8 +113,8 @@ export const simulate = (template: Template, name: string, minutes: readonly Min
       return points.slice(Math.max(0, minute + 1 - length), minute + 1).filter((point) => point !== undefined);
     };
   const alarms = new Map(resources(template, 'AWS::CloudWatch::Alarm'));
-  const [composite] = resources(template, 'AWS::CloudWatch::CompositeAlarm').filter(([, { AlarmDescription }]) =>
-    String(AlarmDescription).includes(`"${name}"`),
+  const [composite] = resources(template, 'AWS::CloudWatch::CompositeAlarm').filter(([, { AlarmName }]) =>
+    String(AlarmName).endsWith(`-${name}`),
   );
   if (!composite) throw new Error(`There is no composite alarm ${name}.`);
   return minutes.map((_, minute) =>

@@ -15,7 +15,8 @@ interface LogStream {
 export interface LogGroup {
   name: string;
   createdAt: number;
-  streams: Map<string, LogStream>;
+  /** The streams of now, by name. */
+  streams(): ReadonlyMap<string, LogStream>;
 }
 
 /** The log groups of the account. As on AWS, a group exists from its first line on, and outlives the resource that wrote it. */
@@ -29,18 +30,27 @@ export interface LogGroups {
 /** The oldest events of a stream are dropped beyond this number. */
 const MAX_EVENTS_PER_STREAM = 10_000;
 
-export const createLogGroups = (): LogGroups => {
+/** @param lasting groups that are written elsewhere, and that `clear` keeps */
+export const createLogGroups = (lasting: readonly LogGroup[] = []): LogGroups => {
   const groups = new Map<string, LogGroup>();
+  const written = new Map<string, Map<string, LogStream>>();
   let events = 0;
-  const open = (name: string, createdAt: number): LogGroup => {
-    const group = groups.get(name) ?? { name, createdAt, streams: new Map() };
-    groups.set(name, group);
-    return group;
+  const clear = (): void => {
+    groups.clear();
+    written.clear();
+    for (const group of lasting) groups.set(group.name, group);
+  };
+  clear();
+  const streamsOf = (name: string, createdAt: number): Map<string, LogStream> => {
+    const streams = written.get(name) ?? new Map<string, LogStream>();
+    written.set(name, streams);
+    if (!groups.has(name)) groups.set(name, { name, createdAt, streams: () => streams });
+    return streams;
   };
   return {
     groups,
     write(groupName, streamName, timestamp, lines) {
-      const { streams } = open(groupName, timestamp);
+      const streams = streamsOf(groupName, timestamp);
       const stream = streams.get(streamName) ?? { name: streamName, createdAt: timestamp, events: [] };
       streams.set(streamName, stream);
       for (const message of lines) {
@@ -49,6 +59,6 @@ export const createLogGroups = (): LogGroups => {
       }
       if (stream.events.length > MAX_EVENTS_PER_STREAM) stream.events.splice(0, stream.events.length - MAX_EVENTS_PER_STREAM);
     },
-    clear: () => groups.clear(),
+    clear,
   };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AwsError, type Operations, readInput } from '../http/json-api.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
+import { insightsOperations } from './insights-api.ts';
 import type { LogEvent, LogGroup, LogGroups } from './log-groups.ts';
 
 const MAX_EVENTS = 10_000;
@@ -55,7 +56,7 @@ const page = <Item>(items: readonly Item[], start: number, limit: number): { ite
 const isWithin = ({ timestamp }: LogEvent, { startTime, endTime }: { startTime: number; endTime: number }): boolean =>
   timestamp >= startTime && timestamp < endTime;
 
-/** The reads of CloudWatch Logs: FilterLogEvents, GetLogEvents, DescribeLogStreams and DescribeLogGroups. */
+/** The reads of CloudWatch Logs: FilterLogEvents, GetLogEvents, DescribeLogStreams, DescribeLogGroups, and queries of Logs Insights. */
 export const logsOperations = ({ groups }: LogGroups): Operations => {
   const find = (name: string): LogGroup => {
     const group = groups.get(name);
@@ -65,7 +66,7 @@ export const logsOperations = ({ groups }: LogGroups): Operations => {
 
   const filterLogEvents = (body: unknown): object => {
     const input = readInput(FilterLogEvents, body);
-    const streams = [...find(input.logGroupName).streams.values()].filter(
+    const streams = [...find(input.logGroupName).streams().values()].filter(
       ({ name }) => name.startsWith(input.logStreamNamePrefix) && (input.logStreamNames?.includes(name) ?? true),
     );
     const found = streams
@@ -85,7 +86,7 @@ export const logsOperations = ({ groups }: LogGroups): Operations => {
 
   const getLogEvents = (body: unknown): object => {
     const input = readInput(GetLogEvents, body);
-    const stream = find(input.logGroupName).streams.get(input.logStreamName);
+    const stream = find(input.logGroupName).streams().get(input.logStreamName);
     if (!stream) throw new AwsError('ResourceNotFoundException', 'The specified log stream does not exist.');
     const all = stream.events.filter((event) => isWithin(event, input));
     const [direction, index] = input.nextToken?.split('/') ?? (input.startFromHead ? ['f', '0'] : ['b', String(all.length)]);
@@ -100,7 +101,7 @@ export const logsOperations = ({ groups }: LogGroups): Operations => {
 
   const describeLogStreams = (body: unknown): object => {
     const input = readInput(DescribeLogStreams, body);
-    const streams = [...find(input.logGroupName).streams.values()]
+    const streams = [...find(input.logGroupName).streams().values()]
       .filter(({ name }) => name.startsWith(input.logStreamNamePrefix))
       .map(({ name, createdAt, events }) => ({
         logStreamName: name,
@@ -126,6 +127,7 @@ export const logsOperations = ({ groups }: LogGroups): Operations => {
   };
 
   return new Map([
+    ...insightsOperations(groups),
     ['Logs_20140328.FilterLogEvents', filterLogEvents],
     ['Logs_20140328.GetLogEvents', getLogEvents],
     ['Logs_20140328.DescribeLogStreams', describeLogStreams],

@@ -4,7 +4,7 @@ import type { ScalableTargets } from '../autoscaling/targets.ts';
 import { createTimeline } from '../clock/timeline.ts';
 import type { ServiceEvent } from '../event-bus.ts';
 import { AwsError, type Operations, parseBody } from '../http/json-api.ts';
-import { createLogGroups } from '../logs/log-groups.ts';
+import { createLogGroups, type LogGroup } from '../logs/log-groups.ts';
 import { logsOperations } from '../logs/logs-api.ts';
 import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
 import { quotasOperations } from '../quotas/quotas-api.ts';
@@ -64,11 +64,13 @@ export interface AccountOptions {
   /** The clock, in milliseconds since the epoch. */
   now: () => number;
   settings?: DeploymentSettingsInput;
+  /** Log groups beside those of containers. */
+  logGroups?: readonly LogGroup[];
   /** Receives the events that SageMaker sends to EventBridge. */
   onEvent?: (event: ServiceEvent) => void;
 }
 
-export const createAccount = ({ now, settings: initial = {}, onEvent = () => undefined }: AccountOptions): Account => {
+export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent = () => undefined }: AccountOptions): Account => {
   let settings = DeploymentSettings.parse(initial);
   const targets: ScalableTargets = new Map();
   const invocations = new Map<string, number>();
@@ -80,7 +82,7 @@ export const createAccount = ({ now, settings: initial = {}, onEvent = () => und
     timeline: createTimeline(now, () => afterEach()),
     settings: () => settings,
     faults: createFaults(),
-    logs: createLogGroups(),
+    logs: createLogGroups(logGroups),
     quotas: createEndpointQuotas(),
     instanceTime: createInstanceTime(),
     models: new Map(),

@@ -5,6 +5,7 @@ import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import { serveSettings } from '../http/serve-settings.ts';
+import type { LogGroup } from '../logs/log-groups.ts';
 import { type Account, createAccount } from './account.ts';
 import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
@@ -39,6 +40,8 @@ export interface SageMakerEmulator {
 interface SageMakerOptions {
   /** Starts the container of a component. Without it, components are in service, and their invocations fail. */
   startContainer?: StartContainer;
+  /** Log groups beside those of containers. */
+  logGroups?: readonly LogGroup[];
   /** Receives the events that SageMaker sends to EventBridge. */
   onEvent?: (event: ServiceEvent) => void;
 }
@@ -68,9 +71,9 @@ interface Emulated {
  */
 export const startSageMaker = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
-  { startContainer, onEvent }: SageMakerOptions = {},
+  { startContainer, logGroups = [], onEvent }: SageMakerOptions = {},
 ): Promise<SageMakerEmulator> => {
-  const account = createAccount({ now: Date.now, ...(onEvent && { onEvent }) });
+  const account = createAccount({ now: Date.now, logGroups, ...(onEvent && { onEvent }) });
   const containers = createComponentContainers(startContainer);
   const emulated: Emulated = { endpoints, account, containers, settings: createSettings() };
   const tick = (): void => {

@@ -48,6 +48,7 @@ describe('the configuration', () => {
   test('has each option off by default', () => {
     const { stage, firewall, customerManagedKey, billBudget, hosts } = readConfig(undefined);
     expect({ stage, firewall, customerManagedKey, billBudget }).toEqual({ customerManagedKey: false });
+    expect(readConfig(undefined).runbookUrl).toBe('docs/operations.md');
     for (const host of Object.values(hosts)) {
       expect(host.onlyDomain).toBe(false);
       expect(host).not.toHaveProperty('domain');
@@ -124,6 +125,7 @@ describe('the configuration', () => {
     { billing: { stripeSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe' } },
     { notifications: { emailFrom: 'Billing <billing@example.com>' } },
     { notifications: { allowedNetworks: ['10.0.0.0'] } },
+    { runbookUrl: 'https://wiki.example.com/operations#alarms' },
     { typo: true },
   ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);

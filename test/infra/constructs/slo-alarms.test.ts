@@ -180,7 +180,7 @@ test('only the alarm of an objective notifies, not its four parts', () => {
   expect(composites).toHaveLength(4);
   for (const { Properties } of composites) {
     expect(Properties.AlarmActions).toHaveLength(1);
-    const name = /"(\w+)"/.exec(Properties.AlarmDescription)?.[1] ?? '';
+    const name = String(Properties.AlarmName).replace('sluice-operations-', '');
     const parts = Object.entries(operations.findResources('AWS::CloudWatch::Alarm')).filter(([id]) => id.startsWith(name));
     expect(parts).toHaveLength(4);
     for (const [, part] of parts) expect(part.Properties.AlarmActions).toBeUndefined();

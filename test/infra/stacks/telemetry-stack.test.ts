@@ -91,7 +91,7 @@ describe('with endpoints', () => {
   test.each(['TelemetryLate', 'TelemetryUndelivered', 'TelemetryFailed', 'TelemetryRejected'])(
     'the alarm %s is set and has a runbook entry',
     (name) => {
-      operations.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmDescription: `See docs/operations.md, "${name}".` });
+      operations.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmName: `sluice-operations-${name}` });
       expect(readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8')).toContain(`### ${name}\n`);
     },
   );

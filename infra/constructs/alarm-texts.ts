@@ -1,0 +1,138 @@
+/** How soon someone must act on an alarm: at once, or on the next working day. */
+export type Severity = 'page' | 'ticket';
+
+export interface AlarmText {
+  severity: Severity;
+  /** What was measured. */
+  fact: string;
+  /** Whom it affects, and how. */
+  impact: string;
+}
+
+const page = (fact: string, impact: string): AlarmText => ({ severity: 'page', fact, impact });
+const ticket = (fact: string, impact: string): AlarmText => ({ severity: 'ticket', fact, impact });
+
+const BURNING = 'use up the allowance of the month 6 or 14.4 times too fast';
+
+/**
+ * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in docs/operations.md. An alarm pages if
+ * callers get errors, money is being lost or someone may be tampering with records. Everything else can wait for the morning.
+ */
+export const alarmTexts = {
+  HostUnavailable: page('The serverless host returned more than five 5XX responses in five minutes.', 'Callers get errors.'),
+  OndemandUnavailable: page(
+    'The on-demand host returned more than five 5XX responses in five minutes.',
+    'Callers of deployments get errors.',
+  ),
+  ServerlessAvailabilityBurning: page(
+    `Failed requests to the serverless host ${BURNING}.`,
+    'Callers get errors, and slo.availability will be missed.',
+  ),
+  OndemandAvailabilityBurning: page(
+    `Failed requests to the on-demand host ${BURNING}.`,
+    'Callers of deployments get errors, and slo.availability will be missed.',
+  ),
+  ServerlessFirstTokensBurning: page(
+    `Late first tokens of the serverless host ${BURNING}.`,
+    'Callers wait for longer than slo.firstTokenMs promises.',
+  ),
+  OndemandFirstTokensBurning: ticket(
+    `Late first tokens of the on-demand host ${BURNING}.`,
+    'Callers of deployments wait for longer than slo.firstTokenMs promises.',
+  ),
+  ControlUnavailable: page(
+    'The control plane returned more than five 5XX responses in five minutes.',
+    'People and programs cannot manage keys, deployments and invoices. Requests to models still work.',
+  ),
+  LoginsRefused: ticket('More than a hundred logins were rejected in five minutes.', 'Someone may be guessing passwords.'),
+  RequestsOrphaned: ticket(
+    'The sweep settled requests whose function crashed.',
+    'Their callers got no complete response, and pay nothing.',
+  ),
+  SettlementsFailed: page(
+    'The usage of an answered request could be written neither to the table nor to the queue.',
+    'The request will be settled at cost 0: its revenue is lost.',
+  ),
+  SettlementsStuck: ticket(
+    'A queued settlement failed for about a day and was given up.',
+    'A request was not charged unless the queue is redriven.',
+  ),
+  ResponsesNotKept: ticket('A delivered response could not be stored.', 'Its caller cannot continue or retrieve the response.'),
+  PayloadsNotLogged: ticket('The content of a request could not be written to the payload log.', 'The log of an organization has a gap.'),
+  RequestsOvercounted: ticket(
+    'A runtime reported more tokens than the request can have used.',
+    'The customer was charged for our own count, which may be inexact.',
+  ),
+  ChargesCapped: ticket('A request cost more than was held for it.', 'The customer was charged less than the tokens cost.'),
+  RequestsFailedByUs: ticket('A request ended with an error of our own.', 'Its caller got a 500.'),
+  SweepFailed: ticket('The sweep threw an error.', 'Crashed requests keep their reservations until it works again.'),
+  SweepStalled: page(
+    'No sweep has completed for half an hour.',
+    'Requests that crashed functions left in flight keep counting against the limits of their keys.',
+  ),
+  RollupsFailed: ticket('Batches of the usage stream could not be added to the totals.', 'The totals of some keys are too low.'),
+  RollupsLate: ticket('Totals are more than a quarter of an hour behind the usage events.', 'Owners see usage and costs late.'),
+  RefusalsNotCounted: ticket('Refused requests could not be counted.', 'Their counts in the metrics are too low.'),
+  InferenceThrottled: page('All environments of an inference function were busy.', 'Callers get a 503 with Retry-After.'),
+  TokenizerFailed: ticket('The tokenizer threw an error or ran out of time or memory.', 'Callers whose prompt must be counted get a 503.'),
+  TokenizerThrottled: ticket('All environments of the tokenizer were busy.', 'Callers whose prompt must be counted get a 503.'),
+  ReconciliationsStuck: ticket(
+    'The reconciliation of a deployment failed five times in a row.',
+    'That deployment does not change until it succeeds.',
+  ),
+  ReconcilerFailed: page(
+    'The function deployments threw more than ten errors in five minutes.',
+    'Deployments are neither created, woken, scaled, stopped nor deleted.',
+  ),
+  ReconcilerStalled: page(
+    'The function deployments has not run for half an hour.',
+    'Instances keep running and are charged by AWS, and idle deployments do not sleep.',
+  ),
+  DeploymentsFailed: ticket(
+    'A deployment failed for a reason that its owner cannot fix.',
+    'The organization has no deployment until you act.',
+  ),
+  GpuTimeUncharged: page('Instances of a deployment ran and were not charged in full.', 'AWS charges for time that no customer pays for.'),
+  TicketsUnanswered: ticket('The first answer to a ticket is late.', 'A promise to a customer is broken.'),
+  TicketsUnresolved: ticket('A ticket has waited for support for too long.', 'A promise to a customer is broken.'),
+  TicketsStalled: ticket(
+    'Tickets have not been counted for half an hour.',
+    'Resolved tickets are closed late, and late tickets raise no alarm.',
+  ),
+  TotalsDiffer: ticket('The totals of a closed month differ from its events.', 'The invoice is right. Owners see wrong usage and costs.'),
+  MonthsNotClosed: ticket('A month that could be closed at 01:00 is open at 06:00 UTC.', 'Organizations get their invoices late.'),
+  BillingTasksStuck: ticket('A task of billing failed twenty times and was given up.', 'An invoice, export or correction is missing.'),
+  BillingFailed: ticket('The function billing ended with an error.', 'A task is delivered again after 16 minutes.'),
+  BillingThrottled: ticket('The function billing could not run for lack of environments.', 'Its tasks wait.'),
+  BillingStalled: ticket(
+    'Nothing has looked for due tasks of billing for three hours.',
+    'Months are not closed, credit does not expire and usage is not exported.',
+  ),
+  NotificationsFailed: ticket('Notifications could not be made into deliveries for 20 hours.', 'Organizations missed notifications.'),
+  NotificationsLate: ticket(
+    'The oldest notification without deliveries is older than a quarter of an hour.',
+    'Webhooks and e-mails are late.',
+  ),
+  DeliveriesStuck: ticket('A delivery failed ten times for a reason of our own.', 'A webhook or an e-mail was not sent.'),
+  AuditEntriesChanged: page(
+    'An entry of the audit log was replaced or deleted.',
+    'Someone with write access to the table may be hiding what they did.',
+  ),
+  AuditCopiesFailed: ticket('A batch of audit entries could not be copied for 20 hours.', 'Changes of these entries would not be noticed.'),
+  AuditCopiesLate: ticket(
+    'The oldest audit entry without a copy is older than a quarter of an hour.',
+    'Changes of newer entries would not be noticed.',
+  ),
+  TelemetryLate: ticket(
+    'The oldest event whose telemetry is in no queue is older than a quarter of an hour.',
+    'Spans and metrics are late. Requests and invoices do not depend on them.',
+  ),
+  TelemetryUndelivered: ticket('A destination has taken no telemetry for two hours.', 'Its spans and metrics are late.'),
+  TelemetryFailed: ticket('Telemetry could not be sent for 25 hours, or could not be read.', 'Spans and metrics are missing.'),
+  TelemetryRejected: ticket('A destination rejected telemetry for good.', 'Spans or metrics are missing there.'),
+} as const satisfies Record<string, AlarmText>;
+
+export type AlarmName = keyof typeof alarmTexts;
+
+/** Whether there is an alarm with this name. */
+export const isAlarmName = (name: string): name is AlarmName => Object.hasOwn(alarmTexts, name);

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
+import { type Control, controlOf } from '../../support/control.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+
+const TIMEOUT_MS = 120_000;
+const MAIN = path.join(import.meta.dirname, '../../../infra/admin/main.ts');
+
+let run: TestRun;
+let control: Control;
+let secret: string;
+beforeAll(async () => {
+  run = await shareTestRun();
+  control = controlOf(run);
+  const { id: organization } = await control.createOrganization();
+  const owner = await control.createUser({ role: 'owner', organization });
+  ({ secret } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'k' } }));
+}, TIMEOUT_MS);
+afterAll(() => run.close());
+
+const send = (body: object = {}) =>
+  fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: run.model, max_tokens: 4, messages: [{ role: 'user', content: 'Hi' }], ...body }),
+  });
+
+const why = async (subject: string): Promise<string> => {
+  const env = {
+    ...compileCache,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: run.dynamodb_endpoint,
+    AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: run.sagemaker_url,
+    KEYS_TABLE: run.tables.Keys,
+    MODELS_TABLE: run.tables.Models,
+    USAGE_TABLE: run.tables.Usage,
+    ACCOUNTS_TABLE: run.tables.Accounts,
+    AUDIT_TABLE: run.tables.Audit,
+    OBSERVABILITY_TABLE: run.tables.Observability,
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'why', subject], { env });
+  return stdout;
+};
+
+test(
+  'says what an alarm means and what to do, and counts what the logs have about it',
+  async () => {
+    await run.control('sagemaker', { fault: { kind: 'no_capacity', times: 3 } });
+    for (let i = 0; i < 3; i++) expect((await send()).status).toBe(503);
+    await run.control('sagemaker');
+    const text = await why('sluice-operations-HostUnavailable');
+    expect(text).toMatch(
+      /^HostUnavailable \(page\)\nThe serverless host returned more than five 5XX responses in five minutes\. Callers get errors\.\n/,
+    );
+    expect(text).toContain('1. Look at the log lines of `inference` with `status` 503');
+    const [, count] = /\| no_capacity +\| (\d+) +\|/.exec(text) ?? [];
+    expect(Number(count)).toBeGreaterThanOrEqual(3);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'shows the lines and the usage event of an admitted request, and the refusal of one that was rejected',
+  async () => {
+    const response = await send({ stream: true });
+    await response.text();
+    const id = response.headers.get('x-request-id') ?? '';
+    const text = await why(id);
+    expect(text).toMatch(/\| request +\| completed +\|/);
+    expect(text).toMatch(/^route +\/v1\/chat\/completions, streamed$/m);
+    expect(text).toMatch(/^cost +\$/m);
+
+    const rejected = await send({ model: 'no-such-model' });
+    const refusal = await why(rejected.headers.get('x-request-id') ?? '');
+    expect(refusal).toMatch(/\| refused +\| model_not_found +\| 404 +\|/);
+    expect(refusal).toContain('There is no usage event');
+  },
+  TIMEOUT_MS,
+);
+
+test('rejects what is neither an alarm nor a request', async () => {
+  await expect(why('NoSuchAlarm')).rejects.toMatchObject({
+    stderr: expect.stringContaining("'NoSuchAlarm' is neither an alarm of docs/operations.md nor the id of a request."),
+  });
+});

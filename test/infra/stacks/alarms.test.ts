@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { queryFor, readEntry } from '../../../infra/admin/why/runbook.ts';
+import { type AlarmName, alarmTexts, isAlarmName } from '../../../infra/constructs/alarm-texts.ts';
+import { parseQuery } from '../../../infra/local/logs/insights-query.ts';
+import { everyOption } from '../../support/every-option.ts';
+import { type StackName, stackNames, templatesWith } from '../../support/templates.ts';
+
+const RUNBOOK_URL = 'https://wiki.example.com/operations';
+const ROOT = path.join(import.meta.dirname, '../../..');
+const page = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+/** The anchors that GitHub gives to the headings. */
+const anchors = new Set(
+  page.match(/(?<=^#+ ).+$/gm)?.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  ),
+);
+
+interface Deployed {
+  AlarmName: string;
+  AlarmDescription: string;
+  AlarmActions?: { Ref: string }[];
+  OKActions?: { Ref: string }[];
+}
+
+let alarms: Deployed[];
+let logGroups: string[];
+beforeAll(async () => {
+  const { telemetry, auditCopies } = everyOption('all');
+  const templateOf = await templatesWith({ telemetry, auditCopies, canary: true, runbookUrl: RUNBOOK_URL });
+  const names: StackName[] = [...stackNames, 'telemetry'];
+  alarms = names.flatMap((stack) =>
+    ['Alarm', 'CompositeAlarm'].flatMap((type) =>
+      Object.values(templateOf(stack).findResources(`AWS::CloudWatch::${type}`)).map(({ Properties }) => Properties as Deployed),
+    ),
+  );
+  logGroups = names.flatMap((stack) =>
+    Object.keys(templateOf(stack).findResources('AWS::Logs::LogGroup')).map((id) => `sluice-${stack}-${id}`),
+  );
+}, 180_000);
+
+const notifying = (): Deployed[] => alarms.filter(({ AlarmActions }) => AlarmActions !== undefined);
+const nameOf = ({ AlarmName }: Deployed): AlarmName => {
+  const name = AlarmName.replace('sluice-operations-', '');
+  if (!isAlarmName(name)) throw new Error(`${AlarmName} is no alarm of the runbook.`);
+  return name;
+};
+
+test('each alarm has its name in the runbook, and the runbook describes no others', () => {
+  expect(notifying().map(nameOf).sort()).toEqual(Object.keys(alarmTexts).sort());
+});
+
+test('each alarm pages or opens a ticket, and says on the same topic when it is over', () => {
+  for (const alarm of notifying()) {
+    const isPage = alarmTexts[nameOf(alarm)].severity === 'page';
+    const [topic] = alarm.AlarmActions ?? [];
+    expect({ alarm: alarm.AlarmName, isTickets: topic?.Ref.includes('Tickets') }).toEqual({ alarm: alarm.AlarmName, isTickets: !isPage });
+    expect(alarm.AlarmActions).toHaveLength(1);
+    expect(alarm.OKActions).toEqual(alarm.AlarmActions);
+  }
+});
+
+test('each description says the fact, the impact and the URL of an entry that exists', () => {
+  for (const alarm of notifying()) {
+    const { fact, impact } = alarmTexts[nameOf(alarm)];
+    expect(alarm.AlarmDescription).toBe(`${fact} ${impact} ${RUNBOOK_URL}#${nameOf(alarm).toLowerCase()}`);
+    expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
+  }
+  for (const { AlarmDescription } of alarms) {
+    const [, anchor = ''] = AlarmDescription.split(`${RUNBOOK_URL}#`);
+    expect({ AlarmDescription, isThere: anchors.has(anchor) }).toEqual({ AlarmDescription, isThere: true });
+  }
+});
+
+describe.each(Object.keys(alarmTexts) as AlarmName[])('the entry of %s', (name) => {
+  const entry = readEntry(name);
+
+  test('begins with how soon to act', () => {
+    expect(entry?.text).toMatch(alarmTexts[name].severity === 'page' ? /^\*\*Page\.\*\* / : /^\*\*Ticket\.\*\* /);
+  });
+
+  test('has a query of log groups that exist', () => {
+    const { prefixes } = parseQuery(entry?.query ?? '');
+    expect(prefixes.length).toBeGreaterThan(0);
+    // A query can name five prefixes.
+    expect(prefixes.length).toBeLessThanOrEqual(5);
+    for (const prefix of prefixes)
+      expect({ prefix, isThere: logGroups.some((group) => group.startsWith(prefix)) }).toEqual({ prefix, isThere: true });
+  });
+});
+
+test('the queries look for lines that the code writes', async () => {
+  const files = await Array.fromAsync(glob('{functions,shared}/**/*.ts', { cwd: ROOT }));
+  const code = files.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join('\n');
+  const queries = Object.keys(alarmTexts).map((name) => readEntry(name)?.query ?? '');
+  const messages = queries
+    .flatMap((query) => query.match(/message (?:= '\w+'|in \[[^\]]+\])/g) ?? [])
+    .flatMap((condition) => condition.match(/(?<=')\w+(?=')/g) ?? []);
+  expect(messages.length).toBeGreaterThan(30);
+  for (const message of new Set(messages))
+    expect({ message, isWritten: code.includes(`'${message}'`) }).toEqual({ message, isWritten: true });
+});
+
+test('a query is about another stage’s log groups if the stacks have another prefix', () => {
+  expect(queryFor(readEntry('SweepFailed')?.query ?? '', 'sluice-dev')).toContain("'sluice-dev-serverless-MeteringLogs'");
+});
