@@ -3,6 +3,7 @@ import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { AdoptedTables } from './adopted-tables.ts';
 import { host, inferenceHost } from './host.ts';
 import { unavailableIn } from './regions.ts';
+import { WarmThroughput } from './warm-throughput.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
 
@@ -272,6 +273,12 @@ export const Config = z.strictObject({
    * docs/data.md describes a restore.
    */
   tables: AdoptedTables.default({}),
+  /**
+   * The read and write units that tables serve at once, such as `{"keys": {"writesPerSecond": 12000}}` before a launch. A new table serves 12,000 reads and
+   * 4,000 writes a second, and twice its highest load after half an hour. AWS charges once for each unit above what the table serves already, and the
+   * number can't be lowered again. Default: what DynamoDB gives.
+   */
+  warmThroughput: WarmThroughput.default({}),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** The e-mail address for all alarms. Without it, alarms are only visible in the console, unless you subscribe to their topics. */
   alarmEmail: z.email().optional(),
@@ -302,9 +309,17 @@ const hasReceiver = ({ billBudget, alarmEmail }: { billBudget?: object | undefin
 const hasAuditStream = ({ auditCopies, tables }: { auditCopies?: object | undefined; tables: Config['tables'] }): boolean =>
   auditCopies === undefined || tables.audit === undefined || tables.audit.streamArn !== undefined;
 
+/** An adopted table is not the stack's own, which would be charged for and not used. */
+const warmsOwnTables = ({ warmThroughput, tables }: Pick<Config, 'warmThroughput' | 'tables'>): boolean =>
+  Object.keys(warmThroughput).every((table) => !Object.hasOwn(tables, table));
+
 /** The settings, with the rules about several of them. */
 const ConsistentConfig = Config.refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
   .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the e-mails' })
+  .refine(warmsOwnTables, {
+    path: ['warmThroughput'],
+    message: 'expected no table that is adopted in tables: set its warm throughput yourself',
+  })
   .refine(hasAuditStream, { path: ['tables', 'audit'], message: 'expected streamArn, because auditCopies are made from the stream' });
 
 export type TelemetrySettings = NonNullable<Config['telemetry']>;

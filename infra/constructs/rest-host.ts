@@ -64,11 +64,12 @@ export class RestHost extends Construct {
         throttlingBurstLimit: burst,
         metricsEnabled: config.detailedMetrics,
         tracingEnabled: true,
-        loggingLevel: MethodLoggingLevel.ERROR,
-        // Request bodies contain prompts.
+        // API Gateway would make a log group of its own, which never expires and no key of the account encrypts.
+        loggingLevel: MethodLoggingLevel.OFF,
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: AccessLogFormat.custom(
+          // Nothing that callers write, such as the user agent: API Gateway inserts values as they are, and a quote would end the text.
           JSON.stringify({
             gateway_request_id: AccessLogField.contextRequestId(),
             extended_request_id: AccessLogField.contextExtendedRequestId(),
@@ -83,7 +84,9 @@ export class RestHost extends Construct {
             integration_latency_ms: AccessLogField.contextIntegrationLatency(),
             integration_status: AccessLogField.contextIntegrationStatus(),
             error_type: '$context.error.responseType',
-            user_agent: AccessLogField.contextIdentityUserAgent(),
+            transfer_mode: '$context.integration.responseTransferMode',
+            time_to_all_headers_ms: '$context.integration.timeToAllHeaders',
+            time_to_first_content_ms: '$context.integration.timeToFirstContent',
           }),
         ),
       },
@@ -161,6 +164,10 @@ export class RestHost extends Construct {
     acknowledge(
       'APIG2',
       'The function validates bodies, and its errors name the field. A request validator could only say that the body is invalid.',
+    );
+    acknowledge(
+      'APIG6',
+      'The access log has what an execution log says of errors, and the functions log the rest. Execution logs never expire, and no key of the account encrypts them.',
     );
     acknowledge('APIG4', authorization);
     acknowledge('COG4', authorization);

@@ -12,6 +12,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { ADOPTED } from '../config/adopted-tables.ts';
+import type { WarmTable } from '../config/warm-throughput.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import type { NodeFunction } from './node-function.ts';
 
@@ -28,6 +29,8 @@ interface TableProps {
   timeToLive?: string;
   /** The stream of changes, if the table has one: with the keys of each changed item, or with the new item. */
   stream?: 'keys' | 'new';
+  /** What the table serves at once; default: what DynamoDB gives. */
+  warm?: WarmTable | undefined;
   /** A table that was restored from a backup of this one, and is used instead of it. This one stays, so that its exports and its data do. */
   adopted?: { name: string; streamArn?: string | undefined } | undefined;
 }
@@ -58,6 +61,9 @@ export class Table extends Construct {
       ...(props.timeToLive && { timeToLiveAttribute: props.timeToLive }),
       ...(props.stream && { dynamoStream: STREAM_VIEWS[props.stream] }),
       billing: Billing.onDemand(),
+      ...(props.warm && {
+        warmThroughput: { readUnitsPerSecond: props.warm.readsPerSecond, writeUnitsPerSecond: props.warm.writesPerSecond },
+      }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,

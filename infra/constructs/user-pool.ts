@@ -4,6 +4,7 @@ import {
   UserPool as CdkUserPool,
   type CfnUserPool,
   type CfnUserPoolClient,
+  FeaturePlan,
   Mfa,
   UserPoolClient,
 } from 'aws-cdk-lib/aws-cognito';
@@ -40,6 +41,8 @@ export class UserPool extends Construct {
   constructor(scope: Construct, id: string, { selfSignUp }: { selfSignUp: boolean }) {
     super(scope, id);
     this.pool = new CdkUserPool(this, 'Pool', {
+      // The cheapest plan has all that is used: passwords, one-time codes and calls of administrators.
+      featurePlan: FeaturePlan.LITE,
       signInAliases: { email: true },
       signInCaseSensitive: false,
       standardAttributes: { email: { required: true, mutable: true } },
@@ -95,7 +98,7 @@ export class UserPool extends Construct {
     acknowledge('COG2', 'A second factor is optional for each user. Programs use API keys instead of access tokens.');
     acknowledge(
       'COG8',
-      'Threat protection has a cost per active user. A deployer can turn it on for the pool, which already receives the IP address of every caller.',
+      'Threat protection needs the plan PLUS, which has a cost per active user. A deployer can switch the pool to it, which already receives the IP address of every caller.',
     );
   }
 }

@@ -251,13 +251,14 @@ export const PRICES = {
   },
   cognitoUser: {
     service: 'Cognito',
-    unit: 'active user of the Essentials tier, for a month',
-    usd: '0.015',
+    unit: 'active user of the Lite plan, for a month',
+    usd: '0.0055',
     per: 1,
     allowance: 'cognitoUsers',
-    status: 'assumed',
-    date: '2026-11-23',
+    status: 'verified',
+    date: '2026-09-20',
     source: 'https://aws.amazon.com/cognito/pricing/',
+    readAt: 'https://github.com/api-evangelist/amazon-cognito/blob/main/plans/amazon-cognito-plans-pricing.yml',
   },
   kmsKey: {
     service: 'KMS',

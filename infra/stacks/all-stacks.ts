@@ -25,6 +25,7 @@ export const addStacks = (app: App): void => {
     terminationProtection: true,
     auditCopies: config.auditCopies,
     tables: config.tables,
+    warmThroughput: config.warmThroughput,
     supportPromise: config.support.promise,
   });
   const identity = new IdentityStack(app, `${config.name}-identity`, { config });

@@ -14,6 +14,8 @@ interface DataStackProps extends StackProps {
   auditCopies?: Config['auditCopies'];
   /** Tables to use instead of the stack's own; default: none. */
   tables?: Config['tables'];
+  /** Default: what DynamoDB gives. */
+  warmThroughput?: Config['warmThroughput'];
   /** Default: that of the configuration's default. */
   supportPromise?: SupportPromise;
 }
@@ -50,11 +52,12 @@ export class DataStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { auditCopies, tables = {}, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps,
+    { auditCopies, tables = {}, warmThroughput = {}, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps,
   ) {
     super(scope, id, props);
     this.keys = new Table(this, 'Keys', {
       adopted: tables.keys,
+      warm: warmThroughput.keys,
       variable: 'KEYS_TABLE',
       partitionKey: 'id',
       keysOnlyIndexes: [
@@ -77,6 +80,7 @@ export class DataStack extends Stack {
     });
     this.usage = new Table(this, 'Usage', {
       adopted: tables.usage,
+      warm: warmThroughput.usage,
       variable: 'USAGE_TABLE',
       partitionKey: 'usage_bucket',
       sortKey: 'usage_event',
@@ -86,6 +90,7 @@ export class DataStack extends Stack {
     });
     this.responses = new Table(this, 'Responses', {
       adopted: tables.responses,
+      warm: warmThroughput.responses,
       variable: 'RESPONSES_TABLE',
       partitionKey: 'id',
       timeToLive: 'expires_at',
@@ -106,6 +111,7 @@ export class DataStack extends Stack {
     if (auditCopies) this.auditCopies = new Bucket(this, 'AuditCopies', { variable: 'AUDIT_COPIES_BUCKET', lock: auditCopies });
     this.attempts = new Table(this, 'Attempts', {
       adopted: tables.attempts,
+      warm: warmThroughput.attempts,
       variable: 'ATTEMPTS_TABLE',
       partitionKey: 'id',
       timeToLive: 'expires_at',

@@ -48,6 +48,7 @@ describe('the configuration', () => {
   test('has each option off by default', () => {
     const { stage, firewall, customerManagedKey, billBudget, hosts } = readConfig(undefined);
     expect({ stage, firewall, customerManagedKey, billBudget }).toEqual({ customerManagedKey: false });
+    expect(readConfig(undefined).warmThroughput).toEqual({});
     expect(readConfig(undefined).runbookUrl).toBe('docs/operations.md');
     for (const host of Object.values(hosts)) {
       expect(host.onlyDomain).toBe(false);
@@ -126,6 +127,9 @@ describe('the configuration', () => {
     { notifications: { emailFrom: 'Billing <billing@example.com>' } },
     { notifications: { allowedNetworks: ['10.0.0.0'] } },
     { runbookUrl: 'https://wiki.example.com/operations#alarms' },
+    { warmThroughput: { keys: { writesPerSecond: 100 } } },
+    { warmThroughput: { audit: {} } },
+    { warmThroughput: { keys: {} }, tables: { keys: { name: 'restored-keys' } } },
     { typo: true },
   ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);

@@ -6,6 +6,9 @@ const HOSTS = ['serverless', 'ondemand', 'control'] as const;
 const SECURITY_POLICY = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
 const ARN = 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e-0000-4000-8000-000000000000';
 
+/** Variables of the access log that have what callers write. */
+const WRITTEN_BY_CALLERS = /userAgent|\.path$|domain|requestOverride|customDomain/;
+
 /** An account's own limits, according to AWS's quotas. */
 const ACCOUNT = { rate: 10_000, burst: 5_000 };
 
@@ -23,6 +26,17 @@ describe.each(HOSTS)('the %s host', (name) => {
 
   test('has no detailed metrics, which cost money for every route', () => {
     for (const settings of stageOf(host).MethodSettings) expect(settings.MetricsEnabled).toBe(false);
+  });
+
+  test('has no execution logs, which would never expire', () => {
+    for (const settings of stageOf(host).MethodSettings) expect(settings).toMatchObject({ LoggingLevel: 'OFF', DataTraceEnabled: false });
+  });
+
+  test('writes a line of JSON for each access, whatever the caller sends', () => {
+    const line = String(stageOf(host).AccessLogSetting.Format).replaceAll(/\$context\.[\w.]+/g, (variable) =>
+      WRITTEN_BY_CALLERS.test(variable) ? 'curl/8 "quoted" \\' : 'value',
+    );
+    expect(() => JSON.parse(line)).not.toThrow();
   });
 
   test('answers at its own URL only', () => {

@@ -14,6 +14,10 @@ describe('the identity stack', () => {
     identity.hasOutput('UserPoolClientId', { Value: { Ref: 'UsersClient' } });
   });
 
+  test('uses the cheapest plan of Cognito', () => {
+    identity.hasResourceProperties('AWS::Cognito::UserPool', { UserPoolTier: 'LITE' });
+  });
+
   test('identifies users by e-mail address in any case, lets only administrators invite them, and does not use SMS', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', {
       UsernameAttributes: ['email'],
