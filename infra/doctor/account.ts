@@ -1,5 +1,5 @@
 import { type CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import type { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { readQuotas } from '../../functions/deployments/validate/quotas.ts';
 import type { AccountConcurrency } from '../deploy/account-concurrency.ts';
 import { isMissingStack } from '../deploy/stack-resources.ts';
@@ -54,4 +54,31 @@ export const quotaRow = async (client: ServiceQuotasClient, instanceTypes: reado
   if (quotas.length === 0)
     return warning('GPU quotas', 'Service Quotas did not answer', 'Look at "for endpoint usage" of SageMaker in Service Quotas.');
   return some.length > 0 ? ok('GPU quotas', found) : warning('GPU quotas', `0 of ${instanceTypes.length} types of the catalogue`, advice);
+};
+
+/** The requests a second of all APIs of the account in a region. */
+const REQUESTS = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' };
+
+/** The account's quota, or the region's default if the account has none of its own. */
+const readRequestQuota = async (client: ServiceQuotasClient): Promise<number> => {
+  try {
+    const { Quota } = await client.send(new GetServiceQuotaCommand(REQUESTS));
+    return Quota?.Value ?? 0;
+  } catch (error) {
+    if ((error as { name?: string }).name !== 'NoSuchResourceException') throw error;
+    const { Quota } = await client.send(new GetAWSDefaultServiceQuotaCommand(REQUESTS));
+    return Quota?.Value ?? 0;
+  }
+};
+
+/** Whether API Gateway takes what the throttles of all hosts let through. Some regions have a quarter of the usual quota. @param wanted by the throttles */
+export const requestQuotaRow = async (client: ServiceQuotasClient, wanted: number): Promise<Row> => {
+  const quota = await readRequestQuota(client);
+  const found = `${quota} requests a second, of which the hosts let through ${wanted}`;
+  if (wanted <= quota) return ok('API Gateway quota', found);
+  return warning(
+    'API Gateway quota',
+    found,
+    'Load on one host can use up the limit of the others. Lower requestsPerSecond and burst of the hosts, or request a higher throttle rate of API Gateway in Service Quotas.',
+  );
 };

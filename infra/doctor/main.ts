@@ -6,8 +6,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { SESv2Client } from '@aws-sdk/client-sesv2';
 import { BUILT_IN_INSTANCE_TYPES } from '../../functions/control/instance-types/built-in-instance-types.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
@@ -17,6 +19,7 @@ import { createDeploymentStore, listLiveDeployments } from '../../shared/deploym
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { type Config, ReservedConcurrency, readConfig } from '../config/config.ts';
 import { nodeVersion, version } from '../config/release.ts';
 import { toTable } from '../cost/table.ts';
@@ -24,18 +27,22 @@ import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources } from '../deploy/stack-resources.ts';
 import { readTemplates } from '../local/assembly/read-templates.ts';
-import { bootstrapRow, concurrencyRow, quotaRow } from './account.ts';
+import { bootstrapRow, concurrencyRow, quotaRow, requestQuotaRow } from './account.ts';
 import { alarmsRow } from './alarms.ts';
+import { emailRow } from './email.ts';
 import { ledgerRow } from './ledger.ts';
 import { modelRows } from './models.ts';
 import { attempt, failure, ok, type Row, skipped } from './row.ts';
+import { scalingRoleRow } from './scaling-role.ts';
+import { smokeRow } from './smoke.ts';
 import { nodeRow } from './software.ts';
 import { type DeployedStack, readStacks, releaseRow, stacksRow } from './stacks.ts';
 import { tablesRow, wantedTables } from './tables.ts';
 import { weightsRow } from './weights.ts';
 
 /*
- * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a row does. It changes nothing.
+ * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a row does. It changes nothing,
+ * except that it sends a request with `--smoke KEY`, which is charged.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const TIMEOUTS = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
@@ -44,7 +51,7 @@ const CREDENTIALS =
 const DEPLOY_FIRST = 'npm run deploy';
 
 /** Checks of the account, before anything is deployed. */
-const accountRows = async (stacks: readonly string[], options: object): Promise<Row[]> => {
+const accountRows = async (stacks: readonly string[], config: Config, options: { region: string }): Promise<Row[]> => {
   const wanted = Object.values(ReservedConcurrency.parse({})).reduce((sum, count) => sum + count, 0);
   const ofLambda = await attempt(
     'credentials',
@@ -53,16 +60,27 @@ const accountRows = async (stacks: readonly string[], options: object): Promise<
   );
   if (ofLambda.some(({ status }) => status === 'failure')) return ofLambda;
   const types = BUILT_IN_INSTANCE_TYPES.map(({ id }) => id);
+  const requests = Object.values(config.hosts).reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
+  const cloudFormation = new CloudFormationClient(options);
+  const quotas = new ServiceQuotasClient(options);
   return [
     ...ofLambda,
-    ...(await attempt('CDK bootstrap', async () => [await bootstrapRow(new CloudFormationClient(options))], CREDENTIALS)),
-    ...(await attempt('GPU quotas', async () => [await quotaRow(new ServiceQuotasClient(options), types)], CREDENTIALS)),
+    ...(await attempt('CDK bootstrap', async () => [await bootstrapRow(cloudFormation)], CREDENTIALS)),
+    ...(await attempt('GPU quotas', async () => [await quotaRow(quotas, types)], CREDENTIALS)),
+    ...(await attempt('API Gateway quota', async () => [await requestQuotaRow(quotas, requests)], CREDENTIALS)),
+    ...(await attempt(
+      'scaling role',
+      async () => [await scalingRoleRow(await cloudFormation.config.credentials(), options.region)],
+      CREDENTIALS,
+    )),
+    ...(await attempt('e-mail', async () => [await emailRow(new SESv2Client(options), config.notifications.emailFrom)], CREDENTIALS)),
   ];
 };
 
-/** Checks of what is deployed. @param outputs of the data stack */
+/** Checks of what is deployed. @param smokeKey the API key with which to send a request, if there is one */
 const deploymentRows = async (
   { name, endpointTag }: Config,
+  smokeKey: string | undefined,
   deployed: ReadonlyMap<string, DeployedStack>,
   templates: Awaited<ReturnType<typeof readTemplates>>,
   options: object,
@@ -99,6 +117,12 @@ const deploymentRows = async (
     }
     return [await weightsRow(new S3Client(options), live)];
   };
+  const smoke = (secret: string) => {
+    const limiters = createLimiterConfigurationStore(database, table('KeysTable'));
+    const usage = createUsageStore(database, table('UsageTable'));
+    const published = createModelStore(database, table('ModelsTable'));
+    return smokeRow({ baseUrl: outputOf('serverless', 'BaseUrl'), models: published, limiters, usage }, secret);
+  };
   const again = 'Run it again, and look at the log of the function if it stays.';
   return [
     ...(await attempt('release', async () => [await releaseRow(outputOf('control', 'ControlUrl'), version)], again)),
@@ -107,10 +131,11 @@ const deploymentRows = async (
     ...(await attempt('weights', weights, again)),
     ...(await attempt('alarms', async () => [await alarmsRow(new CloudWatchClient(options), `${name}-operations`)], again)),
     ...(await attempt('ledger', async () => [await ledgerRow(ledger())], again)),
+    ...(smokeKey === undefined ? [] : await attempt('smoke request', async () => [await smoke(smokeKey)], again)),
   ];
 };
 
-const examine = async (flags: readonly string[]): Promise<Row[]> => {
+const examine = async (flags: readonly string[], smokeKey: string | undefined): Promise<Row[]> => {
   const { context, profile } = readCommandLine(flags, path.join(ROOT, 'cdk.json'));
   if (profile !== undefined) process.env.AWS_PROFILE = profile;
   // The CDK accepts both variables, the SDK only the first.
@@ -121,20 +146,22 @@ const examine = async (flags: readonly string[]): Promise<Row[]> => {
   const options = { ...TIMEOUTS, region };
   const templates = await readTemplates(context);
   const names = templates.map(({ name }) => name);
-  const rows = [nodeRow(process.versions.node, nodeVersion), ok('region', region), ...(await accountRows(names, options))];
+  const rows = [nodeRow(process.versions.node, nodeVersion), ok('region', region), ...(await accountRows(names, config, options))];
   if (rows.some(({ check, status }) => check === 'credentials' && status === 'failure')) return rows;
   const deployed = await readStacks(new CloudFormationClient(options), names);
   rows.push(stacksRow(names, deployed));
-  if (deployed.has(`${config.name}-data`)) return [...rows, ...(await deploymentRows(config, deployed, templates, options))];
+  if (deployed.has(`${config.name}-data`)) return [...rows, ...(await deploymentRows(config, smokeKey, deployed, templates, options))];
   return [
     ...rows,
-    ...['release', 'tables', 'models', 'weights', 'alarms', 'ledger'].map((check) => skipped(check, 'nothing is deployed', DEPLOY_FIRST)),
+    ...['release', 'tables', 'models', 'weights', 'alarms', 'ledger', ...(smokeKey === undefined ? [] : ['smoke request'])].map((check) =>
+      skipped(check, 'nothing is deployed', DEPLOY_FIRST),
+    ),
   ];
 };
 
 const main = async (flags: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({ args: [...flags], strict: false, options: { json: { type: 'boolean' } } });
-  const rows = await examine(flags);
+  const { values } = parseArgs({ args: [...flags], strict: false, options: { json: { type: 'boolean' }, smoke: { type: 'string' } } });
+  const rows = await examine(flags, typeof values.smoke === 'string' ? values.smoke : undefined);
   const cells = rows.map(({ check, status, found, advice }) => [status, check, found, advice]);
   if (values.json === true) console.log(JSON.stringify(rows, null, 2));
   else console.log(toTable([['status', 'check', 'found', 'what to do'], ...cells], ['left', 'left', 'left', 'left']));

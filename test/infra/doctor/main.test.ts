@@ -41,7 +41,8 @@ const emptyAccount = (): void =>
     else if (service === 'servicequotas')
       response
         .writeHead(200, { 'content-type': 'application/x-amz-json-1.1' })
-        .end('{"Quotas":[{"QuotaName":"ml.g5.xlarge for endpoint usage","Value":1}]}');
+        .end('{"Quotas":[{"QuotaName":"ml.g5.xlarge for endpoint usage","Value":1}],"Quota":{"Value":10000}}');
+    else if (service === 'iam') response.writeHead(200, { 'content-type': 'text/xml' }).end('<GetRoleResponse/>');
     else if (body.includes('CDKToolkit')) response.writeHead(200, { 'content-type': 'text/xml' }).end(bootstrapped);
     else response.writeHead(400, { 'content-type': 'text/xml' }).end(missing);
   });
@@ -57,6 +58,9 @@ test('of an account in which nothing is deployed, checks what a deployment needs
     'Lambda concurrency': 'ok',
     'CDK bootstrap': 'ok',
     'GPU quotas': 'ok',
+    'API Gateway quota': 'ok',
+    'scaling role': 'ok',
+    'e-mail': 'skipped',
     ...{
       stacks: 'skipped',
       release: 'skipped',
@@ -67,6 +71,14 @@ test('of an account in which nothing is deployed, checks what a deployment needs
       ledger: 'skipped',
     },
   });
+  expect(code).toBe(0);
+}, 180_000);
+
+test('sends no request with the key for a smoke request while nothing is deployed', async () => {
+  emptyAccount();
+  const { code, output } = await doctor(['--json', '--smoke', 'sk-s-key']);
+  expect(rowsOf(output)).toMatchObject({ 'smoke request': 'skipped' });
+  expect(output).not.toContain('sk-s-key');
   expect(code).toBe(0);
 }, 180_000);
 

@@ -3,11 +3,15 @@ import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { CreateEndpointCommand, CreateEndpointConfigCommand, CreateModelCommand, DeleteEndpointCommand } from '@aws-sdk/client-sagemaker';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bootstrapRow, concurrencyRow, quotaRow } from '../../../infra/doctor/account.ts';
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { SESv2Client } from '@aws-sdk/client-sesv2';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bootstrapRow, concurrencyRow, quotaRow, requestQuotaRow } from '../../../infra/doctor/account.ts';
 import { alarmsRow } from '../../../infra/doctor/alarms.ts';
+import { emailRow } from '../../../infra/doctor/email.ts';
 import { modelRows } from '../../../infra/doctor/models.ts';
 import { attempt, ok } from '../../../infra/doctor/row.ts';
+import { scalingRoleRow } from '../../../infra/doctor/scaling-role.ts';
 import { nodeRow } from '../../../infra/doctor/software.ts';
 import { readStacks, releaseRow, stacksRow } from '../../../infra/doctor/stacks.ts';
 import { tablesRow, wantedTables } from '../../../infra/doctor/tables.ts';
@@ -68,6 +72,71 @@ describe('the account', () => {
     expect(await quotaRow(quotas, ['ml.g5.xlarge'])).toEqual(ok('GPU quotas', 'ml.g5.xlarge: 2'));
     const none = createControlPlane({ settings: { quotas: { 'ml.g5.xlarge': 0 } } });
     expect(await quotaRow(none.quotas, ['ml.g5.xlarge'])).toMatchObject({ status: 'warning', found: '0 of 1 types of the catalogue' });
+  });
+});
+
+describe('API Gateway', () => {
+  const row = (wanted: number) => requestQuotaRow(new ServiceQuotasClient(client()), wanted);
+
+  test('takes what the hosts let through, or less', async () => {
+    json({ GetServiceQuota: { Quota: { QuotaCode: 'L-8A5B8E43', Value: 2_500 } } });
+    expect(await row(2_500)).toEqual(ok('API Gateway quota', '2500 requests a second, of which the hosts let through 2500'));
+    expect(JSON.parse(aws.received[0]?.body ?? '')).toEqual({ ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' });
+    expect(await row(7_500)).toMatchObject({ status: 'warning', advice: expect.stringContaining('Lower requestsPerSecond') });
+  });
+
+  test('has the region’s default if the account has no quota of its own', async () => {
+    aws.answers((response, _, { headers }) => {
+      const isDefault = String(headers['x-amz-target']).endsWith('GetAWSDefaultServiceQuota');
+      response.writeHead(isDefault ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(isDefault ? '{"Quota":{"Value":10000}}' : '{"__type":"NoSuchResourceException","message":"none"}');
+    });
+    expect(await row(7_500)).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('SES', () => {
+  const answer = (body: object) =>
+    aws.answers((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body)));
+  const row = (from?: string) => emailRow(new SESv2Client(client()), from);
+
+  test.each([
+    [{ SendingEnabled: true, ProductionAccessEnabled: true, SendQuota: { Max24HourSend: 50_000 } }, 'ok', 'up to 50000 a day'],
+    [{ SendingEnabled: true, ProductionAccessEnabled: false }, 'warning', 'sandbox'],
+    [{ SendingEnabled: false, ProductionAccessEnabled: true }, 'warning', 'does not send'],
+  ] as const)('with the account %j is %s', async (account, status, found) => {
+    answer(account);
+    expect(await row('billing@example.com')).toMatchObject({ status, found: expect.stringContaining(found) });
+  });
+
+  test('is not asked if no e-mail is configured', async () => {
+    answer({});
+    expect(await row()).toMatchObject({ status: 'skipped' });
+    expect(aws.received).toEqual([]);
+  });
+});
+
+describe('the role of Application Auto Scaling', () => {
+  const row = () => scalingRoleRow({ accessKeyId: 'x', secretAccessKey: 'x' }, 'eu-west-1');
+  beforeEach(() => {
+    process.env.AWS_ENDPOINT_URL_IAM = aws.url;
+  });
+
+  test('exists, which IAM says in us-east-1', async () => {
+    xml(200, '<GetRoleResponse/>');
+    expect(await row()).toEqual(ok('scaling role', 'exists'));
+    expect(aws.received[0]).toMatchObject({
+      body: 'Action=GetRole&RoleName=AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint&Version=2010-05-08',
+      headers: { authorization: expect.stringContaining('/us-east-1/iam/aws4_request') },
+    });
+  });
+
+  test('is missing until the first deployment, or cannot be looked at', async () => {
+    const error = (code: string) => `<ErrorResponse><Error><Code>${code}</Code><Message>No.</Message></Error></ErrorResponse>`;
+    xml(404, error('NoSuchEntity'));
+    expect(await row()).toMatchObject({ status: 'warning', advice: expect.stringContaining('create-service-linked-role') });
+    xml(403, error('AccessDenied'));
+    await expect(row()).rejects.toThrow('AccessDenied: No.');
   });
 });
 
