@@ -3,7 +3,6 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
-import type { RetrieveDependencies } from '../../functions/control/observability/requests/retrieve-request.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import type { DeskDependencies } from '../../functions/control/tickets/dependencies.ts';
@@ -210,26 +209,17 @@ const deleteOrganizationData = async (
 };
 
 /** Explains an alarm or a request. */
-const explainSubject = async (
-  database: Database,
-  operator: Origin,
-  { subject, hours, stack }: Extract<Command, { command: 'why' }>,
-): Promise<string> => {
+const explainSubject = async (database: Database, { subject, hours, stack }: Extract<Command, { command: 'why' }>): Promise<string> => {
   const logs = new CloudWatchLogsClient();
   const prefix = stack.replace(/-data$/, '');
   const range = { startMs: Date.now() - hours * HOUR_MS, endMs: Date.now() };
   if (subject.kind === 'alarm') return whyAlarm(logs, subject.name, prefix, range);
-  const requests = async (): Promise<RetrieveDependencies> => {
-    const { keysTable, accountsTable, observabilityTable } = await accountTables(database, stack);
-    return {
-      apiKeys: createApiKeyStore(createAccountTable(database, accountsTable)),
-      limiters: createLimiterConfigurationStore(database, keysTable),
-      usage: createUsageStore(database, await physicalName('USAGE_TABLE', 'UsageTable', stack)),
-      models: createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack)),
-      requestRows: createRequestRowStore(database, observabilityTable),
-    };
-  };
-  return whyRequest({ logs, requests, origin: operator }, subject.id, prefix, range);
+  const requests = async () => ({
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    usage: createUsageStore(database, await physicalName('USAGE_TABLE', 'UsageTable', stack)),
+    models: createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack)),
+  });
+  return whyRequest({ logs, requests }, subject.id, prefix, range);
 };
 
 const toJson = (report: object): string =>
@@ -284,7 +274,7 @@ const run = async (args: string[]): Promise<void> => {
     const accounts = await physicalName('ACCOUNTS_TABLE', 'AccountsTable', task.stack);
     await showTop(createTopStores(database, { usage, keys, accounts }), task);
   } else if (task.command === 'why') {
-    process.stdout.write(await explainSubject(database, operator, task));
+    process.stdout.write(await explainSubject(database, task));
   } else if (task.command === 'tickets') {
     process.stdout.write(await answerTickets(await deskOf(database, task.stack), operator, task));
   } else if (task.command === 'bootstrap') {

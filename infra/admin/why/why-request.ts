@@ -1,9 +1,6 @@
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import type { Actor } from '../../../functions/control/access/actor.ts';
 import { drawTimeline } from '../../../functions/control/observability/requests/draw-timeline.ts';
-import { findRequest, isRequestId, type RetrieveDependencies } from '../../../functions/control/observability/requests/retrieve-request.ts';
-import type { Origin } from '../../../shared/audit/origin.ts';
-import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { describeRequest, isRequestId } from '../../../functions/control/observability/requests/retrieve-request.ts';
 import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import { describeRows } from './describe-rows.ts';
 import { type LogRow, queryLogs, type TimeRange } from './query-logs.ts';
@@ -21,9 +18,7 @@ export const isRequest = (text: string): boolean => isRequestId(text) || GATEWAY
 interface RequestSources {
   logs: CloudWatchLogsClient;
   /** Where usage events are found. */
-  requests: () => Promise<RetrieveDependencies>;
-  /** Who asks. */
-  origin: Origin;
+  requests: () => Promise<Parameters<typeof describeRequest>[0]>;
 }
 
 const sourceOf = (prefix: string, groups: readonly string[]): string =>
@@ -31,8 +26,8 @@ const sourceOf = (prefix: string, groups: readonly string[]): string =>
 
 const linesQuery = (prefix: string, id: string): string =>
   [
-    sourceOf(prefix, ['serverless-InferenceLogs', 'ondemand-InferenceLogs', 'serverless-MeteringLogs']),
-    '| fields @timestamp, message, code, status, outcome, detail, key_id, org_id, gateway_request_id',
+    sourceOf(prefix, ['serverless-InferenceLogs', 'serverless-CatalogLogs', 'serverless-MeteringLogs', 'ondemand-', 'control-ControlLogs']),
+    '| fields @timestamp, message, path, code, status, outcome, detail, key_id, org_id, gateway_request_id',
     `| filter request_id = '${id}'`,
     '| sort @timestamp asc',
   ].join('\n');
@@ -44,26 +39,12 @@ const accessQuery = (prefix: string, id: string): string =>
     `| filter extended_request_id = '${id}' or gateway_request_id = '${id}'`,
   ].join('\n');
 
-const asAdmin = (origin: Origin): Actor => ({
-  userId: `operator:${origin.actor.id}`,
-  email: '',
-  role: 'admin',
-  organization: null,
-  maxApiKeys: 0,
-  origin,
-});
-
 /** The timeline of a request whose log lines name its API key; undefined if it has no usage event. */
-const timelineOf = async ({ requests, origin }: RequestSources, id: string, lines: readonly LogRow[]): Promise<string | undefined> => {
-  const line = lines.find((row) => row.has('key_id') && row.has('org_id'));
-  if (!line) return undefined;
-  const place = { organization: line.get('org_id') ?? '', api_key_id: line.get('key_id') ?? '' };
-  try {
-    return drawTimeline((await findRequest(await requests(), asAdmin(origin), id, place)).detail);
-  } catch (error) {
-    if (error instanceof ResourceNotFound) return undefined;
-    throw error;
-  }
+const timelineOf = async ({ requests }: RequestSources, id: string, lines: readonly LogRow[]): Promise<string | undefined> => {
+  const keyId = lines.map((line) => line.get('key_id')).find((found) => found !== undefined);
+  if (keyId === undefined) return undefined;
+  const found = await describeRequest(await requests(), keyId, id);
+  return found && drawTimeline(found.detail);
 };
 
 /**

@@ -39,9 +39,6 @@ const why = async (subject: string): Promise<string> => {
     KEYS_TABLE: run.tables.Keys,
     MODELS_TABLE: run.tables.Models,
     USAGE_TABLE: run.tables.Usage,
-    ACCOUNTS_TABLE: run.tables.Accounts,
-    AUDIT_TABLE: run.tables.Audit,
-    OBSERVABILITY_TABLE: run.tables.Observability,
   };
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'why', subject], { env });
   return stdout;
@@ -65,7 +62,7 @@ test(
 );
 
 test(
-  'shows the lines and the usage event of an admitted request, and the refusal of one that was rejected',
+  'shows the lines and the usage event of an admitted request, and the refusal of one that was rejected, on any host',
   async () => {
     const response = await send({ stream: true });
     await response.text();
@@ -77,8 +74,15 @@ test(
 
     const rejected = await send({ model: 'no-such-model' });
     const refusal = await why(rejected.headers.get('x-request-id') ?? '');
-    expect(refusal).toMatch(/\| refused +\| model_not_found +\| 404 +\|/);
+    expect(refusal).toMatch(/\| refused +\| \/v1\/chat\/completions +\| model_not_found +\| 404 +\|/);
     expect(refusal).toContain('There is no usage event');
+
+    const login = await fetch(`${run.control_url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"email": "nobody@example.com", "password": "Not-the-password-1"}',
+    });
+    expect(await why(login.headers.get('x-request-id') ?? '')).toMatch(/\| refused +\| \/v1\/auth\/login +\| login_refused +\| 401 +\|/);
   },
   TIMEOUT_MS,
 );

@@ -63,7 +63,11 @@ const MAX_RATINGS = 100;
 const numberOf = ({ request_id }: UsageEvent): number => Number(request_id.split('#')[1]);
 
 /** The event of a request, and the events that rated it again; undefined if there is none. */
-const ratedRequest = async ({ usage, limiters }: RetrieveDependencies, keyId: string, id: string): Promise<RatedRequest | undefined> => {
+const ratedRequest = async (
+  { usage, limiters }: Pick<RetrieveDependencies, 'usage' | 'limiters'>,
+  keyId: string,
+  id: string,
+): Promise<RatedRequest | undefined> => {
   const limiter = await limiters.get(keyId);
   const shards = limiter ? shardsOf(limiter) : 1;
   const original = await usage.get(keyId, id, shards);
@@ -77,6 +81,16 @@ const ratedRequest = async ({ usage, limiters }: RetrieveDependencies, keyId: st
   return { original, again: again.sort((one, other) => numberOf(one) - numberOf(other)) };
 };
 
+/** A request of a key with everything that is known of it, and the events that this is made of; undefined if it has no event. */
+export const describeRequest = async (
+  deps: Pick<RetrieveDependencies, 'usage' | 'limiters' | 'models'>,
+  keyId: string,
+  id: string,
+): Promise<{ detail: RequestDetail; rated: RatedRequest } | undefined> => {
+  const rated = await ratedRequest(deps, keyId, id);
+  return rated && { detail: requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original))), rated };
+};
+
 /** A request that the actor can see, and the events that its details are made of. @throws 404, 400 if an admin names no organization */
 export const findRequest = async (
   deps: RetrieveDependencies,
@@ -85,9 +99,9 @@ export const findRequest = async (
   place: RequestPlace = {},
 ): Promise<{ detail: RequestDetail; rated: RatedRequest }> => {
   if (!isRequestId(id)) throw notFound(id);
-  const rated = await ratedRequest(deps, await keyOf(deps, actor, id, place), id);
-  if (!rated) throw notFound(id);
-  return { detail: requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original))), rated };
+  const found = await describeRequest(deps, await keyOf(deps, actor, id, place), id);
+  if (!found) throw notFound(id);
+  return found;
 };
 
 /** Everything that is known of a request, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */
