@@ -201,12 +201,12 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/** An alarm can have its whole name in CloudWatch, which begins with the stack's. */
+/** An alarm can have its whole name in CloudWatch, which begins with the stack's and ends, for a part of an alarm, with the part's. */
 const subjectOf = (about: string | undefined): Subject => {
   if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
   if (isRequest(about)) return { kind: 'request', id: about };
-  const name = about.slice(about.lastIndexOf('-') + 1);
-  if (isAlarmName(name)) return { kind: 'alarm', name };
+  const name = about.split('-').find(isAlarmName);
+  if (name !== undefined) return { kind: 'alarm', name };
   throw new UsageError(`'${about}' is neither an alarm of docs/operations.md nor the id of a request.`);
 };
 

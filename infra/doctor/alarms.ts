@@ -10,7 +10,8 @@ export const alarmsRow = async (client: CloudWatchClient, stack: string): Promis
       alarms++;
       if (StateValue === 'ALARM') ringing.push(AlarmName ?? '');
     }
-  if (ringing.length > 0) return failure('alarms', ringing.join(', '), 'docs/operations.md says for each alarm what to do.');
+  if (ringing.length > 0)
+    return failure('alarms', ringing.join(', '), `npm run admin -- why ${ringing[0]} --stack ${stack.replace(/-operations$/, '-data')}`);
   if (alarms === 0) return warning('alarms', 'there are none', 'Deploy the stack with the operations: npm run deploy');
   return ok('alarms', `${alarms}, none in ALARM`);
 };

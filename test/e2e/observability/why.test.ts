@@ -87,6 +87,14 @@ test(
   TIMEOUT_MS,
 );
 
+test(
+  'knows the alarm of which a part went off',
+  async () => {
+    expect(await why('sluice-dev-operations-ServerlessAvailabilityBurning-FastLong')).toMatch(/^ServerlessAvailabilityBurning \(page\)\n/);
+  },
+  TIMEOUT_MS,
+);
+
 test('rejects what is neither an alarm nor a request', async () => {
   await expect(why('NoSuchAlarm')).rejects.toMatchObject({
     stderr: expect.stringContaining("'NoSuchAlarm' is neither an alarm of docs/operations.md nor the id of a request."),

@@ -319,7 +319,9 @@ describe('the alarms', () => {
       expect(isCbor).toBe(false);
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify({ MetricAlarms }));
     });
-    expect(await alarmsRow(new CloudWatchClient(client()), 'sluice-operations')).toMatchObject({ status });
+    const row = await alarmsRow(new CloudWatchClient(client()), 'sluice-operations');
+    expect(row.status).toBe(status);
+    if (status === 'failure') expect(row.advice).toBe('npm run admin -- why sluice-operations-A --stack sluice-data');
   });
 });
 
