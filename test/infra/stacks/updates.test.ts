@@ -17,7 +17,7 @@ const ALONE: Readonly<Record<string, readonly string[]>> = { auditCopies: ['slui
 /** Settings that add nothing that one stack exports to another. */
 const VALUES_ONLY = [
   ...['name', 'stage', 'endpointTag', 'endpointRegions', 'gatewayLogRole', 'ondemandUrl', 'requestClient', 'selfSignUp', 'slo'],
-  ...['logRetentionDays', 'commit'],
+  ...['logRetentionDays', 'commit', 'runbookUrl'],
 ];
 
 let plain: LinkedStack[];
