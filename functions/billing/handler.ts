@@ -87,7 +87,10 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   taxes: taxFunction === undefined ? noTaxes : createTaxFunction(createInvokeFunction(), taxFunction),
   stripeSecret,
   outbox: createOutbox(tableOf('NOTIFICATIONS_TABLE')),
-  tasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
+  tasks: createBillingTasks(
+    createMessageQueue(environmentVariable('BILLING_QUEUE')),
+    createMessageQueue(environmentVariable('CLOSINGS_QUEUE')),
+  ),
   release: environmentVariable('SLUICE_VERSION'),
   now: Date.now,
   wait: delay,

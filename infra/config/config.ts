@@ -20,7 +20,7 @@ export const ReservedConcurrency = z.strictObject({
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
   deployments: Concurrency.default(10),
-  billing: Concurrency.default(10),
+  billing: Concurrency.default(26),
   notifications: Concurrency.default(10),
   'ondemand-inference': Concurrency.default(200),
   'ondemand-catalog': Concurrency.default(20),

@@ -27,6 +27,8 @@ interface WorkQueueProps {
   batchSize: number;
   /** Invocations at the same time. AWS's minimum is 2. */
   concurrency: number;
+  /** The dead-letter queue of another queue of the same kind. Default: one of its own. */
+  failures?: Queue;
 }
 
 /** Without these, all groups of a queue together take 300 messages a second. */
@@ -45,7 +47,7 @@ export class WorkQueue extends Construct {
     super(scope, id);
     this.#props = props;
     const { fifo, delay, keep, retryAfter, maxDeliveries } = props;
-    this.failures = deadLetterQueue(this, { fifo });
+    this.failures = props.failures ?? deadLetterQueue(this, { fifo });
     this.queue = new Queue(this, 'Queue', {
       ...(fifo && { fifo, ...HIGH_THROUGHPUT }),
       encryption: QueueEncryption.SQS_MANAGED,

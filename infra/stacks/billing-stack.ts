@@ -3,9 +3,9 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { BUNDLED_FONTS } from '../../functions/billing/render/fonts.ts';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, ReservedConcurrency } from '../config/config.ts';
 import { version } from '../config/release.ts';
-import { BILLING_TIMEOUT, BillingTasks } from '../constructs/billing-tasks.ts';
+import { BILLING_TIMEOUT, BillingTasks, MonthClosings } from '../constructs/billing-tasks.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { runEvery } from '../constructs/schedule.ts';
 import type { DataStack } from './data-stack.ts';
@@ -19,6 +19,7 @@ const LOOK_EVERY = Duration.hours(1);
 export class BillingStack extends Stack {
   readonly function: NodeFunction;
   readonly tasks: BillingTasks;
+  readonly closings: MonthClosings;
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
@@ -35,8 +36,12 @@ export class BillingStack extends Stack {
     this.#grantHooks(config);
 
     this.tasks = new BillingTasks(this, 'BillingTasks');
-    this.tasks.grantSend(this.function);
-    this.tasks.deliverTo(this.function);
+    const reserved = (config.reservedConcurrency ?? ReservedConcurrency.parse({})).billing;
+    this.closings = new MonthClosings(this, 'MonthClosings', { tasks: this.tasks, reserved });
+    for (const queue of [this.tasks, this.closings]) {
+      queue.grantSend(this.function);
+      queue.deliverTo(this.function);
+    }
     runEvery(this, 'Schedule', this.function, LOOK_EVERY);
   }
 

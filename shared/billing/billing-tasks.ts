@@ -26,8 +26,11 @@ const SLOT_MS = 60_000;
 
 const groupOf = (task: BillingTask): string => `${task.task}-${task.organization}`;
 
-/** The queue of the function `billing`. */
-export const createBillingTasks = (queue: MessageQueue) => ({
+/**
+ * The queues of the function `billing`.
+ * @param closings the months to close; for functions that close none, or few, the same queue
+ */
+export const createBillingTasks = (queue: MessageQueue, closings: MessageQueue = queue) => ({
   /**
    * Adds a task; the same task within the same minute is one. Tasks of alerts are kept apart: each is about what was spent until then, and the last one
    * of a minute must not be lost, because no other may follow.
@@ -37,7 +40,7 @@ export const createBillingTasks = (queue: MessageQueue) => ({
     const body = JSON.stringify(task);
     const hash = createHash('sha256').update(body).digest('base64url');
     const slot = task.task === 'alert' ? nowMs : Math.floor(nowMs / SLOT_MS);
-    return queue.send({ body, group: groupOf(task), deduplicationId: `${hash}.${slot}.${step}` });
+    return (task.task === 'close' ? closings : queue).send({ body, group: groupOf(task), deduplicationId: `${hash}.${slot}.${step}` });
   },
 });
 

@@ -5,7 +5,7 @@ import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
-import { Rerate, type ReratePhase, RerateProgress } from './rerate.ts';
+import { Rerate, type ReratePhase, RerateProgress, RerateTotals, totalsOf } from './rerate.ts';
 
 const StoredRerate = ignoringUnknown(Rerate);
 
@@ -22,6 +22,8 @@ const progressPlaceOf = (id: string, phase: ReratePhase, organization: string): 
 });
 /** How many organizations a phase of all organizations has. */
 const extentPlaceOf = (id: string, phase: ReratePhase): Place => ({ account: id, record: `extent#${phase}` });
+/** The totals of a phase, which an earlier release didn't keep. */
+const totalsPlaceOf = (id: string, phase: ReratePhase): Place => ({ account: id, record: `totals#${phase}` });
 const oncePlaceOf = (key: string): Place => ({
   account: PLATFORM,
   record: `rerate-once#${createHash('sha256').update(key).digest('base64url')}`,
@@ -51,12 +53,16 @@ export const createRerateStore = (table: AccountTable) => {
       return [
         ...(key === undefined ? [] : [table.toCreate(oncePlaceOf(key), { id: rerate.id }, () => new AlreadyCreated())]),
         table.toCreate(placeOf(rerate.id), rerate, exists),
+        table.toCreate(totalsPlaceOf(rerate.id, rerate.phase), totalsOf([]), exists),
         table.toCreate({ account: PLATFORM, record: LISTED + rerate.id }, { id: rerate.id }, exists),
       ];
     },
 
-    /** Replaces the rerate that was read: 412 if another change came first. */
-    toReplace: (rerate: Rerate): Write => table.toReplace(placeOf(rerate.id), rerate),
+    /** Begins the execution of a rerate that was previewed, as it was read: 412 if another change came first. */
+    toExecute: (rerate: Rerate): Write[] => [
+      table.toReplace(placeOf(rerate.id), rerate),
+      table.toCreate(totalsPlaceOf(rerate.id, rerate.phase), totalsOf([]), () => new PreconditionFailed()),
+    ],
 
     /** Lists rerates, newest first. */
     list: async (request: PageRequest): Promise<Page<Rerate>> => {
@@ -75,6 +81,16 @@ export const createRerateStore = (table: AccountTable) => {
     allProgress: async function* (id: string, phase: ReratePhase): AsyncGenerator<RerateProgress> {
       for await (const row of table.all({ account: id, prefix: `${phase}#` })) yield RerateProgress.parse(row);
     },
+
+    /** The totals of a phase; undefined if it has not begun, or an earlier release began it. */
+    totals: async (id: string, phase: ReratePhase): Promise<RerateTotals | undefined> => {
+      const row = await table.get(totalsPlaceOf(id, phase));
+      return row && RerateTotals.parse(row);
+    },
+
+    /** Adds to the totals of a phase, which must have them. */
+    toAddTotals: (id: string, phase: ReratePhase, added: RerateTotals): Write =>
+      table.toAdd(totalsPlaceOf(id, phase), added, () => new Error(`The phase ${phase} of ${id} has no totals.`)),
 
     /** A page of what `allProgress` returns, by the organizations' ids. */
     pageOfProgress: async (id: string, phase: ReratePhase, request: PageRequest): Promise<Page<RerateProgress>> => {

@@ -49,6 +49,14 @@ export const RerateProgress = z.object({
 });
 export type RerateProgress = z.output<typeof RerateProgress>;
 
+/** How far a phase is in all organizations together. */
+export const RerateTotals = RerateSums.extend({
+  /** Organizations in which it has begun, and in which it is done. */
+  begun: z.int(),
+  done: z.int(),
+});
+export type RerateTotals = z.output<typeof RerateTotals>;
+
 /** Distinguishes the messages of both phases, whose tasks are the same: see `BillingTasks.send`. */
 export const messageStep = (phase: ReratePhase, step: number): number => 2 * step + (phase === 'execution' ? 1 : 0);
 
@@ -64,3 +72,22 @@ export const sumMonths = (progress: readonly Pick<RerateProgress, 'months'>[]): 
       }),
       { events: 0, old_nanos: 0n, new_nanos: 0n },
     );
+
+/** The totals of all these organizations. */
+export const totalsOf = (progress: readonly RerateProgress[]): RerateTotals => ({
+  begun: progress.length,
+  done: progress.filter(({ is_done }) => is_done).length,
+  ...sumMonths(progress),
+});
+
+/** What the progress of an organization adds to the totals. @param before undefined: nothing was stored */
+export const totalsAdded = (before: RerateProgress | undefined, after: RerateProgress): RerateTotals => {
+  const [one, other] = [totalsOf(before ? [before] : []), totalsOf([after])];
+  return {
+    begun: other.begun - one.begun,
+    done: other.done - one.done,
+    events: other.events - one.events,
+    old_nanos: other.old_nanos - one.old_nanos,
+    new_nanos: other.new_nanos - one.new_nanos,
+  };
+};

@@ -255,6 +255,24 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused,
   }),
 
+  /** Adds to numbers of a row that exists. */
+  toAdd: ({ account, record }: Place, amounts: Readonly<Record<string, number | bigint>>, refused: () => Error): Write => {
+    const names = Object.keys(amounts);
+    return {
+      item: {
+        Update: {
+          TableName: table,
+          Key: { account, record },
+          UpdateExpression: `ADD ${names.map((_, i) => `#a${i} :a${i}`).join(', ')}`,
+          ConditionExpression: 'attribute_exists(account)',
+          ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#a${i}`, name])),
+          ExpressionAttributeValues: Object.fromEntries(names.map((name, i) => [`:a${i}`, amounts[name]])),
+        },
+      },
+      refused,
+    };
+  },
+
   /**
    * Checks that a row has these values, without a change.
    * @param unchanged other attributes, which must have the values that were read, or still be missing

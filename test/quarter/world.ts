@@ -82,6 +82,7 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
 
   const rerateDeps: RerateDependencies = {
     ...{ database, audit, limiters, usage, gpuEvents, rerates, tasks, now },
+    rollups: ingestion.rollups,
     billedMonths: createBilledMonthsStore(rows('Billing')),
     keysTable: tables.Keys as string,
     organizations: async function* () {

@@ -13,7 +13,7 @@ import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { closableAt, startOfMonth } from '../../shared/billing/month.ts';
 import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { Seller } from '../../shared/billing/seller.ts';
-import { ConditionFailed, type Database } from '../../shared/database/database.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
@@ -32,6 +32,7 @@ import { addEvent, noTotals } from '../../shared/usage/totals.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { TestBillingFiles } from './billing-files.ts';
 import type { TestDatabase } from './database.ts';
+import { CREATED_MS, noteUse } from './note-use.ts';
 
 const MODEL_PRICES: readonly Price[] = [
   { version: 'price_1', effective_at: 0, prompt_nanos: 100_000_003, cached_prompt_nanos: 10_000_001, completion_nanos: 400_000_007 },
@@ -46,9 +47,6 @@ const SELLER = Seller.parse({
   address: { lines: ['Kai 1', '20457 Hamburg'], country: 'DE' },
   version: 0,
 });
-
-/** Keys are older than all usage. */
-const CREATED_MS = Date.parse('2024-01-01');
 
 const bucketOf = (keyId: string, requestId: string, shards: number, atMs: number): string =>
   `${shardId(keyId, shardOf(requestId, shards))} ${Math.floor(atMs / BUCKET_MS) * BUCKET_MS}`;
@@ -122,20 +120,6 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
     };
   };
 
-  /** Does to a key's limiter what an admission does. */
-  const noteUse = async (keyId: string, atMs: number): Promise<void> => {
-    const write = database.database.update({
-      TableName: database.tables.Keys as string,
-      Key: { id: keyId },
-      UpdateExpression: 'SET last_used = :at',
-      ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(last_used) OR last_used < :at)',
-      ExpressionAttributeValues: { ':at': atMs },
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
-  };
-
   return {
     ...stores,
     files: bucket.files,
@@ -179,7 +163,7 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
       const [requestId = ''] = event.request_id.split('#', 1);
       used.add(bucketOf(event.key_id, requestId, shards, event.admitted_at));
       await transact(database.database, [stores.usage.toPut(event, shards)]);
-      await noteUse(event.key_id, event.admitted_at);
+      await noteUse(database, event.key_id, event.admitted_at);
       return event;
     },
 

@@ -4,8 +4,9 @@ import { newSecret } from '../../shared/admission/secret.ts';
 import { shardIds, shardsFor } from '../../shared/admission/shards.ts';
 import { shareLimits } from '../../shared/admission/share-limits.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
+import { newTimedId } from '../../shared/ids/id.ts';
 import type { TestLimiters } from './limiters.ts';
-import { newId } from './new-id.ts';
+import { CREATED_MS } from './note-use.ts';
 
 /** A key to create. Budgets in nano-dollars, `expires_at` in ms since the epoch. */
 export interface TestKey {
@@ -39,7 +40,7 @@ const limitsOf = (key: TestKey): Limits => ({
  * Creates only the limiter items of a key, without a control-plane record, for tests that need no login.
  */
 export const createKey = async (store: TestLimiters, key: TestKey): Promise<{ key_id: string; secret: string }> => {
-  const id = newId('key');
+  const id = newTimedId('key', CREATED_MS);
   const { secret, hash } = newSecret(key.scope, id);
   const whole = limitsOf(key);
   const shards = shardsFor(whole);

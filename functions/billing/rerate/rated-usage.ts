@@ -1,7 +1,7 @@
 import { shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { eventShardsOf, ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
+import { eventShardsOf, shardIds } from '../../../shared/admission/shards.ts';
 import { monthOf } from '../../../shared/billing/month.ts';
 import type { Rerate } from '../../../shared/billing/rerate.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
@@ -14,6 +14,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../shared/usage/usage-store.ts';
+import { findUsedKeys, type UsedKeysDependencies } from '../used-keys.ts';
 import { changeOf, type RatingChange, ratingsOf } from './ratings.ts';
 import { gpuAdjustment, usageAdjustment } from './usage-adjustment.ts';
 
@@ -36,13 +37,13 @@ export interface Part {
 
 /** What a rerate works through in an organization. */
 export interface RatedUsage {
-  /** The keys or deployments with their days, in order: `<id>#2026-10-07`. */
+  /** The keys or deployments with the days on which they can have usage, in order: `<id>#2026-10-07`. */
   units: () => Promise<string[]>;
   /** The changes of a unit, read part by part, so few events are in memory. The writes of a part fit a transaction. */
   partsOf: (unit: string) => AsyncGenerator<Part>;
 }
 
-export interface RatedUsageDependencies {
+export interface RatedUsageDependencies extends UsedKeysDependencies {
   limiters: LimiterReader & Pick<LimiterStore, 'listByOrganization'>;
   usage: Pick<UsageStore, 'listByBucket' | 'toPut'>;
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment' | 'toAddRatings'>;
@@ -89,7 +90,8 @@ const toParts = <Event extends UsageEvent | GpuEvent>(
   });
 
 /** The requests of an organization's keys for the rerate's model. */
-const requestsOf = ({ limiters, usage }: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
+const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
+  const { limiters, usage } = deps;
   const { subject } = rerate;
   if (subject.kind !== 'model') throw new Error(`The rerate ${rerate.id} is not of a model.`);
   const adjusting = { rerate: rerate.id, from: subject.from.version, to: subject.to.version };
@@ -108,9 +110,9 @@ const requestsOf = ({ limiters, usage }: RatedUsageDependencies, organization: s
 
   return {
     units: async () => {
-      const keys = new Set<string>();
-      for await (const id of limiters.listByOrganization(organization)) if (ownerIdOf(id) !== organization) keys.add(ownerIdOf(id));
-      return [...keys].sort().flatMap((key) => daysOf(rerate).map((day) => `${key}#${day}`));
+      const days = daysOf(rerate);
+      const keysOf = await findUsedKeys(deps, organization, [days[0] as string, days.at(-1) as string]);
+      return days.flatMap((day) => keysOf(day).map(({ key }) => `${key.id}#${day}`)).sort();
     },
 
     partsOf: async function* (unit) {

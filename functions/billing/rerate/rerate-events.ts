@@ -3,7 +3,7 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
-import { messageStep, type Rerate, type RerateProgress, type RerateSums, sumMonths } from '../../../shared/billing/rerate.ts';
+import { messageStep, type Rerate, type RerateProgress, type RerateSums, sumMonths, totalsAdded } from '../../../shared/billing/rerate.ts';
 import type { RerateStore } from '../../../shared/billing/rerate-store.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
@@ -104,19 +104,26 @@ const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateP
 };
 
 /** Stores the progress. The end of an execution that changed anything is recorded in the organization's audit log. */
-const store = async (deps: RerateDependencies, rerate: Rerate, progress: RerateProgress, isFirst: boolean): Promise<void> => {
-  const write = deps.rerates.toProgress(rerate.id, rerate.phase, progress, isFirst);
+const store = async (
+  deps: RerateDependencies,
+  rerate: Rerate,
+  progress: RerateProgress,
+  known: RerateProgress | undefined,
+): Promise<void> => {
+  const { id, phase } = rerate;
+  const writes = [deps.rerates.toProgress(id, phase, progress, known === undefined)];
+  if (await deps.rerates.totals(id, phase)) writes.push(deps.rerates.toAddTotals(id, phase, totalsAdded(known, progress)));
   const { events, old_nanos, new_nanos } = sumMonths([progress]);
-  if (!progress.is_done || rerate.phase === 'preview' || events === 0) return transact(deps.database, [write]);
+  if (!progress.is_done || phase === 'preview' || events === 0) return transact(deps.database, writes);
   const change = {
     action: 'usage.rerated',
     organization: progress.organization,
-    target: { type: 'rerate', id: rerate.id },
+    target: { type: 'rerate', id },
     reason: rerate.reason,
     before: { events, cost: dollarsOf(old_nanos) },
     after: { events, cost: dollarsOf(new_nanos) },
   };
-  return commit(deps, systemOrigin('billing', deps.now()), change, [write]);
+  return commit(deps, systemOrigin('billing', deps.now()), change, writes);
 };
 
 /**
@@ -136,7 +143,7 @@ export const rerateEvents = async (
   if (known?.is_done) return;
   const before = known ?? { organization, is_done: false, cursor: null, step: 0, months: {}, version: 1 };
   const progress = await proceed(deps, rerate, before);
-  await store(deps, rerate, progress, known === undefined);
+  await store(deps, rerate, progress, known);
   logInfo('rerate', { rerate: id, phase, organization, is_done: progress.is_done, events: sumMonths([progress]).events });
   if (!progress.is_done) await deps.tasks.send({ task: 'rerate', organization, rerate: id }, deps.now(), messageStep(phase, progress.step));
 };

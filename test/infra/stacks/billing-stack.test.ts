@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { closingsAtOnce } from '../../../infra/constructs/billing-tasks.ts';
 import { templateOf, templatesWith } from '../../support/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 
@@ -15,7 +16,7 @@ const whatItCanDo = [
   ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Billing']),
   ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),
   ...all('s3', ['GetObject', 'PutObject', 'AbortMultipartUpload'], ['BillingFiles/*']),
-  ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], ['BillingTasksQueue']),
+  ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], ['BillingTasksQueue', 'MonthClosingsQueue']),
   ...ofFunction('BillingLogs'),
 ];
 
@@ -34,7 +35,7 @@ describe('the function billing', () => {
     expect(Object.keys(variablesOf(billing, 'billing')).sort()).toEqual(
       [
         ...['ACCOUNTS', 'AUDIT', 'BILLING', 'DEPLOYMENTS', 'KEYS', 'MODELS', 'NOTIFICATIONS', 'USAGE'].map((table) => `${table}_TABLE`),
-        ...['BILLING_BUCKET', 'BILLING_QUEUE', 'NODE_OPTIONS', 'SLUICE_FUNCTION', 'SLUICE_VERSION'],
+        ...['BILLING_BUCKET', 'BILLING_QUEUE', 'CLOSINGS_QUEUE', 'NODE_OPTIONS', 'SLUICE_FUNCTION', 'SLUICE_VERSION'],
       ].sort(),
     );
   });
@@ -63,6 +64,21 @@ describe('the function billing', () => {
       ScalingConfig: { MaximumConcurrency: 8 },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
+  });
+
+  test('closes months beside its other tasks, in all environments that these and the schedule leave, and with the same dead-letter queue', () => {
+    const closings = (template: Template) => (MaximumConcurrency: number) =>
+      template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+        EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^MonthClosingsQueue'), 'Arn'] },
+        BatchSize: 1,
+        ScalingConfig: { MaximumConcurrency },
+      });
+    closings(billing)(16);
+    expect([10, 26, 100].map(closingsAtOnce)).toEqual([2, 16, 90]);
+    const deadLetters = Object.values(billing.findResources('AWS::SQS::Queue')).map(({ Properties }) =>
+      JSON.stringify(Properties.RedrivePolicy?.deadLetterTargetArn),
+    );
+    expect(new Set(deadLetters.filter(Boolean)).size).toBe(1);
   });
 });
 

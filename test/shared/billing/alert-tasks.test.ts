@@ -17,3 +17,12 @@ test('a month is closed once, if two schedules ask within the same minute', asyn
   const [first, second] = await idsOf({ task: 'close', organization: 'org_a', month: '2026-10' });
   expect(second).toBe(first);
 });
+
+test('months to close have a queue of their own, so that other tasks don’t wait for a month’s end', async () => {
+  const sent: string[] = [];
+  const to = (queue: string) => ({ send: async ({ body }: { body: string }) => void sent.push(`${queue}: ${JSON.parse(body).task}`) });
+  const tasks = createBillingTasks(to('tasks'), to('closings'));
+  await tasks.send({ task: 'close', organization: 'org_a', month: '2026-10' }, 0);
+  await tasks.send({ task: 'expire', organization: 'org_a' }, 0);
+  expect(sent).toEqual(['closings: close', 'tasks: expire']);
+});

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Rerate, type RerateProgress, type RerateSums, sumMonths } from '../../../../shared/billing/rerate.ts';
+import type { Rerate, RerateProgress, RerateSums, RerateTotals } from '../../../../shared/billing/rerate.ts';
 import { ModelName } from '../../../../shared/models/model.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 
@@ -90,18 +90,17 @@ const sumsToWire = ({ events, old_nanos, new_nanos }: RerateSums): z.infer<typeo
 export interface PhaseFacts {
   /** Undefined: they are being counted. */
   organizations: number | undefined;
-  progress: readonly RerateProgress[];
+  totals: RerateTotals;
 }
 
-const phaseToWire = ({ organizations, progress }: PhaseFacts): NonNullable<z.infer<typeof Phase>> => ({
+const phaseToWire = ({ organizations, totals }: PhaseFacts): NonNullable<z.infer<typeof Phase>> => ({
   organizations: organizations ?? null,
-  organizations_done: progress.filter(({ is_done }) => is_done).length,
-  ...sumsToWire(sumMonths(progress)),
+  organizations_done: totals.done,
+  ...sumsToWire(totals),
 });
 
 /** Whether a phase is complete. */
-export const isComplete = ({ organizations, progress }: PhaseFacts): boolean =>
-  organizations !== undefined && progress.filter(({ is_done }) => is_done).length >= organizations;
+export const isComplete = ({ organizations, totals }: PhaseFacts): boolean => organizations !== undefined && totals.done >= organizations;
 
 const MS = 1_000;
 const secondsOf = (ms: number): number => Math.floor(ms / MS);
@@ -109,7 +108,7 @@ const secondsOf = (ms: number): number => Math.floor(ms / MS);
 /** A rerate on the wire. @param execution absent: it was only previewed */
 export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: PhaseFacts | undefined): RerateResource => {
   const { subject } = rerate;
-  const hasPreview = rerate.phase === 'preview' || preview.progress.length > 0;
+  const hasPreview = rerate.phase === 'preview' || preview.totals.begun > 0;
   return {
     object: 'rerate',
     id: rerate.id,

@@ -1,6 +1,6 @@
 import { type AuditDependencies, commit } from '../../../../shared/audit/commit.ts';
 import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
-import { messageStep, type Rerate, type ReratePhase } from '../../../../shared/billing/rerate.ts';
+import { messageStep, type Rerate, type ReratePhase, totalsOf } from '../../../../shared/billing/rerate.ts';
 import { AlreadyCreated, type RerateStore } from '../../../../shared/billing/rerate-store.ts';
 import { transact, type Write } from '../../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/http/errors.ts';
@@ -34,14 +34,14 @@ const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void =>
   if ((end_time - start_time) * MS > MAX_DAYS * DAY_MS) reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
 };
 
-/** How far a phase is. */
+/** How far a phase is. Its organizations are read if an earlier release began it. */
 const phaseFacts = async (
   { rerates }: Pick<RerateDependencies, 'rerates'>,
   { id, organization }: Rerate,
   phase: ReratePhase,
 ): Promise<PhaseFacts> => ({
   organizations: organization === null ? await rerates.extent(id, phase) : 1,
-  progress: await Array.fromAsync(rerates.allProgress(id, phase)),
+  totals: (await rerates.totals(id, phase)) ?? totalsOf(await Array.fromAsync(rerates.allProgress(id, phase))),
 });
 
 const describe = async (deps: Pick<RerateDependencies, 'rerates'>, rerate: Rerate): Promise<RerateResource> =>
@@ -140,7 +140,7 @@ export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: 
   if (before.phase === 'preview') {
     if (!isComplete(await phaseFacts(deps, before, 'preview'))) throw new PreviewRunning();
     const executed: Rerate = { ...before, phase: 'execution', executed_at: nowMs };
-    await write(deps, actor, executed, [deps.rerates.toReplace(executed)]);
+    await write(deps, actor, executed, deps.rerates.toExecute(executed));
   }
   const rerate = await find(deps, id);
   await begin(deps, rerate, nowMs);

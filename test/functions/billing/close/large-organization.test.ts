@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type CloseDependencies, closeMonth } from '../../../../functions/billing/close/close-month.ts';
+import { ReservedConcurrency } from '../../../../infra/config/config.ts';
+import { closingsAtOnce } from '../../../../infra/constructs/billing-tasks.ts';
 import { newLimiterItem } from '../../../../shared/admission/limiter-item.ts';
 import { shardId, shardIds } from '../../../../shared/admission/shards.ts';
 import { closableAt, endOfMonth, startOfMonth } from '../../../../shared/billing/month.ts';
@@ -58,8 +60,7 @@ const keyOf = (i: number): SimulatedKey => {
 };
 
 /** An organization's limiters, usage and totals, which count the queries and the virtual time that reading them takes. */
-const simulate = (organization: string) => {
-  const keys = Array.from({ length: KEYS }, (_, i) => keyOf(i));
+const simulate = (organization: string, keys: readonly SimulatedKey[]) => {
   const items = new Map(
     keys.flatMap(({ id, lastUsedMs }) =>
       shardIds(id, SHARDS).map((each) => [
@@ -115,26 +116,41 @@ const simulate = (organization: string) => {
   return { usage, limiters, rollups, count, spentMs };
 };
 
-test('a month of an organization with very many API keys is closed in few queries and invocations', async () => {
+/** Closes a month of a simulated organization in as many invocations as it needs, and prints what that took. */
+const closeSimulated = async (keys: readonly SimulatedKey[]) => {
   const organization = newId('organization');
-  const { usage, limiters, rollups, count, spentMs } = simulate(organization);
+  const { usage, limiters, rollups, count, spentMs } = simulate(organization, keys);
+  const organizations: CloseDependencies['organizations'] = {
+    getMany: async () => [{ id: organization, name: 'Large', createdAtMs: MONTH_MS }],
+  };
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   const startedMs = Date.now();
   while ((await closing.billedMonths.get(organization, MONTH)) === undefined) {
     if (count.invocations++ > MAX_INVOCATIONS) break;
     const endMs = spentMs() + INVOCATION_MS;
-    const organizations: CloseDependencies['organizations'] = {
-      getMany: async () => [{ id: organization, name: 'Large', createdAtMs: MONTH_MS }],
-    };
     const invocation = { usage, organizations, limiters, rollups, hasTime: () => spentMs() < endMs, now: () => closableAt(MONTH) };
     await closeMonth(closing.dependencies(invocation), { organization, month: MONTH });
   }
   jest.restoreAllMocks();
-  const { queries, events, invocations } = count;
+  const seconds = Math.round(spentMs() / 1_000);
   process.stderr.write(
-    `${KEYS} keys, ${events} events: ${queries} queries, ${invocations} invocations of ${Math.round(spentMs() / 1_000)} s in all (simulated in ${Date.now() - startedMs} ms).\n`,
+    `${keys.length} keys, ${count.events} events: ${count.queries} queries, ${count.invocations} invocations, ${seconds} s in all (simulated in ${Date.now() - startedMs} ms).\n`,
   );
-  expect((await closing.invoiceOf(organization, MONTH)).subtotal_nanos).toBe(BigInt(events) * 1_000n);
+  expect((await closing.invoiceOf(organization, MONTH)).subtotal_nanos).toBe(BigInt(count.events) * 1_000n);
+  return { ...count, ms: spentMs() };
+};
+
+test('a month of an organization with very many API keys is closed in few queries and invocations', async () => {
+  const { queries, invocations } = await closeSimulated(Array.from({ length: KEYS }, (_, i) => keyOf(i)));
   expect(queries).toBeLessThanOrEqual(MAX_QUERIES);
   expect(invocations).toBeLessThanOrEqual(MAX_INVOCATIONS);
+}, 1_800_000);
+
+test('the months of a thousand organizations, each with ten API keys that are always in use, are closed within an hour', async () => {
+  const { queries, invocations, ms } = await closeSimulated(Array.from({ length: 10 }, (_, i) => keyOf(i)));
+  expect(invocations).toBe(1);
+  const atOnce = closingsAtOnce(ReservedConcurrency.parse({}).billing);
+  const wholeMs = Math.ceil(1_000 / atOnce) * ms;
+  process.stderr.write(`1,000 organizations: ${queries * 1_000} queries, ${atOnce} at once, ${Math.round(wholeMs / 60_000)} minutes.\n`);
+  expect(wholeMs).toBeLessThan(HOUR_MS);
 }, 1_800_000);

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { executeRerate, listRerateOrganizations, retrieveRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
+import {
+  executeRerate,
+  listRerateOrganizations,
+  listRerates,
+  retrieveRerate,
+} from '../../../../functions/control/billing/rerates/rerates.ts';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -12,6 +17,7 @@ import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { eventOf } from '../../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { actorOf } from '../../../support/managed-models.ts';
 import { newId } from '../../../support/new-id.ts';
 import { Crash, unreliable } from '../../../support/unreliable-database.ts';
 import { creditDepsOf, setUpIn } from '../../control/organizations/credit-fixtures.ts';
@@ -180,6 +186,59 @@ describe('a rerate', () => {
       state: 'completed',
       execution: { organizations: 2, organizations_done: 2, events: 1 },
     });
+  });
+
+  test('reads no API key on days on which it was not used', async () => {
+    const { organization, plain, sharded, usage, create, drain, deps } = await setUp();
+    await usage.put(plain, organization, WRONG);
+    const read = new Set<string>();
+    const listByBucket: typeof deps.usage.listByBucket = (shard, ...rest) => {
+      read.add(shard);
+      return deps.usage.listByBucket(shard, ...rest);
+    };
+    const day = Date.parse(DAY) / 1_000;
+    await create({ organization, start_time: day, end_time: day + 86_400 });
+    await drain({ usage: { ...deps.usage, listByBucket } });
+    expect([...read]).toEqual([plain]);
+    expect(read.has(sharded)).toBe(false);
+  });
+
+  test('is listed without reading what it changes in each organization', async () => {
+    const { organization, plain, usage, create, drain, control, rerates } = await setUp();
+    const event = await usage.put(plain, organization, WRONG);
+    const { id } = await create({ organization, dry_run: true });
+    let calls = 0;
+    await drain({ hasTime: () => calls++ % 2 === 0 });
+    await executeRerate(control, actorOf('admin', null, NOW), id);
+    await drain();
+    const read: string[] = [];
+    const allProgress: typeof rerates.allProgress = async function* (of, phase) {
+      for await (const progress of rerates.allProgress(of, phase)) {
+        read.push(of);
+        yield progress;
+      }
+    };
+    const { data } = await listRerates({ rerates: { ...rerates, allProgress } }, { limit: 100 });
+    const sums = { events: 1, old_cost: dollarsOf(event.cost_nanos), new_cost: dollarsOf(costNanos(RIGHT, tokensOf(event))) };
+    expect(data.find((rerate) => rerate.id === id)).toMatchObject({
+      state: 'completed',
+      preview: { organizations: 1, organizations_done: 1, ...sums },
+      execution: { organizations: 1, organizations_done: 1, ...sums },
+    });
+    expect(read).not.toContain(id);
+    // Delivered again, as after a crash.
+    await executeRerate(control, actorOf('admin', null, NOW), id);
+    await drain();
+    expect(await retrieveRerate(control, id)).toMatchObject({ execution: { organizations_done: 1, ...sums } });
+  });
+
+  test('that an earlier release began has the sums of its organizations', async () => {
+    const { organization, plain, usage, create, drain, control } = await setUp();
+    await usage.put(plain, organization, WRONG);
+    const { id } = await create({ organization });
+    await database.database.delete({ TableName: database.tables.Billing as string, Key: { account: id, record: 'totals#execution' } });
+    await drain();
+    expect(await retrieveRerate(control, id)).toMatchObject({ state: 'completed', execution: { organizations_done: 1, events: 1 } });
   });
 
   test('back to the old version gives exactly the old cost, also for requests that were charged all that was held', async () => {

@@ -16,11 +16,13 @@ import { costNanos } from '../../../../shared/prices/price.ts';
 import { bucketStarts } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
+import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 import { openLimiters } from '../../../support/limiters.ts';
 import { actorOf } from '../../../support/managed-models.ts';
+import { noteUse } from '../../../support/note-use.ts';
 import { rollupStores } from '../../../support/rollups.ts';
 
 export const DAY = '2026-11-10';
@@ -90,6 +92,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     keysTable: tables.Keys as string,
     usage: createUsageStore(billing, usageTable),
     gpuEvents: createGpuEventStore(billing, usageTable),
+    rollups: createRollupStore(billing, usageTable),
     organizations: async function* () {},
     rerates: createRerateStore(createAccountTable(billing, tables.Billing as string)),
     billedMonths: createBilledMonthsStore(createAccountTable(billing, tables.Billing as string)),
@@ -161,6 +164,7 @@ export const usageOf = (database: TestDatabase, model: string) => {
         ...tokens,
         admitted_at,
       };
+      await noteUse(database, key, admitted_at);
       return database.usage.putIfAbsent(event, await shardsOfKey(key));
     },
     /** All events of a key on the day. */

@@ -1,0 +1,88 @@
+import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import { shardsOf } from '../../shared/admission/limiter-item.ts';
+import { ownerIdOf } from '../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
+import type { RollupStore } from '../../shared/usage/rollup-store.ts';
+import { ALWAYS, type KeyShards, type Lifetime } from './key-events.ts';
+
+export interface UsedKeysDependencies {
+  limiters: Pick<LimiterConfigurationStore, 'listByOrganization' | 'getMany'>;
+  rollups: Pick<RollupStore, 'listDays'>;
+}
+
+/** An API key: the most shards that it has had, since limiter items are never deleted, and its last use, if known. */
+interface Key extends KeyShards {
+  /** Milliseconds since the epoch; 0: never, or unknown. */
+  lastUsedMs: number;
+}
+
+/** The clocks of two functions differ by less than this. */
+const CLOCKS_MS = 60_000;
+/** Limiter items that are read at once. */
+const BATCH = 1_000;
+/** Keys whose days are read at the same time. */
+const PARALLEL = 16;
+const DAY_MS = 24 * 60 * 60_000;
+
+const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
+
+/** The keys of an organization, also revoked ones. */
+const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string): Promise<Key[]> => {
+  const ids = (await Array.fromAsync(limiters.listByOrganization(organization))).filter((id) => id.startsWith(prefixes.key));
+  const keys = new Map<string, Key>();
+  const note = (limiterId: string, shards: number, lastUsedMs: number): void => {
+    const id = ownerIdOf(limiterId);
+    const known = keys.get(id) ?? { id, shards: 1, lastUsedMs: 0 };
+    const most = Math.max(known.shards, shards, shardNumberOf(limiterId) + 1);
+    keys.set(id, { id, shards: most, lastUsedMs: Math.max(known.lastUsedMs, lastUsedMs) });
+  };
+  for (let i = 0; i < ids.length; i += BATCH) {
+    const batch = ids.slice(i, i + BATCH);
+    for (const id of batch) note(id, 1, 0);
+    for (const item of await limiters.getMany(batch)) note(item.id, shardsOf(item), item.last_used ?? 0);
+  }
+  return [...keys.values()];
+};
+
+/** The days of a range on which keys have totals. One query a key. */
+const daysWithTotals = async (
+  { rollups }: UsedKeysDependencies,
+  keys: readonly Key[],
+  [first, last]: readonly [first: string, last: string],
+): Promise<Map<string, ReadonlySet<string>>> => {
+  const days = new Map<string, ReadonlySet<string>>();
+  const failures = await inParallel(keys, PARALLEL, async ({ id }) => {
+    const rows = await Array.fromAsync(rollups.listDays(id, first, last), ({ day }) => day);
+    if (rows.length > 0) days.set(id, new Set(rows));
+  });
+  throwFailures(failures);
+  return days;
+};
+
+/** From a key's creation, which its id contains, to its last use, which its limiter has from every admission. */
+const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
+  fromMs: timeOfTimedId('key', id) - CLOCKS_MS,
+  untilMs: lastUsedMs + CLOCKS_MS,
+});
+
+const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);
+
+/**
+ * Finds the API keys of an organization, also revoked ones, that can have events on a day of a range, and when. A key that lost its limiter, and with it its
+ * last use, still has totals.
+ */
+export const findUsedKeys = async (
+  deps: UsedKeysDependencies,
+  organization: string,
+  range: readonly [first: string, last: string],
+): Promise<(day: string) => { key: KeyShards; lifetime: Lifetime }[]> => {
+  const keys = await listKeys(deps, organization);
+  const daysOf = await daysWithTotals(deps, keys, range);
+  const lives = keys.map((key) => ({ key, lifetime: lifetimeOf(key) }));
+  return (day) =>
+    lives.flatMap(({ key, lifetime }) => {
+      if (isAlive(lifetime, day)) return { key, lifetime };
+      return daysOf.get(key.id)?.has(day) ? { key, lifetime: ALWAYS } : [];
+    });
+};
