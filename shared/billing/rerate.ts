@@ -25,6 +25,7 @@ export const Rerate = z.object({
   /** The id of the user who created it. */
   actor: z.string(),
   created_at: z.int(),
+  /** Without a preview, the time of its creation. */
   executed_at: z.int().nullable(),
   phase: ReratePhase,
   version: z.int().min(1),

@@ -66,8 +66,11 @@ const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate
 
 /** Whether the body is the one of an earlier request. */
 const isSame = (made: Rerate, rerate: Rerate): boolean => {
-  const textOf = ({ subject, start_time, end_time, organization, reason }: Rerate): string =>
-    JSON.stringify([subject.kind, subject.name, subject.from.version, subject.to.version, start_time, end_time, organization, reason]);
+  const textOf = ({ subject: { kind, name, from, to }, start_time, end_time, organization, reason, created_at, executed_at }: Rerate) => {
+    // The phase changes when a preview is executed.
+    const wasDryRun = executed_at !== created_at;
+    return JSON.stringify([kind, name, from.version, to.version, start_time, end_time, organization, reason, wasDryRun]);
+  };
   return textOf(made) === textOf(rerate);
 };
 

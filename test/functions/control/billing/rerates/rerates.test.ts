@@ -32,6 +32,21 @@ describe('creating a rerate', () => {
     });
   });
 
+  test('rejects the idempotency key of a preview for an execution, and that of an execution for a preview', async () => {
+    const { organization, create, queue, drain, control, admin } = setUp();
+    const reused = { status: 422, code: 'idempotency_key_reused' };
+    const [previewKey, executionKey] = [newId('key'), newId('key')];
+    const preview = await create({ organization, dry_run: true }, previewKey);
+    await create({ organization, dry_run: false }, executionKey);
+    await drain();
+    await expect(create({ organization, dry_run: false }, previewKey)).rejects.toMatchObject(reused);
+    await expect(create({ organization, dry_run: true }, executionKey)).rejects.toMatchObject(reused);
+    expect(queue.length).toBe(0);
+    await executeRerate(control, { ...admin, origin: { ...admin.origin, nowMs: NOW + 1 } }, preview.id);
+    expect(await create({ organization, dry_run: true }, previewKey)).toMatchObject({ id: preview.id, state: 'executing' });
+    await expect(create({ organization, dry_run: false }, previewKey)).rejects.toMatchObject(reused);
+  });
+
   test.each([
     ['an unknown old version', { from_version: 'no-such' }, 'from_version'],
     ['an unknown new version', { to_version: 'no-such' }, 'to_version'],
