@@ -97,6 +97,47 @@ describe('budgets', () => {
     expect(await notifiedOf(organization)).toMatchObject([{ spent: '3' }, { spent: '3' }]);
   });
 
+  test.each(['day', 'month', 'total'] as const)('notify again within the period (%s) after the budget was changed', async (period) => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization });
+    const budget = (dollars: bigint) =>
+      limitOrganization(database.limiters, organization, { budgets: { [period]: dollars * DOLLAR } }, NOON);
+    const evaluate = () => evaluateAlerts(depsOf(), { organization, keys: [] });
+    await budget(20n);
+    await spend(key, 20n * DOLLAR);
+    await evaluate();
+    await budget(60n);
+    await evaluate();
+    await spend(key, 10n * DOLLAR);
+    await evaluate();
+    await evaluate();
+    await budget(30n);
+    await evaluate();
+    expect(await notifiedOf(organization)).toMatchObject([
+      { budget: '20', spent: '20', threshold: 100 },
+      { budget: '60', spent: '30', threshold: 50 },
+      { budget: '30', spent: '30', threshold: 100 },
+    ]);
+  });
+
+  test.each([
+    ['day', '2026-11-21'],
+    ['month', '2026-11'],
+    ['total', `total ${10n * DOLLAR}`],
+  ] as const)('don’t notify again of what release 0.1.0 has notified (%s)', async (period, noted) => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization });
+    await limitOrganization(database.limiters, organization, { budgets: { [period]: 10n * DOLLAR } }, NOON);
+    const row = { account: organization, record: `alert#${organization}#${period}`, period: noted, threshold: 50 };
+    await database.database.put({ TableName: tableOf('Billing'), Item: row });
+    await spend(key, 5n * DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys: [] });
+    expect(await notifiedOf(organization)).toEqual([]);
+    await spend(key, 3n * DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys: [] });
+    expect(await notifiedOf(organization)).toMatchObject([{ threshold: 80 }]);
+  });
+
   test('don’t count what is held for requests in flight', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
