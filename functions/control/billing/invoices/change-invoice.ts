@@ -9,6 +9,7 @@ import { type IssueDependencies, issueInvoice, NotADraft } from '../../../../sha
 import type { Write } from '../../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
+import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
 import { visibleInvoice } from './find-invoice.ts';
 import { type InvoiceResource, toInvoiceResource } from './invoice-resource.ts';
@@ -25,7 +26,11 @@ type Expected = readonly number[] | undefined;
 const MS = 1_000;
 
 export const Payment = z.strictObject({
-  paid_at: z.int().min(0).optional().meta({ description: 'When it was paid. Unix time in seconds. Default: now.' }),
+  paid_at: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'When it was paid: not before the UTC day of its issue. Unix time in seconds. Default: now.' }),
   reference: z.string().trim().min(1).max(200).optional().meta({ description: 'Such as the reference of a bank transfer.' }),
 });
 export type Payment = z.output<typeof Payment>;
@@ -91,6 +96,15 @@ export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: st
   return toInvoiceResource(issued);
 };
 
+/** The day counts, because banks record no time. @throws 400 */
+const checkPaidSinceIssue = ({ issued_at }: Invoice, paidAtMs: number): void => {
+  if (issued_at === null || dayOf(paidAtMs) >= dayOf(issued_at)) return;
+  throw new InvalidRequest({
+    param: 'paid_at',
+    message: `Invalid value for 'paid_at': the invoice was issued on ${dayOf(issued_at)}. Expected that day or later.`,
+  });
+};
+
 /** Records that an invoice was paid. @throws 400, 404, 409, 412 */
 export const payInvoice = async (
   deps: InvoiceDependencies,
@@ -105,6 +119,7 @@ export const payInvoice = async (
     throw new InvalidRequest({ param: 'paid_at', message: "Invalid value for 'paid_at': expected a time that is not in the future." });
   const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
   if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be paid.');
+  checkPaidSinceIssue(before, paidAtMs);
   const fields = { state: 'paid' as const, paid_at: paidAtMs, payment_reference: reference ?? null };
   return change(deps, actor, before, { action: 'invoice.paid', fields });
 };

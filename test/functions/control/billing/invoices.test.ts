@@ -173,6 +173,20 @@ describe('an invoice', () => {
     expect(await deps.auditedIn(organization)).toEqual(expect.arrayContaining(['invoice.issued', 'invoice.paid']));
   });
 
+  test('can’t be paid before the day of its issue', async () => {
+    const { organization } = await newCustomer(deps);
+    const { id } = await storeDraft(deps, organization);
+    await issueDraft(deps, admin, id, undefined);
+    const midnight = Date.UTC(2026, 10, 2) / 1_000;
+    for (const paid_at of [0, midnight - 1])
+      await expect(payInvoice(deps, admin, id, { paid_at }, undefined)).rejects.toMatchObject({
+        status: 400,
+        param: 'paid_at',
+        message: "Invalid value for 'paid_at': the invoice was issued on 2026-11-02. Expected that day or later.",
+      });
+    expect(await payInvoice(deps, admin, id, { paid_at: midnight }, undefined)).toMatchObject({ state: 'paid', paid_at: midnight });
+  });
+
   test('that is voided keeps its number, and its month can be closed again', async () => {
     const { organization, owner } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
