@@ -13,7 +13,10 @@ import type { OrganizationDependencies } from './update-organization.ts';
 
 const Amount = z
   .string()
-  .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'expected dollars as text with at most nine decimals, such as "100" or "-12.50"')
+  .regex(
+    /^(?!-?0+(\.0+)?$)-?\d{1,9}(\.\d{1,9})?$/,
+    'expected dollars other than 0, as text with at most nine decimals, such as "100" or "-12.50"',
+  )
   .meta({ description: 'An amount of dollars as text. A negative amount deducts credit.', examples: ['100'] });
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
+import { NewCreditGrant } from '../../../../functions/control/organizations/credit.ts';
 import type { Admission, Keys } from '../../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
 import { rebuild } from '../../../../infra/admin/rebuild/rebuild-totals.ts';
@@ -140,6 +141,15 @@ describe('prepaid credit', () => {
 });
 
 describe('grants', () => {
+  test.each(['0', '-0', '000.00', '0.000000000'])('of nothing (%s) are rejected', (amount) => {
+    const { error } = NewCreditGrant.safeParse({ amount, reason: 'Order 1' });
+    expect(error?.issues).toMatchObject([{ path: ['amount'], message: expect.stringContaining('other than 0') }]);
+  });
+
+  test.each(['100', '0.000000001', '-12.50', '10'])('of %s are accepted', (amount) => {
+    expect(NewCreditGrant.parse({ amount, reason: 'Order 1' })).toMatchObject({ amount });
+  });
+
   test('made concurrently are all in the ledger and each once in the balance', async () => {
     const { organization } = await setUp(0n);
     const grants = await Promise.all(Array.from({ length: 8 }, () => grantCredit(deps, grantOf(organization, DOLLAR))));
