@@ -36,6 +36,13 @@ const tooMany = (): Conflict =>
 
 /** Exports in the table `billing`: a row each, in a partition of its own, and an entry in the list of its organization. The only code that knows their keys. */
 export const createExportStore = (table: AccountTable) => ({
+  /** An export of any organization. @throws 404 */
+  find: async (id: string): Promise<EventExport> => {
+    const row = await table.get(placeOf(id));
+    if (!row) throw new ResourceNotFound('export', id);
+    return EventExport.parse(row);
+  },
+
   /** @throws 404, also for another organization's export */
   get: async (organization: string, id: string): Promise<EventExport> => {
     const row = await table.get(placeOf(id));

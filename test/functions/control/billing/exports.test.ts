@@ -181,6 +181,18 @@ describe('GET /v1/billing/exports', () => {
     expect((await fetch(body.download_url)).status).toBe(403);
   });
 
+  test('shows an admin each export by its id, without its organization', async () => {
+    const { organization, owner, call } = await setUp();
+    const { id } = (await call(owner, 'POST', LIST, { body: OCTOBER })).body;
+    expect(await call(admin, 'GET', ONE, { parameters: { id } })).toMatchObject({ status: 200, body: { id, organization } });
+    expect((await call(admin, 'GET', ONE, { parameters: { id }, query: { organization } })).status).toBe(200);
+    const other = await setUp();
+    const notOfOther = await call(admin, 'GET', ONE, { parameters: { id }, query: { organization: other.organization } });
+    expect([notOfOther.status, notOfOther.body.code]).toEqual([404, 'export_not_found']);
+    const unknown = await call(admin, 'GET', ONE, { parameters: { id: 'exp_none' } });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'export_not_found']);
+  });
+
   test('is a 404 for another organization’s export', async () => {
     const { owner, call } = await setUp();
     const { id } = (await call(owner, 'POST', LIST, { body: OCTOBER })).body;
