@@ -86,12 +86,22 @@ const save = (
     [...deps.users.toCheckActor(actor), ...writes],
   );
 
-/** Creates a webhook with a new secret. @throws 400, 404, 409 */
+/** The query and the body name different organizations: 400. */
+const differentOrganizations = (): InvalidRequest =>
+  new InvalidRequest({
+    param: 'organization',
+    message: "'organization' differs between the query and the body. Name the organization once.",
+  });
+
+/** Creates a webhook with a new secret. @param inQuery the organization in the query @throws 400, 404, 409 */
 export const createWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,
-  { organization: named, ...body }: NewWebhook,
+  { organization: inBody, ...body }: NewWebhook,
+  inQuery?: string,
 ): Promise<WebhookWithSecret> => {
+  const named = inQuery ?? inBody;
+  if (inBody !== undefined && inBody !== named) throw differentOrganizations();
   checkUrl(deps.networks, body.url);
   const { nowMs } = actor.origin;
   const secret = newWebhookSecret();

@@ -59,6 +59,11 @@ export const webhookRoutes = [
       description:
         'The response contains the secret that signs the deliveries, which is shown only once. An organization can have 20 webhooks.',
       access: 'owner',
+      query: z.strictObject({
+        organization: OrganizationId.optional().meta({
+          description: 'The organization to notify. Admins name it here or in the body; otherwise your own organization.',
+        }),
+      }),
       body: {
         name: 'NewWebhook',
         schema: NewWebhook,
@@ -67,7 +72,7 @@ export const webhookRoutes = [
       reply: { status: 201, description: 'The webhook with its secret.', json: secret },
       errors: [400, 404, 409, 503],
     },
-    ({ deps, actor, body }) => createWebhook(deps, actor, body),
+    ({ deps, actor, query, body }) => createWebhook(deps, actor, body, query.organization),
   ),
   route(
     {

@@ -56,7 +56,7 @@ export const NewWebhook = z.strictObject({
   types: Types.default(null).meta({ description: 'The types of events to send; null: all, also later ones.' }),
   description: Description.default(null),
   organization: OrganizationId.optional().meta({
-    description: 'The organization to notify. Required for admins; otherwise your own organization.',
+    description: 'The organization to notify. Admins name it here or in the query; otherwise your own organization.',
   }),
 });
 export type NewWebhook = z.output<typeof NewWebhook>;

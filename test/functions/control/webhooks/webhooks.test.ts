@@ -164,6 +164,19 @@ test.each([
   }
 });
 
+test('an admin names the organization of a new webhook in the query or in the body', async () => {
+  const other = otherOwner.organization as string;
+  const named = await send('createWebhook', { as: admin, body: { url: URL }, query: { organization } });
+  expect([named.status, named.body.organization]).toEqual([201, organization]);
+  const inBody = await send('createWebhook', { as: admin, body: { url: URL, organization } });
+  expect([inBody.status, inBody.body.organization]).toEqual([201, organization]);
+  expect((await send('createWebhook', { as: admin, body: { url: URL, organization }, query: { organization } })).status).toBe(201);
+  const both = await send('createWebhook', { as: admin, body: { url: URL, organization }, query: { organization: other } });
+  expect(both).toMatchObject({ status: 400, param: 'organization' });
+  expect((await send('createWebhook', { body: { url: URL }, query: { organization: other } })).status).toBe(404);
+  expect(await send('createWebhook', { as: admin, body: { url: URL } })).toMatchObject({ status: 400, param: 'organization' });
+});
+
 test('an organization can have 20 webhooks, and another one after a deletion', async () => {
   const ids: string[] = [];
   for (let i = 0; i < 20; i++) ids.push((await create()).id);
