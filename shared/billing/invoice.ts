@@ -62,7 +62,12 @@ export const Party = z.object({
 /** A file made of an issued invoice, in the bucket for billing. */
 export const RenderedFile = z.object({ key: z.string(), sha256: z.string(), bytes: z.int() });
 export type RenderedFile = z.infer<typeof RenderedFile>;
-const RenderedFiles = z.partialRecord(z.enum(['pdf', 'csv', 'focus', 'json']), RenderedFile);
+export const FileFormat = z.enum(['pdf', 'csv', 'focus', 'json']);
+export type FileFormat = z.infer<typeof FileFormat>;
+const RenderedFiles = z.partialRecord(FileFormat, RenderedFile);
+
+/** The ends of the files' names. */
+export const FILE_ENDINGS: Readonly<Record<FileFormat, string>> = { pdf: '.pdf', csv: '.csv', focus: '-focus.csv', json: '.json' };
 
 /**
  * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `payment_reference`,

@@ -1,6 +1,6 @@
 import { sha256Of } from '../../../shared/billing/billing-files.ts';
 import type { CreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
-import type { CreditNote, Invoice, RenderedFile } from '../../../shared/billing/invoice.ts';
+import { type CreditNote, FILE_ENDINGS, type FileFormat, type Invoice, type RenderedFile } from '../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
@@ -20,19 +20,16 @@ export interface RenderDependencies {
   fonts: () => Promise<Fonts>;
 }
 
-type Format = keyof Invoice['files'];
-
 /** In the order in which they are made: the JSON is what the others show. */
-const FORMATS: readonly Format[] = ['json', 'csv', 'focus', 'pdf'];
-const ENDINGS: Readonly<Record<Format, string>> = { json: '.json', csv: '.csv', focus: '-focus.csv', pdf: '.pdf' };
-const TYPES: Readonly<Record<Format, string>> = {
+const FORMATS: readonly FileFormat[] = ['json', 'csv', 'focus', 'pdf'];
+const TYPES: Readonly<Record<FileFormat, string>> = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8',
   focus: 'text/csv; charset=utf-8',
   pdf: 'application/pdf',
 };
 
-type Renderings = Readonly<Record<Format, () => string | Promise<Uint8Array>>>;
+type Renderings = Readonly<Record<FileFormat, () => string | Promise<Uint8Array>>>;
 
 const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice): Renderings => {
   const document = issued(invoice);
@@ -63,7 +60,7 @@ const makeFiles = async (
   const all = { ...made };
   for (const format of FORMATS) {
     if (all[format]) continue;
-    const key = `invoices/${organization}/${id}${ENDINGS[format]}`;
+    const key = `invoices/${organization}/${id}${FILE_ENDINGS[format]}`;
     const stored = await files.putOnce(key, Buffer.from(await renderings[format]()), TYPES[format]);
     all[format] = { key, sha256: sha256Of(stored), bytes: stored.length } satisfies RenderedFile;
   }

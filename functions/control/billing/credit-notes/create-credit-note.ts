@@ -11,9 +11,9 @@ import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
 import type { Actor } from '../../access/actor.ts';
+import { sendRender } from '../downloads/send-render.ts';
 import { type InvoiceDependencies, NotIssued } from '../invoices/change-invoice.ts';
 import { visibleInvoice } from '../invoices/find-invoice.ts';
-import { sendRender } from '../invoices/send-render.ts';
 import { type CreditNoteResource, type NewCreditNote, toCreditNoteResource } from './credit-note-resource.ts';
 
 export interface CreditNoteDependencies extends InvoiceDependencies {

@@ -5,11 +5,9 @@ import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../../shared/http/page.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { type Download, downloadOf, type SignDownload } from '../downloads/download.ts';
-import { NotRenderedYet } from '../downloads/not-rendered-yet.ts';
+import type { Download } from '../downloads/download.ts';
+import { type DownloadDependencies, downloadDocument, fileFormatOf } from '../downloads/download-document.ts';
 import { type InvoiceReads, visibleInvoice } from '../invoices/find-invoice.ts';
-import { sendRender } from '../invoices/send-render.ts';
-import type { CreditNoteDependencies } from './create-credit-note.ts';
 import { type CreditNoteResource, toCreditNoteResource } from './credit-note-resource.ts';
 
 export const CreditNotesQuery = z.strictObject({
@@ -47,17 +45,10 @@ export const listCreditNotes = async (deps: CreditNoteReads, actor: Actor, query
   return { object: 'list', data: notes.map(toCreditNoteResource), has_more: hasMore, next };
 };
 
-/** A credit note's PDF. @throws 404; 409 until the file is made, which it also starts */
+/** A file of a credit note. @throws 404; 409 until the file is made, which it also starts */
 export const downloadCreditNote = async (
-  deps: CreditNoteDependencies & { signDownload: SignDownload },
+  deps: CreditNoteReads & DownloadDependencies,
   actor: Actor,
   id: string,
   format: string,
-): Promise<Download> => {
-  const note = await visibleCreditNote(deps, actor, id);
-  if (format !== 'pdf') throw new ResourceNotFound('file', format);
-  const { nowMs } = actor.origin;
-  if (note.files.pdf) return downloadOf(deps, note.files.pdf, `${note.number}.pdf`, nowMs);
-  await sendRender(deps, note, nowMs);
-  throw new NotRenderedYet(note.number);
-};
+): Promise<Download> => downloadDocument(deps, await visibleCreditNote(deps, actor, id), fileFormatOf(format), actor.origin.nowMs);

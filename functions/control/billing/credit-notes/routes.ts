@@ -66,9 +66,9 @@ export const creditNoteRoutes = [
       operationId: 'downloadCreditNote',
       summary: 'Download a credit note',
       description:
-        'Returns a URL that works for five minutes. The file is made once, a few seconds after the issue; until then, you get a 409 (`not_rendered_yet`) with `Retry-After`.',
+        'Returns a URL that works for five minutes. The files are made once, a few seconds after the issue; until then, you get a 409 (`not_rendered_yet`) with `Retry-After`.',
       access: 'owner',
-      parameters: { id, format: { description: 'Always `pdf`.', example: 'pdf' } },
+      parameters: { id, format: { description: '`pdf`, `csv`, `focus` (FOCUS 1.4 Invoice Detail) or `json`.', example: 'pdf' } },
       reply: { status: 200, description: 'Where to download the file.', json: { name: 'Download', schema: Download } },
       errors: [404, 409, 503],
     },

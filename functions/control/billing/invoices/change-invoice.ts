@@ -11,9 +11,9 @@ import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
+import { sendRender } from '../downloads/send-render.ts';
 import { visibleInvoice } from './find-invoice.ts';
 import { type InvoiceResource, toInvoiceResource } from './invoice-resource.ts';
-import { sendRender } from './send-render.ts';
 
 export interface InvoiceDependencies extends IssueDependencies {
   invoices: InvoiceStore;

@@ -1,11 +1,7 @@
 import * as z from 'zod';
-import { type Invoice, InvoiceLine, InvoiceState, LineKind, Party, TokenKind } from '../../../../shared/billing/invoice.ts';
+import { FileFormat, type Invoice, InvoiceLine, InvoiceState, LineKind, Party, TokenKind } from '../../../../shared/billing/invoice.ts';
 import { exactInteger } from '../../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-
-/** The formats of an invoice's files. */
-export const FORMATS = ['pdf', 'csv', 'focus', 'json'] as const;
-export type Format = (typeof FORMATS)[number];
 
 const amount = (description: string) => z.string().meta({ description: `${description} An exact decimal number.`, examples: ['12.5'] });
 const time = (description: string) =>
@@ -39,7 +35,7 @@ const Line = z.object({
 });
 
 /** A file of an invoice or a credit note. */
-export const FileResource = z.object({ format: z.enum(FORMATS), sha256: z.string(), bytes: z.int() });
+export const FileResource = z.object({ format: FileFormat, sha256: z.string(), bytes: z.int() });
 
 /** An invoice without its lines, as lists have it. */
 export const InvoiceSummary = z.object({
@@ -92,7 +88,7 @@ const toLine = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLi
 
 /** The files of a document on the wire. */
 export const toFiles = (files: Invoice['files']): z.infer<typeof FileResource>[] =>
-  FORMATS.flatMap((format) => {
+  FileFormat.options.flatMap((format) => {
     const file = files[format];
     return file ? [{ format, sha256: file.sha256, bytes: file.bytes }] : [];
   });

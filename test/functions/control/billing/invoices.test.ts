@@ -315,18 +315,30 @@ describe('a credit note', () => {
     expect(await credit()).toMatchObject({ amount: '1' });
   });
 
-  test('is a 404 for another organization, and its file is not there until it is made', async () => {
+  test('is a 404 for another organization, and its files are not there until they are made', async () => {
     const { id, owner } = await issued();
     const { owner: stranger } = await newCustomer(deps);
     const note = await createCreditNote(deps, admin, id, { amount: '1', reason: 'x' });
     await expect(visibleCreditNote(deps, stranger, note.id)).rejects.toMatchObject({ status: 404, code: 'credit_note_not_found' });
     await expect(listCreditNotes(deps, stranger, { limit: 20, invoice: id })).rejects.toMatchObject({ status: 404 });
-    await expect(downloadCreditNote(deps, owner, note.id, 'csv')).rejects.toMatchObject({ status: 404 });
-    await expect(downloadCreditNote(deps, owner, note.id, 'pdf')).rejects.toMatchObject({ code: 'not_rendered_yet' });
-    const pdf = { key: 'invoices/cn.pdf', sha256: 'd'.repeat(64), bytes: 5 };
+    await expect(downloadCreditNote(deps, owner, note.id, 'docx')).rejects.toMatchObject({ status: 404, code: 'file_not_found' });
+    const names = {
+      pdf: `${note.number}.pdf`,
+      json: `${note.number}.json`,
+      csv: `${note.number}.csv`,
+      focus: `${note.number}-focus.csv`,
+    };
+    const formats = Object.keys(names) as (keyof typeof names)[];
+    for (const format of formats)
+      await expect(downloadCreditNote(deps, owner, note.id, format)).rejects.toMatchObject({ code: 'not_rendered_yet' });
     const [stored] = (await deps.creditNotes.list(id, { limit: 1 })).notes;
     if (!stored) throw new Error('The credit note is missing.');
-    await transact(deps.database, [deps.creditNotes.toSetFiles(stored, { pdf })]);
-    expect(await downloadCreditNote(deps, owner, note.id, 'pdf')).toMatchObject({ sha256: pdf.sha256 });
+    const files = Object.fromEntries(formats.map((format) => [format, { key: `cn.${format}`, sha256: format, bytes: 5 }]));
+    await transact(deps.database, [deps.creditNotes.toSetFiles(stored, files)]);
+    for (const format of formats)
+      expect(await downloadCreditNote(deps, owner, note.id, format)).toMatchObject({
+        url: `https://files.example.com/cn.${format}?name=${names[format]}`,
+        sha256: format,
+      });
   });
 });
