@@ -46,8 +46,12 @@ const nameOf = ({ quantity: _, amount_nanos: __, unit_price_nanos: ___, ...names
 const inWords = (line: InvoiceLine | undefined): string =>
   line ? `${line.quantity === null ? '' : `${line.quantity} × `}$${dollarsOf(line.amount_nanos)}` : 'nothing';
 
+/** Lines as release 0.1.0 made them, if the invoice has such lines. */
+const asBilled = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
+  billed.some(({ rerate_from }) => rerate_from !== undefined) ? derived : derived.map(({ rerate_from: _, ...line }) => line);
+
 const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): string[] => {
-  const [ofInvoice, ofEvents] = [billed, derived].map((lines) => new Map(lines.map((line) => [nameOf(line), line]))) as [
+  const [ofInvoice, ofEvents] = [billed, asBilled(billed, derived)].map((lines) => new Map(lines.map((line) => [nameOf(line), line]))) as [
     Map<string, InvoiceLine>,
     Map<string, InvoiceLine>,
   ];

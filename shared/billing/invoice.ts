@@ -39,6 +39,8 @@ export const InvoiceLine = z.object({
   deployment_name: z.string().nullable(),
   instance_type: z.string().nullable(),
   price_version: z.string().nullable(),
+  /** Of an `adjustment`: the price version by which the usage was rated before. Lines of release 0.1.0 lack it. */
+  rerate_from: z.string().nullable().optional(),
   /** Tokens, or seconds × instances; null for lines that are only an amount. */
   quantity: Integer.nullable(),
   unit: z.enum(['token', 'second']).nullable(),

@@ -17,6 +17,7 @@ const NOTHING: Omit<InvoiceLine, 'kind' | 'description' | 'month' | 'amount_nano
   deployment_name: null,
   instance_type: null,
   price_version: null,
+  rerate_from: null,
   quantity: null,
   unit: null,
   unit_price_nanos: null,
@@ -108,8 +109,8 @@ const gpuLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[
 
 const adjustmentLines = (group: Group, period: Period): InvoiceLine[] => {
   if (group.cost_nanos === 0n) return [];
-  const words = `price ${group.rerate_from} corrected to ${group.price_version}`;
-  return [lineOf(group, period, words, { kind: 'adjustment', amount_nanos: group.cost_nanos })];
+  const { rerate_from, price_version, cost_nanos: amount_nanos } = group;
+  return [lineOf(group, period, `price ${rerate_from} corrected to ${price_version}`, { kind: 'adjustment', rerate_from, amount_nanos })];
 };
 
 const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {

@@ -59,7 +59,7 @@ export const tokenCharges = (
   const name = group.model ?? 'Requests without a model';
   return groupCharges(billed, {
     ...group,
-    id: groupOfTokens(group),
+    id: groupOfTokens(billed, group),
     name,
     day,
     kind: 'tokens',
@@ -92,7 +92,7 @@ export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, 
   const priced = price && pricedTime(name, group, price);
   return groupCharges(billed, {
     ...group,
-    id: groupOfTime(group),
+    id: groupOfTime(billed, group),
     name,
     day,
     kind: 'gpu_time',

@@ -45,7 +45,8 @@ export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
       chargeRow(billed, {
         ...charge,
         ...periodOfDay(sums.day),
-        line: findLine(billed, group, (line) => line.kind === charge.kind && line.token_kind === tokenKind),
+        // An invoice has no line for a difference that is not a whole nano-dollar: then it belongs to the group's first line.
+        line: findLine(billed, group, (line) => line.kind === charge.kind && line.token_kind === tokenKind) ?? findLine(billed, group),
         columns: { ...sums.columns, x_PriceVersionId: sums.priceVersion, ...charge.columns },
       }),
     ),

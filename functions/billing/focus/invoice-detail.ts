@@ -24,7 +24,7 @@ export const termsOf = (days: number): string => (days === 0 ? 'Due on receipt' 
 
 /** The facts that make a line different from the others. Custom properties begin with `x_`. */
 const grainOf = (line: InvoiceLine): string => {
-  const { model, token_kind, deployment, deployment_name, instance_type, price_version, month, is_correction, kind } = line;
+  const { model, token_kind, deployment, deployment_name, instance_type, price_version, rerate_from, month, is_correction, kind } = line;
   const { SkuId, SkuMeter, SkuPriceId } = skuOf({
     model,
     tokenKind: token_kind,
@@ -38,6 +38,7 @@ const grainOf = (line: InvoiceLine): string => {
     x_ChargeKind: kind,
     x_IsCorrection: is_correction,
     x_Month: month,
+    ...(rerate_from && { x_RerateFrom: rerate_from }),
   };
   return JSON.stringify(grain);
 };

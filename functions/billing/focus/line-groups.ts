@@ -17,22 +17,49 @@ const groupId = (...parts: readonly (string | null)[]): GroupId => JSON.stringif
 /** What was paid from prepaid credit. */
 export const CREDIT_GROUP: GroupId = groupId('credit');
 
-const kindOf = (ratedFrom: string | null): string => (ratedFrom === null ? 'usage' : 'adjustment');
+interface Names {
+  model: string | null;
+  deployment: string | null;
+  deployment_name: string | null;
+  instance_type: string | null;
+  price_version: string | null;
+}
 
-export const groupOfTokens = ({ model, priceVersion, ratedFrom }: TokenGroup): GroupId =>
-  groupId(kindOf(ratedFrom), model, null, null, null, priceVersion);
+const usageGroup = ({ model, deployment, deployment_name, instance_type, price_version }: Names): GroupId =>
+  groupId('usage', model, deployment, deployment_name, instance_type, price_version);
 
-export const groupOfTime = ({ deployment, name, instanceType, priceVersion, ratedFrom }: TimeGroup): GroupId =>
-  groupId(kindOf(ratedFrom), null, deployment, name, instanceType, priceVersion);
+/** @param ratedFrom undefined for lines of release 0.1.0, which have all adjustments to a price version in one group */
+const adjustmentGroup = (names: Names, ratedFrom: string | null | undefined): GroupId => {
+  const { model, deployment, deployment_name, instance_type, price_version } = names;
+  const of = ['adjustment', model, deployment, deployment_name, instance_type, price_version];
+  return ratedFrom === undefined ? groupId(...of) : groupId(...of, ratedFrom);
+};
+
+/** Whether an invoice's lines name the price version that adjusted usage was rated by before. */
+const namesRatedFrom = ({ invoice }: BilledMonth): boolean => invoice?.lines.at(0)?.rerate_from !== undefined;
+
+const groupOf = (billed: BilledMonth, names: Names, ratedFrom: string | null): GroupId => {
+  if (ratedFrom === null) return usageGroup(names);
+  return adjustmentGroup(names, namesRatedFrom(billed) ? ratedFrom : undefined);
+};
+
+export const groupOfTokens = (billed: BilledMonth, { model, priceVersion, ratedFrom }: TokenGroup): GroupId => {
+  const names = { model, deployment: null, deployment_name: null, instance_type: null, price_version: priceVersion };
+  return groupOf(billed, names, ratedFrom);
+};
+
+export const groupOfTime = (billed: BilledMonth, { deployment, name, instanceType, priceVersion, ratedFrom }: TimeGroup): GroupId => {
+  const names = { model: null, deployment, deployment_name: name, instance_type: instanceType, price_version: priceVersion };
+  return groupOf(billed, names, ratedFrom);
+};
 
 /** The group of a line; undefined for a line that is a row of its own. */
 export const groupOfLine = (line: InvoiceLine): GroupId | undefined => {
-  const { kind, is_correction, model, deployment, deployment_name, instance_type, price_version } = line;
+  const { kind, is_correction, rerate_from } = line;
   if (is_correction) return undefined;
   if (kind === 'prepaid_credit') return CREDIT_GROUP;
-  const of = [model, deployment, deployment_name, instance_type, price_version] as const;
-  if (kind === 'adjustment') return groupId('adjustment', ...of);
-  return kind === 'tokens' || kind === 'gpu_time' || kind === 'metering_difference' ? groupId('usage', ...of) : undefined;
+  if (kind === 'adjustment') return adjustmentGroup(line, rerate_from);
+  return kind === 'tokens' || kind === 'gpu_time' || kind === 'metering_difference' ? usageGroup(line) : undefined;
 };
 
 /** The place of a group's line on the invoice, from 0. @param isLine which of the group's lines */

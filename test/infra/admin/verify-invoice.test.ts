@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { describeVerification, verifyInvoice } from '../../../infra/admin/verify-invoice.ts';
-import type { Invoice } from '../../../shared/billing/invoice.ts';
+import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { pack } from '../../../shared/billing/packed.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../support/billing-files.ts';
@@ -49,6 +49,17 @@ const tamper = async (event: UsageEvent, costNanos: bigint | undefined): Promise
     });
 };
 
+/** Changes the stored lines of October's invoice. */
+const replaceLines = async (change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => {
+  const { id, lines, replaced } = await invoiceOf();
+  await database.database.update({
+    TableName: database.tables.Billing as string,
+    Key: { account: id, record: 'invoice' },
+    UpdateExpression: 'SET packed = :packed',
+    ExpressionAttributeValues: { ':packed': pack({ lines: lines.map(change), replaced }) },
+  });
+};
+
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   organization = newId('organization');
@@ -89,15 +100,13 @@ describe('the verification of an invoice', () => {
     expect(differences[0]).toBe(`${DAY}, ${key}: ${event.request_id} was counted and no longer exists.`);
   });
 
+  test('says equal for an invoice of release 0.1.0, whose lines lack the price version before', async () => {
+    await replaceLines(({ rerate_from: _, ...line }) => line);
+    expect(await verify()).toMatchObject({ differences: [] });
+  });
+
   test('names a line that is not what its events give', async () => {
-    const invoice = await invoiceOf();
-    const lines = invoice.lines.map((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
-    await database.database.update({
-      TableName: database.tables.Billing as string,
-      Key: { account: invoice.id, record: 'invoice' },
-      UpdateExpression: 'SET packed = :packed',
-      ExpressionAttributeValues: { ':packed': pack({ lines, replaced: invoice.replaced }) },
-    });
+    await replaceLines((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
     expect((await verify()).differences).toEqual([
       "Line 'small, prompt tokens' (tokens): the invoice has 100 × $0.000010001, the events give 100 × $0.00001.",
     ]);

@@ -23,6 +23,7 @@ const Line = z.object({
   deployment_name: z.string().nullable(),
   instance_type: z.string().nullable(),
   price_version: z.string().nullable(),
+  rerate_from: z.string().nullable().meta({ description: 'Of an adjustment: the price version by which the usage was rated before.' }),
   quantity: z
     .unknown()
     .meta({ type: ['integer', 'null'], description: 'Tokens, or seconds × instances; null for lines that are only an amount.' }),
@@ -79,8 +80,9 @@ const MS = 1_000;
 const secondsOf = (ms: number): number => Math.floor(ms / MS);
 const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : secondsOf(ms));
 
-const toLine = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine): z.infer<typeof Line> => ({
+const toLine = ({ rerate_from = null, quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine): z.infer<typeof Line> => ({
   ...line,
+  rerate_from,
   quantity: quantity === null ? null : exactInteger(quantity),
   unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
   amount: dollarsOf(amount_nanos),

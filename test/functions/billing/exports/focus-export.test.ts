@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { addGroup, type Groups, gpuGroup, listGroups, usageGroup } from '../../../../functions/billing/close/group.ts';
+import { usageLines } from '../../../../functions/billing/close/line.ts';
+import { createPriceBook } from '../../../../functions/billing/close/price-book.ts';
+import type { IssuedInvoice } from '../../../../functions/billing/focus/invoice-detail.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
@@ -136,6 +140,39 @@ const linesFor = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []):
   ];
 };
 
+/** The usage lines of October as closing makes them, at the prices of the emulated table. */
+const closedLines = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []): InvoiceLine[] => {
+  const groups: Groups = new Map();
+  for (const event of events) addGroup(groups, usageGroup(event));
+  for (const event of gpu) addGroup(groups, gpuGroup(event));
+  const { version, prompt_nanos, cached_prompt_nanos, completion_nanos } = PRICE;
+  const nanos = {
+    prompt_nanos: BigInt(prompt_nanos),
+    cached_prompt_nanos: BigInt(cached_prompt_nanos),
+    completion_nanos: BigInt(completion_nanos),
+  };
+  const prices = createPriceBook({ tokens: [{ model: 'small', version, ...nanos }], instances: [] });
+  return usageLines(listGroups(groups), { month: '2026-10', isCorrection: false }, prices);
+};
+
+/** A request's event, and the one that rates it again. */
+const ratedAgain = (event: UsageEvent, number: number, from: string, to: string, cost_nanos: bigint): UsageEvent => ({
+  ...event,
+  request_id: `${event.request_id}#${number}`,
+  prompt_tokens: 0,
+  cached_tokens: 0,
+  completion_tokens: 0,
+  cost_nanos,
+  price_version: to,
+  rerate: { id: `rr_${from}_${to}`, from },
+});
+
+/** The costs of a file's rows by line of the invoice, and the lines' own amounts, both in the validator's units. */
+const byLine = (rows: readonly Row[], { number, lines }: Pick<IssuedInvoice, 'number' | 'lines'>) => ({
+  costs: lines.map((_, i) => billedSum(rows.filter(({ InvoiceDetailId }) => InvoiceDetailId === `${number}/${i + 1}`))),
+  amounts: lines.map(({ amount_nanos }) => amountOf(dollarsOf(amount_nanos))),
+});
+
 const setUp = async () => {
   const organization = newId('organization');
   const keys = [await keyOf(organization), await keyOf(organization)].sort();
@@ -239,6 +276,84 @@ describe('a FOCUS export', () => {
     const { number, total_nanos } = await invoice(linesFor(before).filter(({ kind }) => kind !== 'adjustment'));
     const rows = checkCostAndUsage(await exported(), { [number]: dollarsOf(total_nanos) });
     expect(rowsOf(rows, 'adjustment')).toEqual([]);
+  });
+
+  test('charges each line of the invoice what the line has, if two price versions were corrected to one', async () => {
+    const { organization, keys, invoice, export: exported } = await setUp();
+    const [first, second] = [3, 4].map((number) =>
+      eventAt(keys[0] as string, '2026-10-05T12:00:00Z', number, { org_id: organization, model: 'removed', price_version: 'price_7' }),
+    ) as [UsageEvent, UsageEvent];
+    const deployment = newId('deployment');
+    const time = gpuEvent(deployment, organization, '2026-10-03T00:00:00Z', 60, 1_000n);
+    const timeAgain = (from: string, price_version: string, cost_nanos: bigint): GpuEvent => ({
+      ...time,
+      id: `${time.id}#${from}`,
+      price_version,
+      cost_nanos,
+      rerate: { id: `rr_${from}`, from },
+    });
+    const gpu = [
+      time,
+      timeAgain('price_7', 'price_8', 20n),
+      timeAgain('price_8', 'price_9', 300n),
+      timeAgain('price_6', 'price_9', 4_000n),
+    ];
+    for (const event of gpu) await transact(db.database, exporting.gpuEvents.toAdd([event]));
+    const events = [
+      first,
+      ratedAgain(first, 2, 'price_7', 'price_8', 1_000n),
+      ratedAgain(first, 3, 'price_8', 'price_9', 878_000n),
+      second,
+      ratedAgain(second, 2, 'price_7', 'price_9', 118_000n),
+    ];
+    await exporting.store(events);
+    const issued = await invoice(closedLines(events, gpu));
+    const adjustments = issued.lines.filter(({ kind }) => kind === 'adjustment');
+    expect(adjustments.map(({ rerate_from, price_version }) => `${rerate_from} ${price_version}`).sort()).toEqual([
+      'price_6 price_9',
+      'price_7 price_8',
+      'price_7 price_8',
+      'price_7 price_9',
+      'price_8 price_9',
+      'price_8 price_9',
+    ]);
+    const rows = checkCostAndUsage(await exported(), { [issued.number]: dollarsOf(issued.total_nanos) });
+    const { costs, amounts } = byLine(rows, issued);
+    expect(costs).toEqual(amounts);
+  });
+
+  test('of an invoice of release 0.1.0, whose lines lack the version before, has one group for all adjustments to a version', async () => {
+    const { organization, keys, invoice, export: exported } = await setUp();
+    const event = eventAt(keys[0] as string, '2026-10-05T12:00:00Z', 3, {
+      org_id: organization,
+      model: 'removed',
+      price_version: 'price_7',
+    });
+    const events = [event, ratedAgain(event, 2, 'price_8', 'price_9', 878n), ratedAgain(event, 3, 'price_7', 'price_9', 118n)];
+    await exporting.store(events);
+    const issued = await invoice(closedLines(events).map(({ rerate_from: _, ...line }) => line));
+    const rows = checkCostAndUsage(await exported(), { [issued.number]: dollarsOf(issued.total_nanos) });
+    const place = issued.lines.findIndex(({ kind }) => kind === 'adjustment');
+    expect(rowsOf(rows, 'adjustment').map(({ BilledCost, InvoiceDetailId }) => [BilledCost, InvoiceDetailId])).toEqual([
+      ['0.000000118', `${issued.number}/${place + 1}`],
+      ['0.000000878', `${issued.number}/${place + 1}`],
+    ]);
+  });
+
+  test('names a line of the invoice in every row, also for the rounding of each event', async () => {
+    const { organization, keys, invoice, export: exported } = await setUp();
+    // Rounded to the nano-dollar as a whole, these tokens cost what their events do, so the invoice has no line for the difference.
+    const of = { org_id: organization, prompt_tokens: 1_234, cached_tokens: 0, completion_tokens: 0, cost_nanos: 617_000n };
+    const events = [eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, of), ...someEvents(keys, organization).slice(2, 3)];
+    await exporting.store(events);
+    const issued = await invoice(closedLines(events));
+    expect(issued.lines.map(({ kind }) => kind)).not.toContain('metering_difference');
+    const rows = checkCostAndUsage(await exported(), { [issued.number]: dollarsOf(issued.total_nanos) });
+    expect(rowsOf(rows, 'metering_difference').map(({ ChargeDescription }) => ChargeDescription)).toEqual([
+      'small: rounding of each event',
+    ]);
+    const { costs, amounts } = byLine(rows, issued);
+    expect(costs).toEqual(amounts);
   });
 
   test('ignores void invoices and drafts', async () => {

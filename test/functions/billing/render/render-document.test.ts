@@ -13,7 +13,7 @@ import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
 import { sha256Of } from '../../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import { createCreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
-import type { CreditNote, Invoice } from '../../../../shared/billing/invoice.ts';
+import type { CreditNote, Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
@@ -169,6 +169,21 @@ describe('rendering an issued invoice', () => {
     });
     expect(document.lines[0]).toMatchObject({ quantity: 812_345_678, unit_price: '0.5', amount: '406.172839' });
     for (const name of ['state', 'paid_at', 'files', 'version', 'credited']) expect(document).not.toHaveProperty(name);
+  });
+
+  test('its JSON and FOCUS file name the price version of an adjustment before, which lines of release 0.1.0 lack', async () => {
+    const { deps, render } = setUp();
+    const adjusted = lineWith({ kind: 'adjustment', description: 'small', model: 'small', price_version: 'price_9', amount_nanos: 10n });
+    const filesOf = async (line: InvoiceLine) => {
+      const invoice = invoiceWith([line], { id: newId('invoice'), organization });
+      await transact(db.database, deps.invoices.toCreate(invoice));
+      await render(invoice.id);
+      return Promise.all(['.json', '-focus.csv'].map(async (end) => String(await read(`invoices/${organization}/${invoice.id}${end}`))));
+    };
+    const [json, focus] = await filesOf({ ...adjusted, rerate_from: 'price_7' });
+    expect(json).toContain('"rerate_from":"price_7"');
+    expect(focus).toContain('""x_RerateFrom"":""price_7""');
+    expect((await filesOf(adjusted)).join()).not.toMatch(/rerate_?from/i);
   });
 
   test('its CSV adds up to the total, and no name in it is a formula for a spreadsheet', async () => {
