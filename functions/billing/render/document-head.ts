@@ -5,6 +5,8 @@ type Party = Invoice['buyer'];
 
 const LINE_HEIGHT = 13;
 const LABEL_WIDTH = 92;
+/** Between a label and its amount. */
+const GAP = 10;
 
 /** The name of a country in English, such as `Germany`. */
 const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;
@@ -57,10 +59,12 @@ export const putTotal = (sheet: Sheet, label: string, amount: string, isFinal = 
   const style = isFinal ? ({ size: 11, weight: 'bold' } as const) : {};
   const right = sheet.width() / 2 + 12;
   const half = sheet.width() / 2 - 12;
-  sheet.need(LINE_HEIGHT * 2);
-  sheet.put(label, right, sheet.y(), half / 2, { ...style, isQuiet: !isFinal });
+  const labelWidth = half - sheet.widthOf(amount, style) - GAP;
+  const height = sheet.heightOf(label, labelWidth, style);
+  sheet.need(height);
+  sheet.put(label, right, sheet.y(), labelWidth, { ...style, isQuiet: !isFinal });
   sheet.put(amount, right, sheet.y(), half, { ...style, align: 'right' });
-  sheet.skip(isFinal ? 18 : LINE_HEIGHT + 2);
+  sheet.skip(height + 2);
 };
 
 /** Prints a paragraph with a small heading. */

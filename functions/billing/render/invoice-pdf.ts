@@ -4,34 +4,48 @@ import { type IssuedInvoice, termsOf } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
 import { sectionsOf } from './invoice-sections.ts';
-import { amountParts, amountText, dateText, quantityText, unitPriceText } from './printed.ts';
+import { type Total, totalsOf } from './invoice-totals.ts';
+import { amountText, dateText, decimalsOf, quantityText, unitPriceText } from './printed.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const GAP = 10;
 const QUANTITY_WIDTH = 82;
 const PRICE_WIDTH = 82;
-const WHOLE_WIDTH = 68;
-/** Nine decimals. */
-const FRACTION_WIDTH = 50;
+const MIN_AMOUNT_WIDTH = 70;
+/** Of the rows of totals. */
+const TOTAL_HEIGHT = 16;
 const SMALL = { size: 8, isQuiet: true } as const;
 const RIGHT = { align: 'right' } as const;
 
-/** Where the columns of the lines begin, and how wide they are. */
-const columnsOf = (sheet: Sheet) => {
-  const fraction = sheet.width() - FRACTION_WIDTH;
-  const whole = fraction - WHOLE_WIDTH;
-  const price = whole - GAP - PRICE_WIDTH;
+/** The columns of the lines: where they begin, and how wide they are. */
+interface Columns {
+  description: number;
+  quantity: number;
+  price: number;
+  amount: number;
+  amountWidth: number;
+  /** How an amount is printed, so that the points of all amounts are below one another. */
+  amountText: (nanos: bigint) => string;
+}
+
+const columnsOf = (sheet: Sheet, { lines, currency_symbol }: IssuedInvoice, totals: readonly Total[]): Columns => {
+  const amounts = [...lines.map(({ amount_nanos }) => amount_nanos), ...totals.map(({ nanos }) => nanos)];
+  const decimals = decimalsOf(amounts);
+  const printed = (nanos: bigint): string => amountText(nanos, currency_symbol, decimals);
+  // A little wider, because a text that fits exactly can be broken.
+  const amountWidth = Math.max(MIN_AMOUNT_WIDTH, ...amounts.map((nanos) => Math.ceil(sheet.widthOf(printed(nanos)) + 1)));
+  const amount = sheet.width() - amountWidth;
+  const price = amount - GAP - PRICE_WIDTH;
   const quantity = price - GAP - QUANTITY_WIDTH;
-  return { fraction, whole, price, quantity, description: quantity - GAP };
+  return { description: quantity - GAP, quantity, price, amount, amountWidth, amountText: printed };
 };
 
-const putColumnHeads = (sheet: Sheet): void => {
-  const { whole, price, quantity, description } = columnsOf(sheet);
+const putColumnHeads = (sheet: Sheet, { description, quantity, price, amount, amountWidth }: Columns): void => {
   sheet.put('Description', 0, sheet.y(), description, SMALL);
   sheet.put('Quantity', quantity, sheet.y(), QUANTITY_WIDTH, { ...SMALL, ...RIGHT });
   sheet.put('Unit price', price, sheet.y(), PRICE_WIDTH, { ...SMALL, ...RIGHT });
-  sheet.put('Amount', whole, sheet.y(), WHOLE_WIDTH + FRACTION_WIDTH, { ...SMALL, ...RIGHT });
+  sheet.put('Amount', amount, sheet.y(), amountWidth, { ...SMALL, ...RIGHT });
   sheet.skip(14);
   sheet.rule();
   sheet.skip(7);
@@ -45,59 +59,56 @@ interface Placed {
   align?: 'right';
 }
 
-const cellsOf = (sheet: Sheet, line: InvoiceLine, symbol: string): Placed[] => {
-  const { fraction, whole, price, quantity, description } = columnsOf(sheet);
-  const amount = amountParts(line.amount_nanos, symbol);
-  return [
-    { text: line.description, x: 0, width: description },
-    { text: quantityText(line), x: quantity, width: QUANTITY_WIDTH, ...RIGHT },
-    { text: unitPriceText(line, symbol), x: price, width: PRICE_WIDTH, ...RIGHT },
-    { text: amount.whole, x: whole, width: WHOLE_WIDTH, ...RIGHT },
-    { text: amount.fraction, x: fraction, width: FRACTION_WIDTH },
-  ];
-};
+const cellsOf = (columns: Columns, line: InvoiceLine, symbol: string): Placed[] => [
+  { text: line.description, x: 0, width: columns.description },
+  { text: quantityText(line), x: columns.quantity, width: QUANTITY_WIDTH, ...RIGHT },
+  { text: unitPriceText(line, symbol), x: columns.price, width: PRICE_WIDTH, ...RIGHT },
+  { text: columns.amountText(line.amount_nanos), x: columns.amount, width: columns.amountWidth, ...RIGHT },
+];
 
-const putLine = (sheet: Sheet, line: InvoiceLine, symbol: string): void => {
-  const cells = cellsOf(sheet, line, symbol);
+const putLine = (sheet: Sheet, columns: Columns, line: InvoiceLine, symbol: string): void => {
+  const cells = cellsOf(columns, line, symbol);
   const height = Math.max(...cells.map(({ text, width }) => sheet.heightOf(text, width)));
   sheet.need(height);
   for (const { text, x, width, ...style } of cells) sheet.put(text, x, sheet.y(), width, style);
   sheet.skip(height + 4);
 };
 
-const putLines = (sheet: Sheet, { lines, currency_symbol }: IssuedInvoice): void => {
-  sheet.repeat(() => putColumnHeads(sheet));
-  // The totals show the rounding.
-  for (const { heading, lines: found } of sectionsOf(lines.filter(({ kind }) => kind !== 'rounding'))) {
+const putLines = (sheet: Sheet, columns: Columns, { lines, currency_symbol }: IssuedInvoice): void => {
+  sheet.repeat(() => putColumnHeads(sheet, columns));
+  for (const { heading, lines: found } of sectionsOf(lines)) {
     // A heading stays with its first line.
     sheet.need(46);
     sheet.skip(3);
     sheet.put(heading, 0, sheet.y(), sheet.width(), { weight: 'bold' });
     sheet.skip(16);
-    for (const line of found) putLine(sheet, line, currency_symbol);
+    for (const line of found) putLine(sheet, columns, line, currency_symbol);
     sheet.skip(5);
   }
   sheet.repeat(undefined);
 };
 
-const putTotals = (sheet: Sheet, invoice: IssuedInvoice): void => {
-  const { currency, currency_symbol: symbol, subtotal_nanos, tax_nanos, total_nanos, carried_forward_nanos } = invoice;
-  const rounding = invoice.lines.filter(({ kind }) => kind === 'rounding').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
-  sheet.need(90);
+const putTotals = (sheet: Sheet, columns: Columns, invoice: IssuedInvoice, totals: readonly Total[]): void => {
+  // They stay together.
+  sheet.need((totals.length + 2) * TOTAL_HEIGHT);
   sheet.rule();
   sheet.skip(10);
-  putTotal(sheet, 'Subtotal', amountText(subtotal_nanos, symbol));
-  if (tax_nanos !== 0n) putTotal(sheet, 'Tax', amountText(tax_nanos, symbol));
-  if (carried_forward_nanos !== 0n) putTotal(sheet, 'Carried forward', amountText(-carried_forward_nanos, symbol));
-  if (rounding !== 0n) putTotal(sheet, 'Rounding', amountText(rounding, symbol));
+  for (const { label, nanos } of totals) putTotal(sheet, label, columns.amountText(nanos));
   sheet.skip(3);
-  putTotal(sheet, `Total ${currency}`, amountText(total_nanos, symbol), true);
+  putTotal(sheet, `Total due (${invoice.currency})`, amountText(invoice.total_nanos, invoice.currency_symbol), true);
   sheet.skip(14);
+};
+
+/** What is to be paid, and by when. */
+const paymentText = ({ total_nanos, currency, currency_symbol, due_at }: IssuedInvoice): string => {
+  const amount = `${amountText(total_nanos, currency_symbol)} ${currency}`;
+  if (total_nanos === 0n) return `${amount}, nothing to pay`;
+  return due_at === null ? amount : `${amount} due on ${dateText(due_at)}`;
 };
 
 /** An issued invoice as a PDF. Equal invoices give equal bytes. */
 export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<Buffer> => {
-  const { number, seller, buyer, month, currency, currency_symbol: symbol, issued_at, due_at, purchase_order } = invoice;
+  const { number, seller, buyer, month, currency_symbol: symbol, issued_at, due_at, purchase_order } = invoice;
   const sheet = createSheet(fonts, {
     title: `Invoice ${number}`,
     author: seller.legal_name,
@@ -119,13 +130,12 @@ export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<
       ...(purchase_order === null ? [] : [['Purchase order', purchase_order] as const]),
     ],
   });
-  const due = due_at === null ? '' : ` due on ${dateText(due_at)}`;
-  sheet.skip(
-    sheet.put(`${amountText(invoice.total_nanos, symbol)} ${currency}${due}`, 0, sheet.y(), sheet.width(), { size: 14, weight: 'bold' }),
-  );
+  sheet.skip(sheet.put(paymentText(invoice), 0, sheet.y(), sheet.width(), { size: 14, weight: 'bold' }));
   sheet.skip(16);
-  putLines(sheet, invoice);
-  putTotals(sheet, invoice);
+  const totals = totalsOf(invoice);
+  const columns = columnsOf(sheet, invoice, totals);
+  putLines(sheet, columns, invoice);
+  putTotals(sheet, columns, invoice, totals);
   if (invoice.payment_instructions !== null) putNote(sheet, 'Payment', invoice.payment_instructions);
   if (invoice.carried_forward_nanos !== 0n)
     putNote(sheet, 'Carried forward', `${amountText(-invoice.carried_forward_nanos, symbol)} is deducted from the next invoice.`);

@@ -1,4 +1,5 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { isCredit } from './invoice-totals.ts';
 import { monthText } from './printed.ts';
 
 /** Lines of an invoice under a heading. */
@@ -7,7 +8,11 @@ export interface Section {
   lines: InvoiceLine[];
 }
 
-const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): string => {
+const CREDIT = 'Credit';
+
+/** Undefined: the totals show the line. */
+const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): string | undefined => {
+  if (isCredit(kind)) return CREDIT;
   if (is_correction) return `Corrections for ${monthText(month)}`;
   switch (kind) {
     case 'tokens':
@@ -18,22 +23,19 @@ const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): str
       return deployment === null ? 'Models' : 'Deployments';
     case 'adjustment':
       return 'Usage that was rated again';
-    case 'prepaid_credit':
-    case 'carried_forward':
-      return 'Credit';
-    case 'tax':
-      return 'Taxes';
-    case 'rounding':
-      return 'Rounding';
+    default:
+      return undefined;
   }
 };
 
-/** The lines by heading: headings in the order in which they first occur, lines in theirs. */
+/** The charges and credits by heading: headings in the order in which they first occur, credit last; lines in their order. */
 export const sectionsOf = (lines: readonly InvoiceLine[]): Section[] => {
   const sections = new Map<string, InvoiceLine[]>();
   for (const line of lines) {
     const heading = headingOf(line);
-    sections.set(heading, [...(sections.get(heading) ?? []), line]);
+    if (heading !== undefined) sections.set(heading, [...(sections.get(heading) ?? []), line]);
   }
-  return [...sections].map(([heading, found]) => ({ heading, lines: found }));
+  return [...sections]
+    .map(([heading, found]) => ({ heading, lines: found }))
+    .sort((one, other) => Number(one.heading === CREDIT) - Number(other.heading === CREDIT));
 };

@@ -8,16 +8,15 @@ const MINUTE_SECONDS = 60n;
 /** Digits in groups of three. */
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** An amount in two parts, so that a column can be aligned at its point: the whole amount with its sign and symbol, and at least two decimals. */
-export const amountParts = (nanos: bigint, symbol: string): { whole: string; fraction: string } => {
-  const [whole = '', fraction = ''] = dollarsOf(nanos < 0n ? -nanos : nanos).split('.');
-  return { whole: `${nanos < 0n ? '−' : ''}${symbol}${grouped(whole)}`, fraction: `.${fraction.padEnd(CENTS, '0')}` };
-};
+const fractionOf = (nanos: bigint): string => dollarsOf(nanos).split('.')[1] ?? '';
 
-/** An amount such as `$1,234.50`: exact, with at least two decimals. */
-export const amountText = (nanos: bigint, symbol: string): string => {
-  const { whole, fraction } = amountParts(nanos, symbol);
-  return whole + fraction;
+/** The decimals with which all these amounts are exact: at least two. */
+export const decimalsOf = (amounts: readonly bigint[]): number => Math.max(CENTS, ...amounts.map((nanos) => fractionOf(nanos).length));
+
+/** An amount such as `$1,234.50`: exact, with at least so many decimals. */
+export const amountText = (nanos: bigint, symbol: string, decimals = CENTS): string => {
+  const [whole = ''] = dollarsOf(nanos < 0n ? -nanos : nanos).split('.');
+  return `${nanos < 0n ? '−' : ''}${symbol}${grouped(whole)}.${fractionOf(nanos).padEnd(decimals, '0')}`;
 };
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
