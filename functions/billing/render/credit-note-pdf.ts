@@ -1,33 +1,51 @@
 import type { CreditNote } from '../../../shared/billing/invoice.ts';
+import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
-import { amountText, dateText } from './printed.ts';
+import { amountText, dateText, monthText, periodText } from './printed.ts';
 import { createSheet } from './sheet.ts';
 
+/** What a credit note prints beside itself. */
+interface Printed {
+  /** The invoice that it corrects. */
+  invoice: Pick<IssuedInvoice, 'month' | 'issued_at' | 'purchase_order'>;
+  /** Of the credit note's JSON file. */
+  sha256: string;
+}
+
 /** A credit note as a PDF. Equal credit notes give equal bytes. */
-export const creditNotePdf = async (fonts: Fonts, note: CreditNote): Promise<Buffer> => {
-  const { number, seller, buyer, invoice_number, issued_at, amount_nanos, currency, currency_symbol } = note;
+export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, sha256 }: Printed): Promise<Buffer> => {
+  const { number, organization, seller, buyer, invoice_number, issued_at, amount_nanos, currency, currency_symbol } = note;
+  const { month, purchase_order } = invoice;
+  const period = monthText(month);
   const sheet = createSheet(fonts, {
-    title: `Credit note ${number}`,
+    title: `Credit note ${number} · ${period}`,
     author: seller.legal_name,
     country: seller.address?.country,
-    running: `Credit note ${number}  ·  ${seller.legal_name}`,
+    running: `Credit note ${number}  ·  ${period}  ·  ${seller.legal_name}`,
     atMs: issued_at,
   });
   sheet.addPage();
   putHead(sheet, {
     kind: 'Credit note',
+    period,
     seller,
     buyer,
     facts: [
       ['Number', number],
+      ['Customer number', organization],
       ['Issue date', dateText(issued_at)],
       ['Corrects invoice', invoice_number],
+      ['Invoice date', dateText(invoice.issued_at)],
+      ['Period (UTC)', periodText(month)],
+      ...(purchase_order === null ? [] : [['Purchase order', purchase_order] as const]),
     ],
   });
   putNote(sheet, 'Reason', note.reason);
   sheet.rule();
   sheet.skip(12);
-  putTotal(sheet, `Credit ${currency}`, amountText(amount_nanos, currency_symbol), true);
+  putTotal(sheet, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);
+  sheet.skip(14);
+  putNote(sheet, 'SHA-256 of the JSON file of this credit note', sha256);
   return sheet.end();
 };

@@ -1,4 +1,5 @@
 import type { Invoice } from '../../../shared/billing/invoice.ts';
+import { demandsTaxId } from './buyer-tax-id.ts';
 import type { Sheet } from './sheet.ts';
 
 type Party = Invoice['buyer'];
@@ -11,23 +12,31 @@ const GAP = 10;
 /** The name of a country in English, such as `Germany`. */
 const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;
 
+const taxIdOf = ({ tax_id }: Party, isDemanded: boolean): string[] => {
+  if (tax_id !== null) return [`Tax ID ${tax_id}`];
+  return isDemanded ? ['Tax ID: none given'] : [];
+};
+
 /** The lines of a party below its name. */
-const detailsOf = ({ address, tax_id, email }: Party): string[] => [
-  ...(address ? [...address.lines, countryName(address.country)] : []),
-  ...(tax_id === null ? [] : [`Tax ID ${tax_id}`]),
-  ...(email === null ? [] : [email]),
+const detailsOf = (party: Party, isTaxIdDemanded: boolean): string[] => [
+  ...(party.address ? [...party.address.lines, countryName(party.address.country)] : []),
+  ...taxIdOf(party, isTaxIdDemanded),
+  ...(party.email === null ? [] : [party.email]),
 ];
 
-/** Prints a party's name and address; @returns their height */
-const putParty = (sheet: Sheet, party: Party, x: number, top: number, width: number): number => {
+/** Prints a party's name and address in the left half; @returns their height */
+const putParty = (sheet: Sheet, party: Party, top: number, isTaxIdDemanded = false): number => {
+  const width = sheet.width() / 2 - 12;
   let y = top;
-  y += sheet.put(party.legal_name, x, y, width, { size: 10, weight: 'bold' }) + 2;
-  for (const line of detailsOf(party)) y += sheet.put(line, x, y, width, { isQuiet: true });
+  y += sheet.put(party.legal_name, 0, y, width, { size: 10, weight: 'bold' }) + 2;
+  for (const line of detailsOf(party, isTaxIdDemanded)) y += sheet.put(line, 0, y, width, { isQuiet: true });
   return y - top;
 };
 
 interface Head {
   kind: string;
+  /** The month that it is about, such as `October 2026`. */
+  period: string;
   seller: Party;
   buyer: Party;
   /** Such as the number and the due date. */
@@ -35,17 +44,18 @@ interface Head {
 }
 
 /** Prints the top of the first page: what it is, who sells, who buys, and its facts. */
-export const putHead = (sheet: Sheet, { kind, seller, buyer, facts }: Head): void => {
+export const putHead = (sheet: Sheet, { kind, period, seller, buyer, facts }: Head): void => {
   const half = sheet.width() / 2 - 12;
   const right = sheet.width() / 2 + 12;
   const top = sheet.y();
-  const titleHeight = sheet.put(kind, right, top - 6, half, { size: 22, weight: 'bold', align: 'right' });
-  const sellerHeight = putParty(sheet, seller, 0, top, half);
-  sheet.moveTo(top + Math.max(sellerHeight, titleHeight) + 26);
+  const kindHeight = sheet.put(kind, right, top - 6, half, { size: 22, weight: 'bold', align: 'right' });
+  const periodHeight = sheet.put(period, right, top - 6 + kindHeight, half, { size: 12, isQuiet: true, align: 'right' });
+  const sellerHeight = putParty(sheet, seller, top);
+  sheet.moveTo(top + Math.max(sellerHeight, kindHeight + periodHeight) + 26);
 
   const blocks = sheet.y();
   sheet.put('Bill to', 0, blocks, half, { size: 8, isQuiet: true });
-  const buyerHeight = LINE_HEIGHT + putParty(sheet, buyer, 0, blocks + LINE_HEIGHT, half);
+  const buyerHeight = LINE_HEIGHT + putParty(sheet, buyer, blocks + LINE_HEIGHT, demandsTaxId(seller, buyer));
   let y = blocks;
   for (const [label, value] of facts) {
     sheet.put(label, right, y, LABEL_WIDTH, { isQuiet: true });

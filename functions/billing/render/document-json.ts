@@ -52,6 +52,6 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
   });
 };
 
-/** What a credit note says. */
-export const creditNoteJson = ({ amount_nanos, issued_at, files: _, version: __, ...note }: CreditNote): string =>
-  canonicalJson({ object: 'credit_note', ...note, amount: dollarsOf(amount_nanos), issued_at: seconds(issued_at) });
+/** What a credit note says. @param month of the invoice that it corrects */
+export const creditNoteJson = ({ amount_nanos, issued_at, files: _, version: __, ...note }: CreditNote, month: string): string =>
+  canonicalJson({ object: 'credit_note', ...note, month, amount: dollarsOf(amount_nanos), issued_at: seconds(issued_at) });

@@ -1,14 +1,12 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
-import { endOfMonth } from '../../../shared/billing/month.ts';
 import { type IssuedInvoice, termsOf } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
 import { sectionsOf } from './invoice-sections.ts';
 import { type Total, totalsOf } from './invoice-totals.ts';
-import { amountText, dateText, decimalsOf, quantityText, unitPriceText } from './printed.ts';
+import { amountText, dateText, decimalsOf, monthText, periodText, quantityText, unitPriceText } from './printed.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const GAP = 10;
 const QUANTITY_WIDTH = 82;
 const PRICE_WIDTH = 82;
@@ -109,24 +107,27 @@ const paymentText = ({ total_nanos, currency, currency_symbol, due_at }: IssuedI
 /** An issued invoice as a PDF. Equal invoices give equal bytes. */
 export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<Buffer> => {
   const { number, seller, buyer, month, currency_symbol: symbol, issued_at, due_at, purchase_order } = invoice;
+  const period = monthText(month);
   const sheet = createSheet(fonts, {
-    title: `Invoice ${number}`,
+    title: `Invoice ${number} · ${period}`,
     author: seller.legal_name,
     country: seller.address?.country,
-    running: `Invoice ${number}  ·  ${seller.legal_name}`,
+    running: `Invoice ${number}  ·  ${period}  ·  ${seller.legal_name}`,
     atMs: issued_at,
   });
   sheet.addPage();
   putHead(sheet, {
     kind: 'Invoice',
+    period,
     seller,
     buyer,
     facts: [
       ['Number', number],
+      ['Customer number', invoice.organization],
       ['Issue date', dateText(issued_at)],
       ...(due_at === null ? [] : [['Due date', dateText(due_at)] as const]),
       ['Terms', termsOf(invoice.payment_terms_days)],
-      ['Period (UTC)', `1–${dateText(endOfMonth(month) - DAY_MS)}`],
+      ['Period (UTC)', periodText(month)],
       ...(purchase_order === null ? [] : [['Purchase order', purchase_order] as const]),
     ],
   });

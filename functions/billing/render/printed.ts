@@ -1,4 +1,5 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { endOfMonth } from '../../../shared/billing/month.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 
 const CENTS = 2;
@@ -29,6 +30,11 @@ export const dateText = (ms: number): string => {
 
 /** A month such as `October 2026`. */
 export const monthText = (month: string): string => `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** The days of a month, such as `1–31 October 2026`. */
+export const periodText = (month: string): string => `1–${dateText(endOfMonth(month) - DAY_MS)}`;
 
 /** Seconds as hours, minutes and seconds, exactly: `1,250:30:05 h`. */
 const hoursText = (seconds: bigint): string => {

@@ -6,7 +6,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
-import { creditNoteDetail, invoiceDetail, issued } from '../focus/invoice-detail.ts';
+import { creditNoteDetail, type IssuedInvoice, invoiceDetail, issued } from '../focus/invoice-detail.ts';
 import { creditNoteJson, invoiceJson } from './document-json.ts';
 import type { Fonts } from './fonts.ts';
 import { creditNoteCsv, invoiceCsv } from './invoice-csv.ts';
@@ -29,7 +29,8 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
   pdf: 'application/pdf',
 };
 
-type Renderings = Readonly<Record<FileFormat, () => string | Promise<Uint8Array>>>;
+/** Each can use the files that were made before it. */
+type Renderings = Readonly<Record<FileFormat, (made: Invoice['files']) => string | Promise<Uint8Array>>>;
 
 const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice): Renderings => {
   const document = issued(invoice);
@@ -41,11 +42,12 @@ const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice)
   };
 };
 
-const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNote, month: string): Renderings => ({
-  json: () => creditNoteJson(note),
+const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNote, invoice: IssuedInvoice): Renderings => ({
+  json: () => creditNoteJson(note, invoice.month),
   csv: () => creditNoteCsv(note),
-  focus: () => creditNoteDetail(note, month),
-  pdf: async () => (await import('./credit-note-pdf.ts')).creditNotePdf(await fonts(), note),
+  focus: () => creditNoteDetail(note, invoice.month),
+  pdf: async ({ json }) =>
+    (await import('./credit-note-pdf.ts')).creditNotePdf(await fonts(), note, { invoice, sha256: json?.sha256 ?? '' }),
 });
 
 /**
@@ -61,7 +63,7 @@ const makeFiles = async (
   for (const format of FORMATS) {
     if (all[format]) continue;
     const key = `invoices/${organization}/${id}${FILE_ENDINGS[format]}`;
-    const stored = await files.putOnce(key, Buffer.from(await renderings[format]()), TYPES[format]);
+    const stored = await files.putOnce(key, Buffer.from(await renderings[format](all)), TYPES[format]);
     all[format] = { key, sha256: sha256Of(stored), bytes: stored.length } satisfies RenderedFile;
   }
   return all;
@@ -89,7 +91,7 @@ export const renderDocument = async (
   if (!document.startsWith(prefixes.creditNote)) throw new ResourceNotFound('document', document);
   const note = await creditNotes.get(organization, document);
   if (isWhole(note.files)) return;
-  const { month } = await invoices.get(organization, note.invoice);
-  const files = await makeFiles(deps, note, creditNoteRenderings(fonts, note, month));
+  const invoice = issued(await invoices.get(organization, note.invoice));
+  const files = await makeFiles(deps, note, creditNoteRenderings(fonts, note, invoice));
   await transact(database, [creditNotes.toSetFiles(note, files)]);
 };

@@ -84,3 +84,45 @@ describe('the amounts of an invoice in print', () => {
     expect(texts).toContain('€0.00 EUR, nothing to pay');
   });
 });
+
+describe('an invoice in print', () => {
+  test('has its period in the title, on each page and in its facts', async () => {
+    const pdf = await invoicePdf(await testFonts(), invoiceWith(manyLines(40)));
+    const texts = textsOf(pdf);
+    expect(texts.slice(0, 2).map(({ text }) => text)).toEqual(['Invoice', 'October 2026']);
+    const running = 'Invoice INV-000042  ·  October 2026  ·  Schleuse Rechenbetriebe GmbH';
+    const pages = new Set(texts.map(({ page }) => page));
+    expect(new Set(texts.filter(({ text }) => text === running).map(({ page }) => page))).toEqual(pages);
+    expect(rowsOf(texts)).toContainEqual(expect.arrayContaining(['Period (UTC)', '1–31 October 2026']));
+    const title = Buffer.from('Invoice INV-000042 · October 2026', 'utf16le').swap16().toString('latin1');
+    expect(pdf.toString('latin1')).toContain(title);
+  });
+
+  test('has the number of the customer', async () => {
+    const organization = 'org_VbdBUPc4RtYvB8fK2m';
+    expect(rowsOf(await printed(undefined, { organization }))).toContainEqual(expect.arrayContaining(['Customer number', organization]));
+  });
+
+  test.each([
+    ['in another country of the EU', 'GR', 'DE', true],
+    ['in the EU, of a seller outside it', 'GR', 'US', true],
+    ['in the seller’s own country', 'DE', 'DE', false],
+    ['outside the EU', 'GB', 'DE', false],
+  ])('says that a buyer %s has no tax ID: %s, %s, %s', async (_, buyerCountry, sellerCountry, isSaid) => {
+    const { seller, buyer } = invoiceWith();
+    const of = { lines: ['Street 1'] };
+    const parties = {
+      seller: { ...seller, address: { ...of, country: sellerCountry } },
+      buyer: { ...buyer, address: { ...of, country: buyerCountry } },
+    };
+    const says = async (tax_id: string | null) =>
+      (await printed(undefined, { ...parties, buyer: { ...parties.buyer, tax_id } })).some(({ text }) => text === 'Tax ID: none given');
+    expect([await says(null), await says('EL094019245')]).toEqual([isSaid, false]);
+  });
+
+  test('says nothing about the tax ID of a buyer whose country is unknown', async () => {
+    const { buyer } = invoiceWith();
+    const texts = await printed(undefined, { buyer: { ...buyer, address: null, tax_id: null } });
+    expect(texts.some(({ text }) => text.startsWith('Tax ID:'))).toBe(false);
+  });
+});

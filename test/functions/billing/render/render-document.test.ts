@@ -19,6 +19,7 @@ import { createAccountTable } from '../../../../shared/database/record-table.ts'
 import { transact } from '../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newId } from '../../../support/new-id.ts';
+import { textsOf } from '../../../support/pdf-text.ts';
 import { creditNoteWith, invoiceWith, lineWith, manyLines, testFonts } from '../documents.ts';
 import { checkInvoiceDetail } from '../focus/validator.ts';
 
@@ -227,7 +228,10 @@ describe('rendering a credit note', () => {
     expect(Object.keys(files).sort()).toEqual(['csv', 'focus', 'json', 'pdf']);
     const [row] = checkInvoiceDetail((await read(files.focus?.key ?? '')).toString(), '-12.5');
     expect([row?.InvoiceId, row?.ReferenceInvoiceId]).toEqual(['CN-000003', 'INV-000042']);
-    expect(JSON.parse((await read(files.json?.key ?? '')).toString())).toMatchObject({ object: 'credit_note', amount: '12.5' });
+    const json = await read(files.json?.key ?? '');
+    expect(JSON.parse(json.toString())).toMatchObject({ object: 'credit_note', amount: '12.5', month: '2026-10' });
+    const printed = textsOf(await read(files.pdf?.key ?? '')).map(({ text }) => text);
+    expect(printed).toContain(sha256Of(json));
   });
 });
 
@@ -269,8 +273,8 @@ describe('a PDF', () => {
 
   test('of a credit note has the same bytes each time', async () => {
     const [one, other] = [
-      await creditNotePdf(await testFonts(), creditNoteWith()),
-      await creditNotePdf(await testFonts(), creditNoteWith()),
+      await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256: '' }),
+      await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256: '' }),
     ];
     expect(one.equals(other)).toBe(true);
   });

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import { creditNotePdf } from '../../../../functions/billing/render/credit-note-pdf.ts';
+import { textsOf } from '../../../support/pdf-text.ts';
+import { creditNoteWith, invoiceWith, testFonts } from '../documents.ts';
+
+test('a credit note in print names its date, the invoice with its date and period, the reason and its hash', async () => {
+  const sha256 = 'c0ffee'.padEnd(64, '0');
+  const pdf = await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256 });
+  const texts = textsOf(pdf).map(({ text }) => text.trim());
+  expect(texts.slice(0, 2)).toEqual(['Credit note', 'October 2026']);
+  expect(texts).toContain('Credit note CN-000003  ·  October 2026  ·  Schleuse Rechenbetriebe GmbH');
+  const facts = texts.slice(texts.indexOf('Number'), texts.indexOf('Reason'));
+  expect(Object.fromEntries(facts.flatMap((label, i) => (i % 2 === 0 ? [[label, facts[i + 1]]] : [])))).toEqual({
+    Number: 'CN-000003',
+    'Customer number': 'org_1',
+    'Issue date': '12 November 2026',
+    'Corrects invoice': 'INV-000042',
+    'Invoice date': '1 November 2026',
+    'Period (UTC)': '1–31 October 2026',
+    'Purchase order': 'PO-2026/1187',
+  });
+  expect(texts).toEqual(
+    expect.arrayContaining(['Two hours on 7 October in which your deployment did not answer.', 'Credit (EUR)', '€12.50', sha256]),
+  );
+});
