@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Address, LegalName, TaxId } from './seller.ts';
+import { Address, InvoiceNote, LegalName, TaxId } from './seller.ts';
 
 /** Percentages at which an organization is alerted, in addition to or instead of the default ones. */
 const Thresholds = z.array(z.int().min(1).max(100)).max(10).meta({ description: 'Percentages, such as 50, 80 and 100. Empty: no alerts.' });
@@ -24,6 +24,9 @@ export const BillingProfile = z.object({
     .nullable()
     .default(null)
     .meta({ description: 'Null: those of the seller. Only admins can change it.' }),
+  invoice_note: InvoiceNote.nullable()
+    .default(null)
+    .meta({ description: 'Printed instead of the seller’s, such as a note about reverse charge. Only admins can change it.' }),
   stripe_customer: z
     .string()
     .regex(/^cus_\w{1,64}$/)

@@ -90,6 +90,8 @@ export const Invoice = z.object({
   purchase_order: z.string().nullable(),
   payment_terms_days: z.int(),
   payment_instructions: z.string().nullable(),
+  /** What the seller must say, such as about VAT. Invoices of release 0.1.0 lack it, and drafts have none yet. */
+  note: z.string().nullable().optional(),
   lines: z.array(InvoiceLine),
   /** The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at least 0. */
   subtotal_nanos: Nanos,
@@ -134,6 +136,8 @@ export const CreditNote = z.object({
   seller: Party,
   buyer: Party,
   reason: z.string(),
+  /** That of its invoice. */
+  note: z.string().nullable().optional(),
   /** Positive: what is credited, whole cents. */
   amount_nanos: Nanos,
   issued_at: z.int(),

@@ -51,6 +51,7 @@ const printedOf = async ({ settings, nameOf }: IssueDependencies, { organization
       purchase_order: profile.purchase_order,
       payment_terms_days,
       payment_instructions: seller.payment_instructions,
+      note: profile.invoice_note ?? seller.invoice_note,
       issued_at: nowMs,
       due_at: nowMs + payment_terms_days * DAY_MS,
     },

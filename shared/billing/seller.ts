@@ -18,6 +18,14 @@ export const Address = z.strictObject({
 });
 export type Address = z.infer<typeof Address>;
 
+/** What the law demands beside the amounts, such as about VAT. */
+export const InvoiceNote = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1_000)
+  .meta({ examples: ['Reverse charge: the customer owes the VAT.'] });
+
 /** Who sells: the deployer's company. It is copied to each invoice, so a change applies to later ones only. */
 export const Seller = z.object({
   legal_name: LegalName,
@@ -37,6 +45,9 @@ export const Seller = z.object({
     .nullable()
     .default(null)
     .meta({ description: 'Printed on invoices, such as a bank account.' }),
+  invoice_note: InvoiceNote.nullable()
+    .default(null)
+    .meta({ description: 'Printed on invoices and credit notes, such as a note about VAT. A billing profile can have another one.' }),
   invoice_prefix: z
     .string()
     .regex(/^[A-Z0-9-]{0,12}$/, 'expected up to 12 capital letters, digits and dashes')

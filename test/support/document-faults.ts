@@ -20,6 +20,16 @@ export interface SeenReply {
   text: Promise<string | undefined>;
 }
 
+/** Where a reply differs from the document. */
+export interface ReplyFault {
+  method: string;
+  path: string;
+  status: number;
+  type?: string;
+  /** What differs, such as ` must have required property 'name'`. */
+  fault: string;
+}
+
 /** The documented paths that match a path. */
 const matchingPaths = (paths: readonly string[], path: string): string[] =>
   paths.filter((documented) => new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
@@ -34,7 +44,7 @@ const valuesOf = (type: string, text: string): unknown[] =>
   type === 'text/event-stream' ? readEvents(text).events.map(({ data }) => data) : [JSON.parse(text)];
 
 /** Where a reply differs from the document of its host. */
-const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: SeenReply): Promise<unknown[]> => {
+const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: SeenReply): Promise<ReplyFault[]> => {
   const { method, path, status, type } = seen;
   const operation = operationOf(document, seen);
   const text = await seen.text;
@@ -57,6 +67,6 @@ export const readDocument = async (served: Response, open: string[] = []) => {
   return {
     document,
     /** Where a reply differs from the document; empty if its path or method is not documented. */
-    faults: (seen: SeenReply): Promise<unknown[]> => faultsOf(document, schemas, seen),
+    faults: (seen: SeenReply): Promise<ReplyFault[]> => faultsOf(document, schemas, seen),
   };
 };

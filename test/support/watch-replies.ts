@@ -1,4 +1,4 @@
-import { readDocument, type SeenReply } from './document-faults.ts';
+import { type ReplyFault, readDocument, type SeenReply } from './document-faults.ts';
 
 /**
  * Watches every reply that any client fetches from these hosts from now on. `faults` returns where replies differ from the OpenAPI document
@@ -24,7 +24,7 @@ export const watchReplies = (...baseUrls: readonly string[]) => {
     return response;
   };
 
-  const faultsOfHost = async (baseUrl: string): Promise<unknown[]> => {
+  const faultsOfHost = async (baseUrl: string): Promise<ReplyFault[]> => {
     // A test may have stopped the host.
     const served = await plain(`${baseUrl}/openapi.json`).catch(() => undefined);
     if (!served) return [];
@@ -33,7 +33,7 @@ export const watchReplies = (...baseUrls: readonly string[]) => {
     return (await Promise.all(found)).flat();
   };
 
-  const faults = async (): Promise<unknown[]> => {
+  const faults = async (): Promise<ReplyFault[]> => {
     globalThis.fetch = plain;
     return (await Promise.all(baseUrls.map(faultsOfHost))).flat();
   };

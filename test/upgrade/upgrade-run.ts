@@ -5,6 +5,9 @@ import { ledgerFaults } from './ledger.ts';
 import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
+/** The fields that this version adds to replies which these tests read, by path: those of the last release lack them. */
+const NEW_FIELDS = [['/v1/billing/profile', 'invoice_note']] as const;
+
 /** Nano-dollars. */
 const GRANTED = 1_000_000_000n;
 
@@ -16,6 +19,7 @@ export const startUpgradeRun = async (change?: (script: string) => string) => {
   const folder = temporaryFolder();
   unpackRelease(LAST_RELEASE, folder.path, change);
   const run = await startTestRun('--beside', folder.path, '--batch-window-ms', '20');
+  for (const [path, field] of NEW_FIELDS) run.expectMissing(path, field);
   /** Sets the share of the invocations that the last release gets. */
   const setShare = async (other_share: number): Promise<void> => {
     const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });

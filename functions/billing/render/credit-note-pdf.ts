@@ -46,6 +46,7 @@ export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, s
   sheet.skip(12);
   putTotal(sheet, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);
   sheet.skip(14);
+  if (note.note) putNote(sheet, 'Note', note.note);
   putNote(sheet, 'SHA-256 of the JSON file of this credit note', sha256);
   return sheet.end();
 };

@@ -39,6 +39,7 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
     purchase_order: invoice.purchase_order,
     payment_terms_days: invoice.payment_terms_days,
     payment_instructions: invoice.payment_instructions,
+    note: invoice.note,
     lines: lines.map(lineOf),
     subtotal: dollarsOf(invoice.subtotal_nanos),
     tax: dollarsOf(invoice.tax_nanos),

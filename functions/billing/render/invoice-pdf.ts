@@ -137,6 +137,7 @@ export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<
   const columns = columnsOf(sheet, invoice, totals);
   putLines(sheet, columns, invoice);
   putTotals(sheet, columns, invoice, totals);
+  if (invoice.note) putNote(sheet, 'Note', invoice.note);
   if (invoice.payment_instructions !== null) putNote(sheet, 'Payment', invoice.payment_instructions);
   if (invoice.carried_forward_nanos !== 0n)
     putNote(sheet, 'Carried forward', `${amountText(-invoice.carried_forward_nanos, symbol)} is deducted from the next invoice.`);

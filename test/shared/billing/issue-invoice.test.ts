@@ -3,6 +3,7 @@ import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { issueInvoice } from '../../../shared/billing/issue-invoice.ts';
 import type { Database } from '../../../shared/database/database.ts';
+import { transact } from '../../../shared/database/transaction.ts';
 import {
   type BillingDeps,
   billingDepsOf,
@@ -73,6 +74,19 @@ describe('with a seller', () => {
     expect(await deps.notified(organization)).toEqual(['sluice.invoice.issued.v1']);
     expect((await deps.auditedIn(organization)).at(-1)).toBe('invoice.issued');
     await expect(issueInvoice(deps, origin, issued)).rejects.toMatchObject({ code: 'invoice_not_draft' });
+  });
+
+  test('prints the note of the seller, or the one that is agreed with the buyer', async () => {
+    const seller = await deps.settings.getSeller();
+    if (!seller) throw new Error('The seller is missing.');
+    await transact(deps.database, [deps.settings.toReplaceSeller({ ...seller, invoice_note: 'VAT number on request.' })]);
+    const { organization } = await newCustomer(deps);
+    const first = await issueInvoice(deps, origin, await storeDraft(deps, organization, { month: '2026-09' }));
+    const before = await deps.settings.getProfile(organization);
+    await transact(deps.database, deps.settings.toReplaceProfile({ ...before, invoice_note: 'Reverse charge.' }, before));
+    const second = await issueInvoice(deps, origin, await storeDraft(deps, organization));
+    expect([first.note, second.note]).toEqual(['VAT number on request.', 'Reverse charge.']);
+    expect(await deps.invoices.get(organization, second.id)).toEqual(second);
   });
 
   test('200 invoices of 20 organizations that are issued at the same time get 200 numbers without a gap', async () => {

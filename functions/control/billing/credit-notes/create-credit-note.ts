@@ -40,7 +40,7 @@ const planNote = async (
   last: number,
   nowMs: number,
 ): Promise<CreditNote> => {
-  const { id, organization, state, number, seller, currency, currency_symbol, buyer, total_nanos, credited_nanos } = invoice;
+  const { id, organization, state, number, seller, currency, currency_symbol, buyer, note, total_nanos, credited_nanos } = invoice;
   if (state !== 'issued' && state !== 'paid') throw new NotIssued(invoice, 'Only issued and paid invoices can be credited.');
   if (number === null || seller === null) throw new InternalError();
   const left = total_nanos - credited_nanos;
@@ -59,6 +59,7 @@ const planNote = async (
     seller,
     buyer,
     reason,
+    note: note ?? null,
     amount_nanos,
     issued_at: nowMs,
     files: {},

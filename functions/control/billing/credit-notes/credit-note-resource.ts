@@ -30,6 +30,7 @@ export const CreditNoteResource = z.object({
   seller: Party,
   buyer: Party,
   reason: z.string(),
+  note: z.string().nullable().meta({ description: 'What the seller must say, such as about VAT.' }),
   amount: z.string().meta({ description: 'What is credited: a positive decimal number.', examples: ['12.5'] }),
   issued_at: z.int().meta({ description: 'Unix time in seconds.' }),
   files: z.array(FileResource).meta({ description: 'The files that can be downloaded. They are made once, soon after the issue.' }),
@@ -39,8 +40,9 @@ export type CreditNoteResource = z.infer<typeof CreditNoteResource>;
 const MS = 1_000;
 
 /** A credit note on the wire. */
-export const toCreditNoteResource = ({ amount_nanos, issued_at, files, version: _, ...note }: CreditNote): CreditNoteResource => ({
-  ...note,
+export const toCreditNoteResource = ({ amount_nanos, issued_at, files, version: _, ...creditNote }: CreditNote): CreditNoteResource => ({
+  ...creditNote,
+  note: creditNote.note ?? null,
   object: 'credit_note',
   amount: dollarsOf(amount_nanos),
   issued_at: Math.floor(issued_at / MS),

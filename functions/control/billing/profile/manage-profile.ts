@@ -12,7 +12,7 @@ export interface ProfileDependencies extends AuditDependencies {
 }
 
 /** What the platform agrees with a customer, and a customer can't decide alone. */
-const ADMIN_FIELDS = ['payment_terms_days', 'stripe_customer'] as const;
+const ADMIN_FIELDS = ['payment_terms_days', 'invoice_note', 'stripe_customer'] as const;
 
 /** The profile has a field that only admins can change: 403. */
 class SetByAdmins extends Forbidden {

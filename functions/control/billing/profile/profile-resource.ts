@@ -12,6 +12,7 @@ export const BillingProfileUpdate = z.strictObject({
   emails: shape.emails.unwrap().optional(),
   purchase_order: shape.purchase_order.unwrap().optional(),
   payment_terms_days: shape.payment_terms_days.unwrap().optional(),
+  invoice_note: shape.invoice_note.unwrap().optional(),
   stripe_customer: shape.stripe_customer.unwrap().optional(),
   budget_thresholds: shape.budget_thresholds.unwrap().optional(),
   credit_thresholds: shape.credit_thresholds.unwrap().optional(),

@@ -41,6 +41,7 @@ export const sellerRoutes = [
           currency_symbol: '€',
           payment_terms_days: 14,
           payment_instructions: 'IBAN DE02 1203 0000 0000 2020 51',
+          invoice_note: 'Reverse charge: the customer owes the VAT.',
           issue: 'automatic',
         },
       },

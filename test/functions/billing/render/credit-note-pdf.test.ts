@@ -5,7 +5,7 @@ import { creditNoteWith, invoiceWith, testFonts } from '../documents.ts';
 
 test('a credit note in print names its date, the invoice with its date and period, the reason and its hash', async () => {
   const sha256 = 'c0ffee'.padEnd(64, '0');
-  const pdf = await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256 });
+  const pdf = await creditNotePdf(await testFonts(), creditNoteWith({ note: 'Reverse charge.' }), { invoice: invoiceWith(), sha256 });
   const texts = textsOf(pdf).map(({ text }) => text.trim());
   expect(texts.slice(0, 2)).toEqual(['Credit note', 'October 2026']);
   expect(texts).toContain('Credit note CN-000003  ·  October 2026  ·  Schleuse Rechenbetriebe GmbH');
@@ -20,6 +20,13 @@ test('a credit note in print names its date, the invoice with its date and perio
     'Purchase order': 'PO-2026/1187',
   });
   expect(texts).toEqual(
-    expect.arrayContaining(['Two hours on 7 October in which your deployment did not answer.', 'Credit (EUR)', '€12.50', sha256]),
+    expect.arrayContaining([
+      'Two hours on 7 October in which your deployment did not answer.',
+      'Credit (EUR)',
+      '€12.50',
+      'Note',
+      'Reverse charge.',
+      sha256,
+    ]),
   );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { invoiceJson } from '../../../../functions/billing/render/document-json.ts';
 import { invoicePdf } from '../../../../functions/billing/render/invoice-pdf.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { type PrintedText, textsOf } from '../../../support/pdf-text.ts';
@@ -118,6 +119,14 @@ describe('an invoice in print', () => {
     const says = async (tax_id: string | null) =>
       (await printed(undefined, { ...parties, buyer: { ...parties.buyer, tax_id } })).some(({ text }) => text === 'Tax ID: none given');
     expect([await says(null), await says('EL094019245')]).toEqual([isSaid, false]);
+  });
+
+  test('has the note of the seller, also in its JSON file, if there is one', async () => {
+    const note = 'Reverse charge: the customer owes the VAT.';
+    expect((await printed(undefined, { note })).map(({ text }) => text)).toEqual(expect.arrayContaining(['Note', note]));
+    expect(invoiceJson(invoiceWith(undefined, { note }))).toContain(JSON.stringify(note));
+    for (const none of [{}, { note: null }]) expect((await printed(undefined, none)).map(({ text }) => text)).not.toContain('Note');
+    expect(invoiceJson(invoiceWith())).not.toContain('"note"');
   });
 
   test('says nothing about the tax ID of a buyer whose country is unknown', async () => {

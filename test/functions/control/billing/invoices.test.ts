@@ -80,15 +80,18 @@ describe('a billing profile', () => {
     await expect(updateProfile(deps, owner, undefined, { legal_name: null }, [1])).rejects.toMatchObject({ status: 412 });
   });
 
-  test.each([{ payment_terms_days: 90 }, { stripe_customer: 'cus_1' }])('rejects %j from an owner', async (body) => {
-    const { owner } = await newCustomer(deps);
-    const [param] = Object.keys(body);
-    await expect(updateProfile(deps, owner, undefined, body, undefined)).rejects.toMatchObject({
-      status: 403,
-      code: 'set_by_admins',
-      param,
-    });
-  });
+  test.each([{ payment_terms_days: 90 }, { stripe_customer: 'cus_1' }, { invoice_note: 'Reverse charge.' }])(
+    'rejects %j from an owner',
+    async (body) => {
+      const { owner } = await newCustomer(deps);
+      const [param] = Object.keys(body);
+      await expect(updateProfile(deps, owner, undefined, body, undefined)).rejects.toMatchObject({
+        status: 403,
+        code: 'set_by_admins',
+        param,
+      });
+    },
+  );
 
   test('with a Stripe customer lists its organization among those whose usage is exported, until it has none', async () => {
     const { organization } = await newCustomer(deps);
@@ -267,6 +270,7 @@ describe('an invoice', () => {
 describe('a credit note', () => {
   const issued = async () => {
     const { organization, owner } = await newCustomer(deps);
+    await updateProfile(deps, admin, organization, { invoice_note: 'Reverse charge.' }, undefined);
     const { id } = await storeDraft(deps, organization);
     await issueDraft(deps, admin, id, undefined);
     return { id, organization, owner };
@@ -277,6 +281,7 @@ describe('a credit note', () => {
     const first = await createCreditNote(deps, admin, id, { amount: '30.50', reason: 'Outage' });
     expect(first).toMatchObject({ object: 'credit_note', invoice: id, amount: '30.5', reason: 'Outage', organization });
     expect(JSON.stringify(first)).not.toMatch(/nanos|version/);
+    expect([first.note, toInvoiceResource(await visibleInvoice(deps, admin, id)).note]).toEqual(['Reverse charge.', 'Reverse charge.']);
     await expect(createCreditNote(deps, admin, id, { amount: '69.51', reason: 'x' })).rejects.toMatchObject({
       status: 409,
       code: 'credit_exceeds_invoice',
