@@ -1,8 +1,12 @@
-import type { CreditNote } from '../../../shared/billing/invoice.ts';
+import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { timeText } from '../focus/units.ts';
+
+/** The last columns of each row: who buys, and of which month. */
+const CUSTOMER_COLUMNS = ['organization', 'buyer', 'buyer_tax_id', 'purchase_order', 'period_start', 'period_end'] as const;
 
 const INVOICE_COLUMNS = [
   'invoice',
@@ -23,37 +27,79 @@ const INVOICE_COLUMNS = [
   'unit_price',
   'amount',
   'currency',
-];
+  'rerate_from',
+  'due_at',
+  ...CUSTOMER_COLUMNS,
+] as const;
 
-/** The lines of an issued invoice as CSV. Prices are per million tokens or per hour; quantities are tokens or seconds × instances. */
-export const invoiceCsv = ({ number, issued_at, currency, lines }: IssuedInvoice): string =>
-  csvLines([
+const CREDIT_NOTE_COLUMNS = [
+  'credit_note',
+  'issued_at',
+  'invoice',
+  'reason',
+  'amount',
+  'currency',
+  'invoice_issued_at',
+  ...CUSTOMER_COLUMNS,
+] as const;
+
+type Row<Column extends string> = Partial<Record<Column, Cell | undefined>>;
+
+const csvOf = <Column extends string>(columns: readonly Column[], rows: readonly Row<Column>[]): string =>
+  csvLines([columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))]);
+
+const customerCells = ({ organization, buyer, purchase_order, month }: IssuedInvoice): Row<(typeof CUSTOMER_COLUMNS)[number]> => ({
+  organization,
+  buyer: buyer.legal_name,
+  buyer_tax_id: buyer.tax_id,
+  purchase_order,
+  period_start: timeText(startOfMonth(month)),
+  period_end: timeText(endOfMonth(month)),
+});
+
+type InvoiceRow = Row<(typeof INVOICE_COLUMNS)[number]>;
+
+const lineCells = ({ is_correction, quantity, unit_price_nanos, amount_nanos, ...names }: InvoiceLine, i: number): InvoiceRow => ({
+  ...names,
+  line: String(i + 1),
+  is_correction: String(is_correction),
+  quantity: quantity === null ? null : String(quantity),
+  unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
+  amount: dollarsOf(amount_nanos),
+});
+
+/**
+ * An issued invoice as CSV: a row for each line, and one for the total. Prices are per million tokens or per hour; quantities are tokens or seconds ×
+ * instances.
+ */
+export const invoiceCsv = (invoice: IssuedInvoice): string => {
+  const { number, issued_at, due_at, currency, lines, total_nanos } = invoice;
+  const document: InvoiceRow = {
+    invoice: number,
+    issued_at: timeText(issued_at),
+    due_at: due_at === null ? null : timeText(due_at),
+    currency,
+    ...customerCells(invoice),
+  };
+  const total: InvoiceRow = { kind: 'total', description: 'Total due', amount: dollarsOf(total_nanos) };
+  return csvOf(
     INVOICE_COLUMNS,
-    ...lines.map((line, i): Cell[] => [
-      number,
-      timeText(issued_at),
-      String(i + 1),
-      line.kind,
-      line.description,
-      line.month,
-      String(line.is_correction),
-      line.model,
-      line.token_kind,
-      line.deployment,
-      line.deployment_name,
-      line.instance_type,
-      line.price_version,
-      line.quantity === null ? null : String(line.quantity),
-      line.unit,
-      line.unit_price_nanos === null ? null : dollarsOf(line.unit_price_nanos),
-      dollarsOf(line.amount_nanos),
-      currency,
-    ]),
-  ]);
+    [...lines.map(lineCells), total].map((cells) => ({ ...document, ...cells })),
+  );
+};
 
-/** A credit note as CSV: one row. */
-export const creditNoteCsv = ({ number, issued_at, invoice_number, reason, amount_nanos, currency }: CreditNote): string =>
-  csvLines([
-    ['credit_note', 'issued_at', 'invoice', 'reason', 'amount', 'currency'],
-    [number, timeText(issued_at), invoice_number, reason, dollarsOf(-amount_nanos), currency],
-  ]);
+/** A credit note as CSV: one row. @param invoice that it corrects */
+export const creditNoteCsv = (note: CreditNote, invoice: IssuedInvoice): string => {
+  const { number, issued_at, invoice_number, reason, amount_nanos, currency, buyer } = note;
+  const row: Row<(typeof CREDIT_NOTE_COLUMNS)[number]> = {
+    credit_note: number,
+    issued_at: timeText(issued_at),
+    invoice: invoice_number,
+    reason,
+    amount: dollarsOf(-amount_nanos),
+    currency,
+    invoice_issued_at: timeText(invoice.issued_at),
+    ...customerCells({ ...invoice, buyer }),
+  };
+  return csvOf(CREDIT_NOTE_COLUMNS, [row]);
+};

@@ -44,7 +44,7 @@ const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice)
 
 const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNote, invoice: IssuedInvoice): Renderings => ({
   json: () => creditNoteJson(note, invoice.month),
-  csv: () => creditNoteCsv(note),
+  csv: () => creditNoteCsv(note, invoice),
   focus: () => creditNoteDetail(note, invoice.month),
   pdf: async ({ json }) =>
     (await import('./credit-note-pdf.ts')).creditNotePdf(await fonts(), note, { invoice, sha256: json?.sha256 ?? '' }),

@@ -198,12 +198,46 @@ describe('rendering an issued invoice', () => {
     await transact(db.database, deps.invoices.toCreate(invoice));
     await render(invoice.id);
     const rows: Record<string, string>[] = parse(await read(`invoices/${organization}/${invoice.id}.csv`), { columns: true });
+    const total = rows.pop();
     expect(rows.map(({ description }) => description)).toEqual([
       ...names.slice(0, 5).map((name) => `'${name}`),
       'plain, "quoted"\nname',
       'rest',
     ]);
     expect(rows.map(({ amount }) => amount)).toEqual([...names.map(() => '-0.01'), '1']);
+    expect(total).toMatchObject({ kind: 'total', amount: '0.94' });
+  });
+
+  test('its CSV names customer, buyer, dates, period and purchase order in each row, and ends with the total', async () => {
+    const { stored, render } = setUp();
+    const { id, lines } = await stored();
+    await render(id);
+    const rows: Record<string, string>[] = parse(await read(`invoices/${organization}/${id}.csv`), { columns: true });
+    expect(rows).toHaveLength(lines.length + 1);
+    for (const row of rows)
+      expect(row).toMatchObject({
+        invoice: 'INV-000042',
+        issued_at: '2026-11-01T01:03:12Z',
+        due_at: '2026-12-01T01:03:12Z',
+        organization,
+        buyer: invoiceWith().buyer.legal_name,
+        buyer_tax_id: 'EL094019245',
+        purchase_order: 'PO-2026/1187',
+        period_start: '2026-10-01T00:00:00Z',
+        period_end: '2026-11-01T00:00:00Z',
+        currency: 'EUR',
+      });
+    expect(rows.at(-1)).toMatchObject({ line: '', kind: 'total', description: 'Total due', month: '', quantity: '', amount: '1397.21' });
+  });
+
+  test('its CSV names the price version of an adjustment before', async () => {
+    const { deps, render } = setUp();
+    const line = lineWith({ kind: 'adjustment', description: 'small', price_version: 'price_9', amount_nanos: 10_000_000n });
+    const invoice = invoiceWith([{ ...line, rerate_from: 'price_7' }], { id: newId('invoice'), organization });
+    await transact(db.database, deps.invoices.toCreate(invoice));
+    await render(invoice.id);
+    const [row] = parse(await read(`invoices/${organization}/${invoice.id}.csv`), { columns: true }) as Record<string, string>[];
+    expect(row).toMatchObject({ kind: 'adjustment', price_version: 'price_9', rerate_from: 'price_7' });
   });
 
   test('its FOCUS file is valid, and its costs add up to the total', async () => {
@@ -230,6 +264,22 @@ describe('rendering a credit note', () => {
     expect([row?.InvoiceId, row?.ReferenceInvoiceId]).toEqual(['CN-000003', 'INV-000042']);
     const json = await read(files.json?.key ?? '');
     expect(JSON.parse(json.toString())).toMatchObject({ object: 'credit_note', amount: '12.5', month: '2026-10' });
+    const [csv] = parse(await read(files.csv?.key ?? ''), { columns: true }) as Record<string, string>[];
+    expect(csv).toEqual({
+      credit_note: 'CN-000003',
+      issued_at: '2026-11-12T09:30:00Z',
+      invoice: 'INV-000042',
+      reason: 'Two hours on 7 October in which your deployment did not answer.',
+      amount: '-12.5',
+      currency: 'EUR',
+      invoice_issued_at: '2026-11-01T01:03:12Z',
+      organization,
+      buyer: invoice.buyer.legal_name,
+      buyer_tax_id: 'EL094019245',
+      purchase_order: 'PO-2026/1187',
+      period_start: '2026-10-01T00:00:00Z',
+      period_end: '2026-11-01T00:00:00Z',
+    });
     const printed = textsOf(await read(files.pdf?.key ?? '')).map(({ text }) => text);
     expect(printed).toContain(sha256Of(json));
   });
