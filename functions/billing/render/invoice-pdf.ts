@@ -8,9 +8,8 @@ import { amountText, dateText, decimalsOf, monthText, periodText, quantityText, 
 import { createSheet, type Sheet } from './sheet.ts';
 
 const GAP = 10;
-const QUANTITY_WIDTH = 82;
-const PRICE_WIDTH = 82;
-const MIN_AMOUNT_WIDTH = 70;
+/** Of a column of numbers, at least. */
+const NUMBER_WIDTH = 70;
 /** Of the rows of totals. */
 const TOTAL_HEIGHT = 16;
 const SMALL = { size: 8, isQuiet: true } as const;
@@ -18,32 +17,42 @@ const RIGHT = { align: 'right' } as const;
 
 /** The columns of the lines: where they begin, and how wide they are. */
 interface Columns {
-  description: number;
+  descriptionWidth: number;
   quantity: number;
+  quantityWidth: number;
   price: number;
+  priceWidth: number;
   amount: number;
   amountWidth: number;
   /** How an amount is printed, so that the points of all amounts are below one another. */
   amountText: (nanos: bigint) => string;
 }
 
+/** The width in which each of these texts is on one line. A text that fits exactly can be broken, so it is a little wider. */
+const widthOf = (sheet: Sheet, texts: readonly string[]): number =>
+  Math.max(NUMBER_WIDTH, ...texts.map((text) => Math.ceil(sheet.widthOf(text) + 1)));
+
 const columnsOf = (sheet: Sheet, { lines, currency_symbol }: IssuedInvoice, totals: readonly Total[]): Columns => {
   const amounts = [...lines.map(({ amount_nanos }) => amount_nanos), ...totals.map(({ nanos }) => nanos)];
   const decimals = decimalsOf(amounts);
   const printed = (nanos: bigint): string => amountText(nanos, currency_symbol, decimals);
-  // A little wider, because a text that fits exactly can be broken.
-  const amountWidth = Math.max(MIN_AMOUNT_WIDTH, ...amounts.map((nanos) => Math.ceil(sheet.widthOf(printed(nanos)) + 1)));
+  const amountWidth = widthOf(sheet, amounts.map(printed));
   const amount = sheet.width() - amountWidth;
-  const price = amount - GAP - PRICE_WIDTH;
-  const quantity = price - GAP - QUANTITY_WIDTH;
-  return { description: quantity - GAP, quantity, price, amount, amountWidth, amountText: printed };
+  const priceWidth = widthOf(
+    sheet,
+    lines.map((line) => unitPriceText(line, currency_symbol)),
+  );
+  const price = amount - GAP - priceWidth;
+  const quantityWidth = widthOf(sheet, lines.map(quantityText));
+  const quantity = price - GAP - quantityWidth;
+  return { descriptionWidth: quantity - GAP, quantity, quantityWidth, price, priceWidth, amount, amountWidth, amountText: printed };
 };
 
-const putColumnHeads = (sheet: Sheet, { description, quantity, price, amount, amountWidth }: Columns): void => {
-  sheet.put('Description', 0, sheet.y(), description, SMALL);
-  sheet.put('Quantity', quantity, sheet.y(), QUANTITY_WIDTH, { ...SMALL, ...RIGHT });
-  sheet.put('Unit price', price, sheet.y(), PRICE_WIDTH, { ...SMALL, ...RIGHT });
-  sheet.put('Amount', amount, sheet.y(), amountWidth, { ...SMALL, ...RIGHT });
+const putColumnHeads = (sheet: Sheet, columns: Columns): void => {
+  sheet.put('Description', 0, sheet.y(), columns.descriptionWidth, SMALL);
+  sheet.put('Quantity', columns.quantity, sheet.y(), columns.quantityWidth, { ...SMALL, ...RIGHT });
+  sheet.put('Unit price', columns.price, sheet.y(), columns.priceWidth, { ...SMALL, ...RIGHT });
+  sheet.put('Amount', columns.amount, sheet.y(), columns.amountWidth, { ...SMALL, ...RIGHT });
   sheet.skip(14);
   sheet.rule();
   sheet.skip(7);
@@ -58,9 +67,9 @@ interface Placed {
 }
 
 const cellsOf = (columns: Columns, line: InvoiceLine, symbol: string): Placed[] => [
-  { text: line.description, x: 0, width: columns.description },
-  { text: quantityText(line), x: columns.quantity, width: QUANTITY_WIDTH, ...RIGHT },
-  { text: unitPriceText(line, symbol), x: columns.price, width: PRICE_WIDTH, ...RIGHT },
+  { text: line.description, x: 0, width: columns.descriptionWidth },
+  { text: quantityText(line), x: columns.quantity, width: columns.quantityWidth, ...RIGHT },
+  { text: unitPriceText(line, symbol), x: columns.price, width: columns.priceWidth, ...RIGHT },
   { text: columns.amountText(line.amount_nanos), x: columns.amount, width: columns.amountWidth, ...RIGHT },
 ];
 

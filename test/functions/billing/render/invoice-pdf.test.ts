@@ -80,6 +80,17 @@ describe('the amounts of an invoice in print', () => {
     ]);
   });
 
+  test('stand beside long quantities and prices, which are not broken', async () => {
+    const quantity = { quantity: 123_456_789_012_345n, unit: 'token', unit_price_nanos: 1_234_567_123_456_789n } as const;
+    const line = lineWith({ kind: 'tokens', description: 'small, prompt tokens', amount_nanos: 1_000_000_001n, ...quantity });
+    expect(rowsOf(await printed([line]))).toContainEqual([
+      'small, prompt tokens',
+      '123,456,789,012,345',
+      '€1,234,567.123456789 / 1M',
+      '€1.000000001',
+    ]);
+  });
+
   test('of an invoice of nothing ask for no payment', async () => {
     const texts = (await printed([lineWith({ kind: 'tokens', description: 'free', amount_nanos: 0n })])).map(({ text }) => text);
     expect(texts).toContain('€0.00 EUR, nothing to pay');
