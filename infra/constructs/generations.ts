@@ -37,7 +37,7 @@ export const grantManageGenerations = (grantee: NodeFunction, config: Config): v
   acknowledgeWildcards(
     grantee.role,
     ['*'],
-    'AWS supports no resource-level permissions for lists, nor for the two write actions of X-Ray.',
+    'AWS supports no resource-level permissions for lists, nor for the two write actions of X-Ray. Application Auto Scaling checks its caller with names that do not exist.',
   );
   grantee.addEnvironment('INSTALLATION', config.name);
   grantee.addEnvironment('ENDPOINT_TAG', config.endpointTag);
@@ -94,9 +94,17 @@ const grantScaling = (grantee: NodeFunction): void => {
     ['DescribeScalableTargets', 'DescribeScalingPolicies'].map((action) => `${SCALING}:${action}`),
     ['*'],
   );
-  // Application Auto Scaling manages the alarms of its policies with the permissions of its caller.
   const byScaling = { 'aws:CalledViaLast': `${SCALING}.amazonaws.com` };
-  allow(['cloudwatch:PutMetricAlarm', 'cloudwatch:DeleteAlarms'], [`${alarms}TargetTracking-*`], byScaling);
+  // Before it registers a target, Application Auto Scaling makes these calls with its caller's permissions and names that don't exist.
+  allow(
+    ['DescribeEndpoint', 'DescribeEndpointConfig', 'DescribeInferenceComponent', 'UpdateInferenceComponentRuntimeConfig'].map(
+      (action) => `sagemaker:${action}`,
+    ),
+    ['*'],
+    byScaling,
+  );
+  // It manages the alarms of its policies with the permissions of its caller, too.
+  allow(['cloudwatch:PutMetricAlarm', 'cloudwatch:DeleteAlarms'], [`${alarms}TargetTracking*`], byScaling);
   allow(['cloudwatch:DescribeAlarms'], [`${alarms}*`], byScaling);
   const role = `arn:${partition}:iam::${account}:role/aws-service-role/${SCALING_OF_SAGEMAKER}/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint`;
   allow(['iam:CreateServiceLinkedRole'], [role], { 'iam:AWSServiceName': SCALING_OF_SAGEMAKER });
@@ -112,7 +120,7 @@ const grantScaling = (grantee: NodeFunction): void => {
   );
   acknowledgeWildcards(
     grantee.role,
-    [`${alarms}TargetTracking-*`, `${alarms}*`],
+    [`${alarms}TargetTracking*`, `${alarms}*`],
     'Only Application Auto Scaling uses this, for the alarms of its policies.',
   );
 };

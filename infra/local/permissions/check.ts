@@ -2,7 +2,7 @@ import type { Role } from '../assembly/interpret-roles.ts';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { accessKeyIdOf } from '../lambda/access-key-id.ts';
 import { evaluate, type Grant, type Need } from './evaluate.ts';
-import type { ServiceCall } from './needs/arn.ts';
+import { CALLED_VIA, type ServiceCall } from './needs/arn.ts';
 import { NEEDS } from './needs/needs.ts';
 import { type Call, signerOf } from './signed-call.ts';
 import { EmulatorGone } from './tag-reader.ts';
@@ -11,6 +11,12 @@ import { EmulatorGone } from './tag-reader.ts';
 export type Use =
   | ({ kind: 'used'; role: string } & Grant)
   | { kind: 'denied'; role: string; function: string; action: string; resource: string; why: string };
+
+/** The error of a call that is denied. */
+export interface Denial {
+  name: 'AccessDeniedException' | 'ValidationException';
+  message: string;
+}
 
 interface CheckOptions {
   functions: readonly LambdaFunction[];
@@ -23,7 +29,7 @@ interface CheckOptions {
 
 /**
  * Checks calls against the policies of the role whose function signed them.
- * @returns why a call is denied, or undefined. Calls that no function signed are not checked: they are not the app's.
+ * @returns the error of a call that is denied, or undefined. Calls that no function signed are not checked: they are not the app's.
  * @throws EmulatorGone if the tags of a resource can't be read
  */
 export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {
@@ -37,16 +43,17 @@ export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) 
     };
     return toNeeds({ method, url, header, body, region, tagsOf });
   };
-  return async (call: Call): Promise<string | undefined> => {
+  return async (call: Call): Promise<Denial | undefined> => {
     const signer = signerOf(call);
     const caller = signer && callers.get(signer.accessKeyId);
     if (!caller) return undefined;
     const { fn, role } = caller;
     const title = role?.title ?? fn.name;
-    const deny = (action: string, resource: string, why: string): string => {
+    const deny = (action: string, resource: string, why: string): Denial => {
       report({ kind: 'denied', role: title, function: fn.shortName, action, resource, why });
-      return `${title} is not authorized to perform ${action} on ${resource}: ${why}`;
+      return { name: 'AccessDeniedException', message: `${title} is not authorized to perform ${action} on ${resource}: ${why}` };
     };
+    const missing: string[] = [];
     let needs: Need[];
     try {
       needs = await needsOf(call, signer.service, signer.region);
@@ -56,10 +63,15 @@ export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) 
     }
     for (const need of needs) {
       const decision = evaluate(role?.statements ?? [], need);
-      if (!decision.isAllowed) return deny(need.action, need.resource, decision.why);
-      report({ kind: 'used', role: title, ...decision.by });
+      if (decision.isAllowed) report({ kind: 'used', role: title, ...decision.by });
+      else {
+        const denial = deny(need.action, need.resource, decision.why);
+        if (!(CALLED_VIA in need.context)) return denial;
+        missing.push(need.action);
+      }
     }
-    return undefined;
+    if (missing.length === 0) return undefined;
+    return { name: 'ValidationException', message: `User is missing the following permissions: ${missing.join(', ')}` };
   };
 };
 

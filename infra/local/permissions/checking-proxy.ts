@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import { pipeline } from 'node:stream';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
-import type { Check } from './check.ts';
+import type { Check, Denial } from './check.ts';
 
 /** As S3's emulator accepts. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
@@ -60,11 +60,11 @@ const HOPS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 const withoutHops = (raw: readonly string[]): string[] =>
   raw.flatMap((name, index) => (index % 2 === 0 && !HOPS.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : []));
 
-const deny = (response: ServerResponse, requestType: string, message: string): void => {
+const deny = (response: ServerResponse, requestType: string, { name, message }: Denial): void => {
   const isJson = requestType.includes('json');
   const body = isJson
-    ? JSON.stringify({ __type: 'AccessDeniedException', message })
+    ? JSON.stringify({ __type: name, message })
     : `<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
   const type = isJson ? 'application/x-amz-json-1.1' : 'application/xml';
-  response.writeHead(isJson ? 400 : 403, { 'content-type': type, 'x-amzn-errortype': 'AccessDeniedException' }).end(body);
+  response.writeHead(isJson ? 400 : 403, { 'content-type': type, 'x-amzn-errortype': name }).end(body);
 };

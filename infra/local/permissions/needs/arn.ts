@@ -31,3 +31,6 @@ export const unknown = (service: string, operation: string): never => {
 };
 
 export const NO_CONTEXT: Need['context'] = {};
+
+/** The condition key with the service that makes a call with the permissions of its own caller. */
+export const CALLED_VIA = 'aws:CalledViaLast';

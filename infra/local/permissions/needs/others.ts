@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { arnOf, NO_CONTEXT, operationOf, type ToNeeds, unknown } from './arn.ts';
+import type { Need } from '../evaluate.ts';
+import { arnOf, CALLED_VIA, NO_CONTEXT, operationOf, type ToNeeds, unknown } from './arn.ts';
 
 const json = (body: Buffer): unknown => JSON.parse(body.toString() || '{}');
 
@@ -42,6 +43,25 @@ export const cognitoNeeds: ToNeeds = (call) => {
 
 const Scaling = z.object({ ServiceNamespace: z.string(), ScalableDimension: z.string().optional() });
 
+/** Calls on the copies of a component that its caller must be allowed to make, and the kinds of resources that they are made on. */
+const SCALING_CALLS = {
+  DescribeEndpoint: 'endpoint',
+  DescribeEndpointConfig: 'endpoint-config',
+  DescribeInferenceComponent: 'inference-component',
+  UpdateInferenceComponentRuntimeConfig: 'inference-component',
+} as const;
+/** A name that no resource has. */
+const NO_RESOURCE = '7f4e1944-0000-4000-8000-000000000000';
+const BY_SCALING = { [CALLED_VIA]: ['application-autoscaling.amazonaws.com'] };
+
+/** https://docs.aws.amazon.com/autoscaling/application/userguide/security_iam_permission_validation.html */
+const registrationNeeds = (region: string): Need[] =>
+  Object.entries(SCALING_CALLS).map(([operation, kind]) => ({
+    action: `sagemaker:${operation}`,
+    resource: arnOf('sagemaker', region, `${kind}/${NO_RESOURCE}`),
+    context: BY_SCALING,
+  }));
+
 /** https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsapplicationautoscaling.html */
 export const autoscalingNeeds: ToNeeds = (call) => {
   const operation = operationOf(call);
@@ -53,7 +73,8 @@ export const autoscalingNeeds: ToNeeds = (call) => {
     ...(dimension !== undefined && { 'application-autoscaling:scalable-dimension': [dimension] }),
   };
   // The id of a scalable target is AWS's own.
-  return [{ action, resource: arnOf('application-autoscaling', call.region, 'scalable-target/0'), context }];
+  const own = { action, resource: arnOf('application-autoscaling', call.region, 'scalable-target/0'), context };
+  return [own, ...(operation === 'RegisterScalableTarget' ? registrationNeeds(call.region) : [])];
 };
 
 const LogGroup = z.object({ logGroupName: z.string() });

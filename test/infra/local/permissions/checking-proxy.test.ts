@@ -7,12 +7,20 @@ import { type CheckingProxy, startCheckingProxy } from '../../../../infra/local/
 import { fixtureFunction } from '../fixtures.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/keys';
+const COMPONENTS = 'arn:aws:sagemaker:us-east-1:000000000000:inference-component/';
+const BY_SCALING = { StringEquals: { 'aws:CalledViaLast': ['application-autoscaling.amazonaws.com'] } };
 const ROLE = 'arn:aws:iam::000000000000:role/test';
 const fn = fixtureFunction('buffered', { roleArn: ROLE });
 const role: Role = {
   title: 'stack/Role',
   arn: ROLE,
-  statements: [{ Effect: 'Allow', Action: ['dynamodb:GetItem'], Resource: [TABLE], Condition: {} }],
+  statements: [
+    { Effect: 'Allow', Action: ['dynamodb:GetItem'], Resource: [TABLE], Condition: {} },
+    { Effect: 'Allow', Action: ['application-autoscaling:RegisterScalableTarget'], Resource: ['*'], Condition: {} },
+    { Effect: 'Allow', Action: ['sagemaker:DescribeEndpoint'], Resource: ['*'], Condition: BY_SCALING },
+    { Effect: 'Allow', Action: ['sagemaker:DescribeInferenceComponent'], Resource: ['*'], Condition: {} },
+    { Effect: 'Allow', Action: ['sagemaker:UpdateInferenceComponentRuntimeConfig'], Resource: [`${COMPONENTS}sluice-*`], Condition: {} },
+  ],
   unexercised: [],
 };
 
@@ -84,6 +92,25 @@ describe('a call of a function', () => {
         { kind: 'denied', why: /kinesis/ },
       ].map(({ kind, why }) => ({ kind, why: expect.stringMatching(why) })),
     );
+  });
+
+  test('is denied in the words of a service that makes other calls for its caller, with all that the caller may not do', async () => {
+    const reply = await fetch(proxy.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': 'AnyScaleFrontendService.RegisterScalableTarget',
+        authorization: signedBy('function.test-buffered', 'application-autoscaling'),
+      },
+      body: JSON.stringify({ ServiceNamespace: 'sagemaker', ScalableDimension: 'sagemaker:inference-component:DesiredCopyCount' }),
+    });
+    const missing = 'sagemaker:DescribeEndpointConfig, sagemaker:UpdateInferenceComponentRuntimeConfig';
+    expect([reply.status, await reply.json()]).toEqual([
+      400,
+      { __type: 'ValidationException', message: `User is missing the following permissions: ${missing}` },
+    ]);
+    expect(received).toEqual([]);
+    expect(uses.filter(({ kind }) => kind === 'denied').map(({ action }) => action)).toEqual(missing.split(', '));
   });
 
   test('is denied with a 403 in XML by S3', async () => {
