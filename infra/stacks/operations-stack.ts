@@ -30,7 +30,7 @@ import type { ServerlessStack } from './serverless-stack.ts';
 import type { SupportStack } from './support-stack.ts';
 
 const TRACED_SHARE = 0.05;
-/** Why a deployment fails that its owner can't fix. */
+/** Why a deployment fails, or lacks what its owner wants, that its owner can't fix. */
 const OPERATORS_REASONS: readonly ReasonCode[] = [
   'quota_exceeded',
   'image_not_started',
@@ -136,6 +136,11 @@ export class OperationsStack extends Stack {
       FilterPattern.all(says('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
       deployments.function,
     );
+    const rejectedCalls = alarms.count(
+      'DeploymentCallRejected',
+      FilterPattern.all(says('aws_call_rejected'), FilterPattern.booleanValue('$.is_repeated', true), ofOperators),
+      deployments.function,
+    );
     const uncharged = alarms.count(
       'GpuTimeNotCharged',
       FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid'), says('gpu_time_not_metered')),
@@ -189,6 +194,7 @@ export class OperationsStack extends Stack {
     alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED);
     alarms.without('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
     alarms.above('DeploymentsFailed', failedDeployments, 0);
+    alarms.above('DeploymentCallsRejected', rejectedCalls, 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
     const ofTickets = addTicketAlarms(alarms, support.function);

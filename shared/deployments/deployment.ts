@@ -109,6 +109,20 @@ const Meter = z.object({
 });
 export type Meter = z.output<typeof Meter>;
 
+/** A call that AWS rejected, although nothing has failed. It is made again. */
+const RejectedCall = z.object({
+  /** The call, in JSON. */
+  call: z.string(),
+  reason: Reason,
+  /** How often it was rejected. */
+  times: z.int().min(1),
+  /** When it is made again, if the owner has changed nothing until then. */
+  retry_at: Time,
+  /** The row's `changes` when it was rejected. */
+  changes: z.int().min(1),
+});
+export type RejectedCall = z.infer<typeof RejectedCall>;
+
 /** The most transitions and starts that a row keeps: the newest. */
 const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
@@ -180,6 +194,8 @@ export const Deployment = z.object({
   last_used_at: Time.optional(),
   /** Since when nothing of it is on AWS. Absent: something is, or nobody has looked. */
   empty_since: Time.optional(),
+  /** At most one for each generation. Absent: none. */
+  rejected: z.array(RejectedCall).max(MAX_GENERATIONS).optional(),
   meter: Meter.optional(),
 });
 export type Deployment = z.output<typeof Deployment>;

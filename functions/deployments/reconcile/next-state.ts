@@ -77,8 +77,7 @@ const reasonOf = (
   if (isCreditLow) return reasonFor('credit_low');
   if (state === 'draining' && before.state === state && nowMs - before.state_since > SLOW_RELEASE_MS)
     return reasonFor('instances_not_released');
-  // A call that was rejected while it starts is made again and again.
-  return before.state === state && state === 'waking' ? before.reason : undefined;
+  return undefined;
 };
 
 /** The starts that have just ended. */

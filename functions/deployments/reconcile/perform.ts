@@ -110,8 +110,9 @@ const make = async (aws: AwsWriter, deployment: Deployment, call: Call): Promise
       throw lookError;
     });
     if (done !== false) return done ? 'done' : 'again';
-    logError('aws_call_rejected', error, facts);
-    return { call, reason: reasonOfRejection(error) };
+    const reason = reasonOfRejection(error);
+    logError('aws_call_rejected', error, { ...facts, reason: reason.code, is_repeated: !CREATIONS.has(call.kind) });
+    return { call, reason };
   }
 };
 

@@ -5,6 +5,7 @@ import type { Call } from './calls.ts';
 import { failed, isActive, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
 import { nextState, type Use } from './next-state.ts';
 import { isEmpty, NOTHING, type Observed } from './observe.ts';
+import { deferRejected } from './rejections.ts';
 import { stepsDown, stepsUp } from './steps.ts';
 
 export interface Look {
@@ -34,10 +35,12 @@ const seenOf = (observed: Observed, number: number) => observed.generations.get(
 
 /**
  * Plans a pass: what a deployment's row says next, and the next calls of AWS. Both follow from the row and from what exists, never from what was done
- * before. Pure.
+ * before; only calls that AWS has rejected wait. Pure.
  */
-export const planPass = (deployment: Deployment, look: Look): Plan =>
-  deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
+export const planPass = (deployment: Deployment, look: Look): Plan => {
+  const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
+  return { ...deferRejected(next, calls, look.nowMs), started };
+};
 
 const planRunning = (deployment: Deployment, look: Look): Plan => {
   const { observed, isNameInUse, nowMs } = look;

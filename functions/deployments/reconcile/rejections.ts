@@ -1,11 +1,48 @@
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import { CREATIONS } from './calls.ts';
+import { type Deployment, MAX_GENERATIONS, type Reason, type RejectedCall } from '../../../shared/deployments/deployment.ts';
+import { type Call, CREATIONS } from './calls.ts';
 import { failed, isActive } from './generations.ts';
 import type { Rejection } from './perform.ts';
 
+/** The first wait of a call that was rejected; each one is twice as long as the one before. */
+const FIRST_WAIT_MS = 15_000;
+const MAX_WAIT_MS = 15 * 60_000;
+
+const textOf = (call: Call): string => JSON.stringify(call);
+
+const waitMs = (times: number): number => Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (times - 1));
+
+/** Whether the deployment has a reason that its owner must know before that of a rejected call. */
+const isUrgent = ({ wanted, generations, reason }: Deployment): boolean =>
+  wanted !== 'running' || generations.at(-1)?.status === 'failed' || reason?.code === 'credit_low';
+
+/** The deployment with these rejected calls, and the reason of the first one. */
+const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[]): Deployment => {
+  const { rejected: _, ...rest } = deployment;
+  const [first] = rejected;
+  if (!first) return rest;
+  const reason: Reason = (isUrgent(deployment) ? deployment.reason : undefined) ?? first.reason;
+  return { ...rest, reason, rejected: rejected.slice(0, MAX_GENERATIONS) };
+};
+
 /**
- * The row after calls that AWS rejected: a generation that can't be created has failed; for any other call, the owner is told, and the next pass makes it
- * again.
+ * Leaves out the calls that AWS has rejected and that are not due yet, and those that follow them in their generation. Forgets the rejections of calls that
+ * are not needed any more, and all of them when the owner has changed something.
+ */
+export const deferRejected = (deployment: Deployment, calls: readonly Call[], nowMs: number): { next: Deployment; calls: Call[] } => {
+  const planned = new Set(calls.map(textOf));
+  const rejected = (deployment.rejected ?? []).filter(({ call, changes }) => changes === deployment.changes && planned.has(call));
+  const waiting = new Set(rejected.filter(({ retry_at }) => retry_at > nowMs).map(({ call }) => call));
+  const stopped = new Set<number>();
+  const due = calls.filter((call) => {
+    if (waiting.has(textOf(call))) stopped.add(call.generation);
+    return !stopped.has(call.generation);
+  });
+  return { next: withRejected(deployment, rejected), calls: due };
+};
+
+/**
+ * The row after calls that AWS rejected: a generation that can't be created has failed. Any other call is made again later, after waits that grow to a
+ * quarter of an hour, and its owner is told why.
  */
 export const withRejections = (deployment: Deployment, rejections: readonly Rejection[], nowMs: number): Deployment => {
   const [first] = rejections;
@@ -15,5 +52,13 @@ export const withRejections = (deployment: Deployment, rejections: readonly Reje
     const reason = failures.get(generation.number);
     return reason && isActive(generation) ? failed(generation, reason, nowMs) : generation;
   });
-  return { ...deployment, generations, reason: first.reason };
+  const known = deployment.rejected ?? [];
+  const repeated = rejections.filter(({ call }) => !CREATIONS.has(call.kind));
+  const added = repeated.map(({ call, reason }): RejectedCall => {
+    const times = 1 + (known.find((other) => other.call === textOf(call))?.times ?? 0);
+    return { call: textOf(call), reason, times, retry_at: nowMs + waitMs(times), changes: deployment.changes };
+  });
+  const others = known.filter(({ call }) => !added.some((each) => each.call === call));
+  const noted = withRejected({ ...deployment, generations }, [...added, ...others]);
+  return failures.size > 0 ? { ...noted, reason: first.reason } : noted;
 };

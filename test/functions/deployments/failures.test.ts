@@ -269,6 +269,12 @@ test('recognizes a denied call, and removes ARNs and account ids from its text',
   expectReason({ reason: reasonOfRejection(error) }, 'access_denied', /is not authorized to perform/);
 });
 
+test('recognizes a permission that a service of AWS misses when it acts for Sluice', () => {
+  const message = 'User is missing the following permissions: sagemaker:UpdateInferenceComponentRuntimeConfig';
+  const error = Object.assign(new Error(message), { name: 'ValidationException' });
+  expectReason({ reason: reasonOfRejection(error) }, 'access_denied', /^User is missing the following permissions/);
+});
+
 test('takes a container that does not start without a single line for a fault of the image, and otherwise of the container', () => {
   const words = 'CannotStartContainerError. Please ensure the model container starts correctly.';
   expect(reasonOfFailure(words, false).code).toBe('image_not_started');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import { compileLogFilter } from '../../../infra/cost/log-filter.ts';
 import { templateOf } from '../../support/templates.ts';
 
 const operations = templateOf('operations');
@@ -99,6 +100,25 @@ describe('the alarms', () => {
       FilterPattern: Match.stringLikeRegexp('deployment_state.*failed.*quota_exceeded.*access_denied'),
       MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentFailed' })],
     });
+  });
+
+  test('DeploymentCallsRejected goes off for the first call that is made again and rejected for a reason that owners can’t fix', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"DeploymentCallsRejected"'),
+      MetricName: 'DeploymentCallRejected',
+      Threshold: 0,
+    });
+    const metric = { MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentCallRejected' })] };
+    const [filter] = Object.values(operations.findResources('AWS::Logs::MetricFilter', { Properties: metric }));
+    expect(JSON.stringify(filter?.Properties.LogGroupName)).toMatch('RefDeploymentsLogs');
+    const counts = compileLogFilter(filter?.Properties.FilterPattern);
+    const line = { message: 'aws_call_rejected', call: 'register_scaling', is_repeated: true, reason: 'access_denied' };
+    expect([
+      counts(line),
+      counts({ ...line, reason: 'weights_unreadable' }),
+      // A creation that is rejected fails the deployment.
+      counts({ ...line, is_repeated: false }),
+    ]).toEqual([true, false, false]);
   });
 
   test('GpuTimeUncharged counts GPU time without a price, and without credit to pay for it', () => {
