@@ -31,7 +31,7 @@ type OnlyWebhooks = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbo
 /** What only deployments need. */
 type DeploymentDependencies = Pick<
   CreateDependencies,
-  'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'validate' | 'reconcile'
+  'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile'
 >;
 
 export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks, BillingDependencies {

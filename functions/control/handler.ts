@@ -10,6 +10,7 @@ import { createCatalogueStore } from '../../shared/deployments/catalogue-store.t
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -79,6 +80,7 @@ const targetChecks = {
 const organizations = createOrganizationStore(accounts);
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+const catalogue = createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES });
 const ticketsTable = environmentVariable('TICKETS_TABLE');
 const ticketRows = createAccountTable(database, ticketsTable);
 const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
@@ -108,7 +110,8 @@ const dependencies: ControlDependencies = {
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
   deployments: createDeploymentStore(deploymentRows),
-  catalogue: createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES }),
+  catalogue,
+  holdStartCredit: createHoldStartCredit(database, environmentVariable('KEYS_TABLE'), catalogue),
   startTimes: createStartTimesStore(database, deploymentRows),
   modelSources: { weightsBucket: environmentVariable('WEIGHTS_BUCKET'), hubModels: environmentVariable('HUB_MODELS') === 'true' },
   region: environmentVariable('AWS_REGION'),

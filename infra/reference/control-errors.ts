@@ -6,6 +6,7 @@ import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/e
 import { Credentials } from '../../functions/control/sessions/session.ts';
 import { emailTaken } from '../../functions/control/users/user-store.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
+import { OutOfCredit } from '../../shared/gpu-time/start-credit.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InternalError, PreconditionFailed, ResourceNotFound, ServiceUnavailable } from '../../shared/http/errors.ts';
@@ -68,6 +69,7 @@ export const controlErrorReplies = {
     examples: examplesOf({
       email_taken: emailTaken(),
       instance_type_not_priced: new InstanceTypeNotPriced('ml.g5.xlarge'),
+      out_of_credit: new OutOfCredit('qwen3-8b', { neededNanos: 352_500_000n, availableNanos: 100_000_000n }),
       rollout_unfinished: new RolloutUnfinished(),
     }),
   },

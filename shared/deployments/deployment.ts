@@ -65,6 +65,9 @@ export const Generation = z.object({
 });
 export type Generation = z.infer<typeof Generation>;
 
+/** Whether a generation gets requests, or is to. */
+export const isActive = ({ status }: Pick<Generation, 'status'>): boolean => status === 'creating' || status === 'ready';
+
 /** The copies of the generation with the most traffic, by how far they are. */
 export const Progress = z.object({
   wanted: z.int().min(0),

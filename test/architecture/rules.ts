@@ -19,6 +19,7 @@ const SHARED_FOLDERS = [
   'tokens',
   'upstream',
   'admission',
+  'gpu-time',
   'usage',
   'observability',
   'payload-log',

@@ -13,6 +13,7 @@ import { transact } from '../../shared/database/transaction.ts';
 import type { Deployment } from '../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../shared/deployments/validation.ts';
+import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { accountStores } from './account-stores.ts';
 import type { TestDatabase } from './database.ts';
 import { catalogueOf } from './deployment-catalogue.ts';
@@ -42,6 +43,7 @@ export const manageDeployments = async (emulator: TestDatabase) => {
     deployments: createDeploymentStore(createAccountTable(database, emulator.tables.Deployments as string)),
     models: emulator.models,
     catalogue,
+    holdStartCredit: createHoldStartCredit(database, emulator.tables.Keys as string, catalogue),
     startTimes: { secondsOf: async () => startSeconds },
     modelSources: { weightsBucket: WEIGHTS_BUCKET, hubModels: false },
     region: 'us-east-1',

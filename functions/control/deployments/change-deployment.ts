@@ -2,6 +2,8 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { ASLEEP } from '../../../shared/deployments/state.ts';
+import { type HoldStartCredit, OutOfCredit, type StartCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { logError } from '../../../shared/logging/log.ts';
@@ -14,6 +16,7 @@ import { type DeploymentReads, toResources, visibleDeployment } from './find-dep
 export interface ChangeDependencies extends AuditDependencies, DeploymentReads {
   users: ActorChecks;
   organizations: OrganizationStore;
+  holdStartCredit: HoldStartCredit;
   /** Has the function `deployments` look at a deployment soon. */
   reconcile: (id: string) => Promise<void>;
 }
@@ -46,6 +49,18 @@ export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'rec
   }
 };
 
+const NO_CREDIT: StartCredit = { writes: [] };
+
+/** Whether a change has instances started: of a deployment that did not run, of another generation, or of more copies. */
+const startsInstances = (before: Deployment, after: Deployment): boolean => {
+  if (after.wanted !== 'running') return false;
+  if (after.state === 'pending') return true;
+  const isKnown = (number: number): boolean => before.generations.some((generation) => generation.number === number);
+  if (after.generations.some(({ number }) => !isKnown(number))) return true;
+  if (ASLEEP.includes(before.state)) return after.scale_to_zero_after_seconds === null;
+  return before.state !== 'failed' && (after.copies.min > before.copies.min || after.copies.max > before.copies.max);
+};
+
 const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deployment, change: Change): Promise<Deployment> => {
   const { action, isOpenToSuspended, apply, writes } = change;
   const { id, organization } = before;
@@ -53,19 +68,22 @@ const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deplo
   if (changed === before) return before;
   const after = { ...changed, changes: before.changes + 1, updated_at: actor.origin.nowMs };
   const audited = { action, organization, target: { type: 'deployment', id }, before: auditedFields(before), after: auditedFields(after) };
+  const { meter, writes: held } = startsInstances(before, after) ? await deps.holdStartCredit(after, actor.origin.nowMs) : NO_CREDIT;
+  const stored = { ...after, ...(meter && { meter }) };
   await commit(deps, actor.origin, audited, [
     ...deps.users.toCheckActor(actor),
     ...(isOpenToSuspended ? [] : [deps.organizations.toCheckActive(organization)]),
-    deps.deployments.toReplace(after),
+    deps.deployments.toReplace(stored),
+    ...held,
     ...((await writes?.(before)) ?? []),
   ]);
-  return { ...after, version: after.version + 1 };
+  return { ...stored, version: stored.version + 1 };
 };
 
 /**
  * Changes what the owner wants of a deployment, and has it reconciled. The row also changes without the owner, so a lost race is repeated, unless the
  * owner's part was changed by someone else.
- * @throws 403, 404, 409, 412, and what `apply` throws
+ * @throws 403, 404, 409 also without the credit to start instances, 412, and what `apply` throws
  */
 export const changeDeployment = async (
   deps: ChangeDependencies,
@@ -84,7 +102,9 @@ export const changeDeployment = async (
       if (after !== before) await reconcileSoon(deps, id);
       return (await toResources(deps, actor, [after]))[0] as DeploymentResource;
     } catch (error) {
-      if (!(error instanceof PreconditionFailed)) throw error;
+      // An equal request that came first may have taken the credit.
+      const isOvertaken = error instanceof OutOfCredit && (await deps.deployments.find(id))?.version !== before.version;
+      if (!isOvertaken && !(error instanceof PreconditionFailed)) throw error;
     }
   }
   throw new DatabaseUnavailable(new Error(`${id} changed during each of ${MAX_ATTEMPTS} attempts.`));

@@ -4,6 +4,8 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deployment.ts';
 import { CreatedMeanwhile, DeploymentExists, KeyUsed } from '../../../shared/deployments/deployment-store.ts';
+import { CreditChanged } from '../../../shared/gpu-time/credit-writes.ts';
+import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
@@ -26,7 +28,7 @@ export interface CreateDependencies extends ChangeDependencies, CheckDependencie
 /** What a creation answers: the deployment, or only the estimate if it was to validate. */
 export type Created = { deployment: DeploymentResource; estimate: Estimate | null } | { deployment: null; estimate: Estimate };
 
-/** Other deployments of the organization can be created at the same moment this often. */
+/** Other deployments of the organization can be created at the same moment, or its credit be used, this often. */
 const MAX_ATTEMPTS = 5;
 
 /** Texts of objects with the same content in any order are equal. */
@@ -106,25 +108,42 @@ const checkRoom = async ({ deployments }: CreateDependencies, organization: stri
   return toCheck;
 };
 
-/** Stores a deployment, unless the organization has as many as it may. @throws DeploymentExists, KeyUsed, 409, 503 */
+/** Stores a deployment, unless the organization has as many as it may, or no credit for it. @throws DeploymentExists, KeyUsed, 409, 503 */
 const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
   const { id, organization } = deployment;
   const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
   for (let attempt = 1; ; attempt++) {
     const toCheck = await checkRoom(deps, organization);
+    const { meter, writes: held } = await deps.holdStartCredit(deployment, actor.origin.nowMs);
     try {
       return await commit(deps, actor.origin, change, [
         ...deps.users.toCheckActor(actor),
         deps.organizations.toCheckActive(organization),
         ...(key === undefined ? [] : [deps.deployments.toUseKey(deployment, key)]),
-        ...deps.deployments.toCreate(deployment),
+        ...deps.deployments.toCreate({ ...deployment, ...(meter && { meter }) }),
+        ...held,
         deps.models.toCheckAbsent(organization, deployment.name),
         toCheck,
       ]);
     } catch (error) {
-      if (!(error instanceof CreatedMeanwhile)) throw error;
+      if (!(error instanceof CreatedMeanwhile || error instanceof CreditChanged)) throw error;
       if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
     }
+  }
+};
+
+/** The estimate with a warning if the organization's credit does not pay for a start. */
+const withCreditWarning = async (
+  { holdStartCredit }: CreateDependencies,
+  deployment: Deployment,
+  estimate: Estimate,
+): Promise<Estimate> => {
+  try {
+    await holdStartCredit(deployment, deployment.created_at);
+    return estimate;
+  } catch (error) {
+    if (!(error instanceof OutOfCredit)) throw error;
+    return { ...estimate, warnings: [...estimate.warnings, error.message] };
   }
 };
 
@@ -150,20 +169,23 @@ export const createDeployment = async (
   if (before && !validate_only) return before;
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
+  const check = (): Promise<Estimate> => checkGeneration(deps, { organization, generation, types, copies: deployment.copies, nowMs });
   if (!before) {
-    // The transaction verifies this as well; here, the errors come before the slow checks, and without a creation.
+    // The transaction verifies this and the credit as well; here, the errors come before the slow checks, and without a creation.
     if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
     await checkRoom(deps, organization);
   }
-  const estimate = await checkGeneration(deps, { organization, generation, types, copies: deployment.copies, nowMs });
-  if (validate_only) return { deployment: null, estimate };
+  if (validate_only) return { deployment: null, estimate: await withCreditWarning(deps, deployment, await check()) };
   try {
+    await deps.holdStartCredit(deployment, nowMs);
+    const estimate = await check();
     await store(deps, actor, deployment, key);
+    await reconcileSoon(deps, deployment.id);
+    return { deployment: (await toResources(deps, actor, [deployment]))[0] as DeploymentResource, estimate };
   } catch (error) {
-    const made = error instanceof DeploymentExists || error instanceof KeyUsed ? await existing() : undefined;
+    const canBeRepeated = error instanceof DeploymentExists || error instanceof KeyUsed || error instanceof OutOfCredit;
+    const made = canBeRepeated ? await existing() : undefined;
     if (!made) throw error;
     return made;
   }
-  await reconcileSoon(deps, deployment.id);
-  return { deployment: (await toResources(deps, actor, [deployment]))[0] as DeploymentResource, estimate };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
+import { copiesPerInstance, instancesFor } from '../../../shared/deployments/instances.ts';
 import { predictStart } from '../../../shared/deployments/start-times.ts';
 import type { DeploymentFindings } from '../../../shared/deployments/validation.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
@@ -43,11 +44,8 @@ interface Basis {
   nowMs: number;
 }
 
-/** Copies share an instance if it has enough accelerators. */
-const instancesFor = (copies: number, copiesPerInstance: number): number => Math.ceil(copies / copiesPerInstance);
-
 const ofInstanceType = (type: InstanceType, { copies, accelerators, findings, nowMs }: Basis): z.infer<typeof InstanceEstimate> => {
-  const perInstance = Math.floor(type.accelerators / accelerators);
+  const perInstance = copiesPerInstance(type, accelerators);
   const hourNanos = BigInt(instancePriceAt(type.prices, nowMs)?.hour_nanos ?? 0);
   const priceOf = (count: number): string => dollarsOf(hourNanos * BigInt(instancesFor(count, perInstance)));
   const quota = findings.quotas.find(({ instance_type }) => instance_type === type.id);

@@ -1,11 +1,9 @@
-import { type Deployment, type Generation, MAX_GENERATIONS } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, isActive, MAX_GENERATIONS } from '../../../shared/deployments/deployment.ts';
 import { RolloutUnfinished, WrongState } from './errors.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
 
-const isLive = ({ status }: Generation): boolean => status === 'creating' || status === 'ready';
-
 /** The generations that have, or will have, traffic: one, or two during a rollout, or none if all have failed. */
-const liveOf = ({ generations }: Deployment): Generation[] => generations.filter(isLive);
+const liveOf = ({ generations }: Deployment): Generation[] => generations.filter(isActive);
 
 /** The generation that the owner wants: the newest one, unless it failed and an older one still serves. */
 export const wantedGeneration = (deployment: Deployment): Generation =>

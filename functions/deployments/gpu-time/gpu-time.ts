@@ -3,17 +3,14 @@ import { readAllShards } from '../../../shared/admission/reservation.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { Meter } from '../../../shared/deployments/deployment.ts';
-import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { creditOf } from '../../../shared/gpu-time/credit.ts';
+import { CreditChanged, toTakeCredit } from '../../../shared/gpu-time/credit-writes.ts';
+import type { InstancePrices } from '../../../shared/gpu-time/intervals.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { InstancePrice } from '../../../shared/prices/instance-price.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
-import { creditOf } from './credit.ts';
-import { toReturnCredit, toTakeCredit } from './credit-writes.ts';
-import type { InstancePrices } from './intervals.ts';
 import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts';
-
-/** Requests of the organization have used the credit that the pass was about to take. Nothing was written. */
-class CreditChanged extends PreconditionFailed {}
+import { toReturnCredit } from './return-credit.ts';
 
 /** What was metered can't be written, and won't be until someone corrects the row. Nothing was written. */
 export class MeteringFailed extends Error {
@@ -72,7 +69,7 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
     ...events
       .toAdd(added)
       .map(({ item, refused }): Write => ({ item, ...(refused && { refused: (existing) => new MeteringFailed(refused(existing)) }) })),
-    ...draws.map(({ id, nanos }) => ({ item: toTakeCredit(keysTable, id, nanos), refused: () => new CreditChanged() })),
+    ...toTakeCredit(keysTable, draws),
     ...(returnedNanos > 0n
       ? [
           {
@@ -88,10 +85,16 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
    * @param running the instances that run now, as AWS describes them
    * @param canDraw see `repeatForCredit`
    */
-  return async ({ deployment, running, nowMs, canDraw = true }: Omit<Look, 'prices' | 'credit'>): Promise<MeterReading> => {
+  return async ({
+    deployment,
+    running,
+    nowMs,
+    isStarting = false,
+    canDraw = true,
+  }: Omit<Look, 'prices' | 'credit'>): Promise<MeterReading> => {
     const { organization, meter: before } = deployment;
     const types = new Set([...running, ...(before?.running ?? [])].map(({ instance_type }) => instance_type));
-    if (types.size === 0) return { meter: before, writes: [] };
+    if (types.size === 0 && (isStarting || !before?.held_nanos)) return { meter: before, writes: [] };
     const [prices, shards] = await Promise.all([readPrices(types), readAllShards(limiters, organization)]);
     const { meter, stop, warning, notices, ...added } = meterPass({
       deployment,
@@ -99,6 +102,7 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
       nowMs,
       prices,
       credit: creditOf(shards),
+      isStarting,
       canDraw,
     });
     for (const notice of notices) log(notice);

@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deployment, Meter, RunningInstances } from '../../../shared/deployments/deployment.ts';
+import { availableOf, type Credit, type Draw } from '../../../shared/gpu-time/credit.ts';
+import {
+  costOf,
+  endWithin,
+  type InstancePrices,
+  intervalsOf,
+  STEP_MS,
+  secondsOf,
+  wholeSecond,
+} from '../../../shared/gpu-time/intervals.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
-import { availableOf, type Credit, type Draw } from './credit.ts';
-import { costOf, endWithin, type InstancePrices, intervalsOf, secondsOf, wholeSecond } from './intervals.ts';
 import { type Charge, chargeOnly, payFromCredit } from './pay-from-credit.ts';
 
 const MINUTE_MS = 60_000;
 /** The reconciler looks at each deployment at least this often. */
 const POLL_MS = MINUTE_MS;
-/** An interval is closed at least this often, and credit is held for so long. */
-export const STEP_MS = 15 * MINUTE_MS;
 /** The owner is warned when the credit lasts for less than this, at most once in `WARN_EVERY_MS`. */
 const WARN_BEFORE_MS = 60 * MINUTE_MS;
 const WARN_EVERY_MS = 24 * 60 * MINUTE_MS;
@@ -26,6 +32,8 @@ export interface Look {
   prices: InstancePrices;
   /** Of the deployment's organization. */
   credit: Credit;
+  /** Whether it has more instances to start, for which what it holds is kept. Default: no. */
+  isStarting?: boolean;
   /** Whether credit can be taken in this pass. Default: yes. */
   canDraw?: boolean;
 }
@@ -118,7 +126,7 @@ const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, pri
  * closed. Pure: `gpu-time.ts` reads what it needs and makes the writes.
  */
 export const meterPass = (look: Look): Metered => {
-  const { deployment, nowMs, prices, credit, canDraw = true } = look;
+  const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = look;
   const seen = inOrder(look.running);
   const before: Meter = deployment.meter ?? { until: wholeSecond(nowMs), running: [], held_nanos: 0n };
   // The clock of the function that made the last look can be ahead of ours.
@@ -126,7 +134,8 @@ export const meterPass = (look: Look): Metered => {
 
   const isShort = credit.isPrepaid && before.held_nanos < costOf(before.running, prices, before.until, now + POLL_MS);
   const isDue = before.running.length > 0 && now - before.until > STEP_MS - POLL_MS;
-  if (!isShort && !isDue && isDeepStrictEqual(seen, before.running)) {
+  const isIdle = before.running.length === 0 && before.held_nanos > 0n && !isStarting;
+  if (!isShort && !isDue && !isIdle && isDeepStrictEqual(seen, before.running)) {
     const open = { meter: deployment.meter, events: [], draws: [], returnedNanos: 0n, notices: [] };
     return judgeCredit(open, availableOf(credit), look, now);
   }
@@ -138,6 +147,7 @@ export const meterPass = (look: Look): Metered => {
         heldNanos: before.held_nanos,
         nextStepNanos: costOf(running, prices, end, now + STEP_MS),
         credit,
+        keepsRest: isStarting,
         canDraw,
       })
     : chargeOnly(intervals, before.held_nanos);

@@ -1,5 +1,5 @@
-import { availableOf, type Credit, type Draw, planDraw } from './credit.ts';
-import { type Interval, sumNanos } from './intervals.ts';
+import { availableOf, type Credit, type Draw, planDraw } from '../../../shared/gpu-time/credit.ts';
+import { type Interval, sumNanos } from '../../../shared/gpu-time/intervals.ts';
 
 /** An interval, and what is charged for it. */
 export interface Charge extends Interval {
@@ -19,22 +19,30 @@ export interface Payment {
   availableNanos: bigint;
 }
 
+/** What intervals are paid from. */
+interface Means {
+  heldNanos: bigint;
+  /** What the next step costs. */
+  nextStepNanos: bigint;
+  credit: Credit;
+  /** Whether what is more than needed stays held. */
+  keepsRest: boolean;
+  /** Whether credit is taken now. */
+  canDraw: boolean;
+}
+
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
  * Pays for intervals from what is held, and holds what the next step costs. What is missing is taken from the credit, as much as there is; what is more
- * than needed is returned. If the credit ends, the oldest intervals are paid first, and the others are charged what is left.
- * @param canDraw whether credit is taken now
+ * than needed is returned, unless it is kept. If the credit ends, the oldest intervals are paid first, and the others are charged what is left.
  */
-export const payFromCredit = (
-  intervals: readonly Interval[],
-  { heldNanos, nextStepNanos, credit, canDraw }: { heldNanos: bigint; nextStepNanos: bigint; credit: Credit; canDraw: boolean },
-): Payment => {
+export const payFromCredit = (intervals: readonly Interval[], { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: Means): Payment => {
   const oldestFirst = intervals.toSorted((one, other) => one.startMs - other.startMs);
   const needed = sumNanos(intervals) + nextStepNanos;
   const draws = canDraw && needed > heldNanos ? planDraw(credit, needed - heldNanos) : [];
   const drawn = draws.reduce((sum, { nanos }) => sum + nanos, 0n);
-  const returnedNanos = heldNanos > needed ? heldNanos - needed : 0n;
+  const returnedNanos = heldNanos > needed && !keepsRest ? heldNanos - needed : 0n;
   let left = heldNanos + drawn - returnedNanos;
   const charges = oldestFirst.map((interval): Charge => {
     const chargedNanos = smaller(interval.costNanos, left);

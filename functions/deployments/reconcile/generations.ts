@@ -1,4 +1,4 @@
-import type { Deployment, Generation, Reason } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, isActive, type Reason } from '../../../shared/deployments/deployment.ts';
 import { reasonFor, reasonOfFailure } from '../reasons.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 
@@ -44,8 +44,6 @@ export const failed = (generation: Generation, reason: Reason, nowMs: number): G
 });
 
 const retired = (generation: Generation, nowMs: number): Generation => ({ ...generation, status: 'retired', ended_at: nowMs });
-
-export const isActive = ({ status }: Generation): boolean => status === 'creating' || status === 'ready';
 
 const observedStatus = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
   // The owner can end a generation, too.

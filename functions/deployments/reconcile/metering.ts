@@ -1,5 +1,11 @@
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { Deployment, InstancePhase, Meter, RunningInstances } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type InstancePhase,
+  isActive,
+  type Meter,
+  type RunningInstances,
+} from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts';
 
@@ -19,6 +25,8 @@ interface MeterLook {
   /** The instances that were just seen. */
   running: RunningInstances[];
   nowMs: number;
+  /** Whether it has more instances to start. */
+  isStarting: boolean;
   /** Whether credit can be taken. */
   canDraw: boolean;
 }
@@ -32,6 +40,13 @@ const phaseOf = (deployment: Deployment, number: number, { component }: Observed
   if ((component?.copies ?? 0) > 0) return 'serving';
   const isToServe = !isLeaving(deployment, generation) && !ASLEEP.includes(deployment.state);
   return isToServe ? 'starting' : 'draining';
+};
+
+/** Whether instances of a deployment are still to start, so that the credit which is held for them must be kept. */
+export const isStarting = ({ wanted, state, generations, scale_to_zero_after_seconds: idle, progress, copies }: Deployment): boolean => {
+  if (wanted !== 'running' || !generations.some(isActive)) return false;
+  if (generations.some(({ status }) => status === 'creating')) return true;
+  return ASLEEP.includes(state) ? idle === null : state === 'waking' || progress.ready < copies.min;
 };
 
 /** The instances of each generation that run now, whatever the deployment's state is. */

@@ -1,8 +1,7 @@
-import type { Deployment, Reason, Start } from '../../../shared/deployments/deployment.ts';
-import { inState, MAX_STARTS } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState, isActive, MAX_STARTS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP, type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
-import { isActive, startedAt } from './generations.ts';
+import { startedAt } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 import { progressOf } from './progress.ts';
 

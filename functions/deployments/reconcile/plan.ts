@@ -1,8 +1,8 @@
-import { type Deployment, inState, NO_PROGRESS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState, isActive, NO_PROGRESS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Call } from './calls.ts';
-import { failed, isActive, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
+import { failed, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
 import { nextState, type Use } from './next-state.ts';
 import { isEmpty, NOTHING, type Observed } from './observe.ts';
 import { deferRejected } from './rejections.ts';

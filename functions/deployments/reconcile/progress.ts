@@ -1,5 +1,5 @@
-import { type Deployment, NO_PROGRESS, type Progress } from '../../../shared/deployments/deployment.ts';
-import { isActive, trafficOf } from './generations.ts';
+import { type Deployment, isActive, NO_PROGRESS, type Progress } from '../../../shared/deployments/deployment.ts';
+import { trafficOf } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 
 /** How far the copies of the generation with the most traffic are; of the oldest one, while none gets any. */

@@ -4,7 +4,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
-import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, isActive, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { isTransient as isOnItsWay, SERVING } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
@@ -16,9 +16,9 @@ import { isTransient } from '../aws/errors.ts';
 import { MeteringFailed } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
-import { isActive, PASS_MS } from './generations.ts';
+import { PASS_MS } from './generations.ts';
 import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
-import { type MeterPass, runningInstances } from './metering.ts';
+import { isStarting, type MeterPass, runningInstances } from './metering.ts';
 import { isIdle, type Use } from './next-state.ts';
 import { type AwsReader, type Observed, observe } from './observe.ts';
 import { type AwsWriter, perform } from './perform.ts';
@@ -99,7 +99,7 @@ const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
 /** Meters GPU time, then plans: without credit, the deployment is stopped, until its owner starts it again. */
 const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
   const running = runningInstances(before, observed);
-  const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, canDraw });
+  const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, isStarting: isStarting(before), canDraw });
   const isStopped = stop !== undefined && before.wanted === 'running';
   const { meter: _, ...unmetered } = before;
   const metered: Deployment = {

@@ -1,6 +1,6 @@
-import { type Deployment, MAX_GENERATIONS, type Reason, type RejectedCall } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, isActive, MAX_GENERATIONS, type Reason, type RejectedCall } from '../../../shared/deployments/deployment.ts';
 import { type Call, CREATIONS } from './calls.ts';
-import { failed, isActive } from './generations.ts';
+import { failed } from './generations.ts';
 import type { Rejection } from './perform.ts';
 
 /** The first wait of a call that was rejected; each one is twice as long as the one before. */

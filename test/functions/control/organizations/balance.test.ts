@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
-import { toTakeCredit } from '../../../../functions/deployments/gpu-time/credit-writes.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { toTakeCredit } from '../../../../shared/gpu-time/credit-writes.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { runAdmin } from '../../../infra/admin/run-admin.ts';
 import { attempt, isAdmitted, makeCaller } from '../../../support/callers.ts';
@@ -54,7 +54,7 @@ test('the balance includes GPU time that was paid from credit, of deleted deploy
   const paid = [gpuTime(organization, 40n), gpuTime(organization, 2n, { started_at: NOON - 40 * 86_400_000 }), billed];
   await transact(database.database, [
     ...deps.gpuEvents.toAdd(paid),
-    { item: toTakeCredit(database.tables.Keys as string, organization, 342n) },
+    ...toTakeCredit(database.tables.Keys as string, [{ id: organization, nanos: 342n }]),
   ]);
   expect(
     isAdmitted(

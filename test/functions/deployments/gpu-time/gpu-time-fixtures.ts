@@ -1,5 +1,5 @@
-import type { InstancePrices } from '../../../../functions/deployments/gpu-time/intervals.ts';
 import type { RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 
 /** Whose seconds cost whole nano-dollars, so that no sum depends on where intervals were cut: $1.4112 and then $1.512, and $5.76 an hour. */
 export const SMALL = 'ml.g5.xlarge';

@@ -10,6 +10,7 @@ import { planSplit } from '../../../../shared/admission/split-shard.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import { createHoldStartCredit, OutOfCredit, type StartCredit } from '../../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
@@ -48,6 +49,7 @@ const Look = fc.record({
   kind: fc.constant('look' as const),
   afterMs: fc.oneof(fc.integer({ min: 1_000, max: 70_000 }), fc.integer({ min: 0, max: HOUR_MS })),
   instances: fc.integer({ min: 0, max: 2 }),
+  isStarting: fc.boolean(),
   /** How many passes are made at once. */
   passes: fc.constantFrom(1, 1, 2),
   /** Which of the database's calls is the last before a crash; `after`: it is made, but its reply is lost. */
@@ -67,6 +69,7 @@ const operation = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('settle' as const), share: fc.bigInt({ min: 0n, max: 100n }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('grant' as const), nanos: fc.bigInt({ min: -100_000_000n, max: 600_000_000n }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('split' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('start' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('prepaid' as const), isPrepaid: fc.boolean() }) },
 );
 type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;
@@ -92,16 +95,16 @@ const createWorld = async () => {
   const shards = (): Promise<LimiterItem[]> => readAllShards(limiters, organization);
   const count = (running: readonly RunningInstances[]): number => running.reduce((sum, { instances }) => sum + instances, 0);
 
-  const passOn = (line: Database, before: Deployment, running: RunningInstances[], nowMs: number): Promise<void> =>
+  const passOn = (line: Database, before: Deployment, running: RunningInstances[], isStarting: boolean): Promise<void> =>
     repeatForCredit(async (canDraw) => {
       const tables = { usageTable: database.tables.Usage as string, keysTable: database.tables.Keys as string };
       const meterPass = createMeterPass({ database: line, ...tables, pricesOf: async (type) => PRICES.get(type) ?? [] });
-      const { meter, writes } = await meterPass({ deployment: before, running, nowMs, canDraw });
+      const { meter, writes } = await meterPass({ deployment: before, running, nowMs: now, isStarting, canDraw });
       // Each look writes the row, as one that has seen something else does, so that every pass can come first.
       await transact(line, [deployments.toReplace({ ...before, ...(meter && { meter }) }), ...writes]);
     });
 
-  const look = async ({ afterMs, instances, passes, crash }: Extract<Operation, { kind: 'look' }>): Promise<void> => {
+  const look = async ({ afterMs, instances, isStarting, passes, crash }: Extract<Operation, { kind: 'look' }>): Promise<void> => {
     now += afterMs;
     const running = instances === 0 ? [] : [small(instances)];
     const before = await deployments.get(organization, id);
@@ -109,7 +112,7 @@ const createWorld = async () => {
     const faults = { random: () => 1, lostRequests: 0, lostReplies: 0 };
     const line = unreliable(deploying, { ...faults, crash: (_, when) => when === crash?.when && calls++ === crash.call });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: passes }, (_, i) => passOn(i === 0 ? line : deploying, before, running, now)),
+      Array.from({ length: passes }, (_, i) => passOn(i === 0 ? line : deploying, before, running, isStarting)),
     );
     const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     for (const failure of failures) expect(failure instanceof Crash || failure instanceof PreconditionFailed).toBe(true);
@@ -131,7 +134,7 @@ const createWorld = async () => {
       undefined,
       holdNanos,
     );
-    if (isConcurrent) await look({ kind: 'look', afterMs: 15_000, instances: 2, passes: 1, crash: undefined });
+    if (isConcurrent) await look({ kind: 'look', afterMs: 15_000, instances: 2, isStarting: false, passes: 1, crash: undefined });
     const admission = await admitting;
     if (isAdmitted(admission)) inFlight.push({ admission, holdNanos });
   };
@@ -144,6 +147,19 @@ const createWorld = async () => {
     await settle({ usage, keys: makeCaller(limiters, () => now) }, one.admission, event);
     if (one.admission.reservations.some(({ entry }) => entry.isFromCredit)) spent += costNanos;
   };
+
+  const start = async (): Promise<void> => {
+    const before = await deployments.get(organization, id);
+    const catalogue = { instanceTypes: { get: async (type: string) => ({ id: type, accelerators: 1, prices: PRICES.get(type) }) } };
+    const hold = createHoldStartCredit(database.database, database.tables.Keys as string, catalogue as never);
+    const { meter, writes } = await hold(before, now).catch((error: unknown): StartCredit => {
+      if (!(error instanceof OutOfCredit)) throw error;
+      return { writes: [] };
+    });
+    if (meter) await transact(database.database, [deployments.toReplace({ ...before, meter }), ...writes]);
+  };
+
+  const held = async (): Promise<bigint> => (await deployments.get(organization, id)).meter?.held_nanos ?? 0n;
 
   const grant = async ({ nanos }: Extract<Operation, { kind: 'grant' }>): Promise<void> => {
     grants++;
@@ -190,10 +206,10 @@ const createWorld = async () => {
     );
     for (const [i, { ended_at }] of events.entries()) expect(events[i + 1]?.started_at ?? ended_at).toBeGreaterThanOrEqual(ended_at);
   };
-  return { look, request, settle: settleOne, grant, split, prepaid, check, checkEvents };
+  return { look, request, settle: settleOne, start, grant, split, prepaid, held, check, checkEvents };
 };
 
-test(`${RUNS} × ${OPERATIONS} random looks, crashes, races with requests, settlements, grants and splits: granted = spent + held + available at every moment`, async () => {
+test(`${RUNS} × ${OPERATIONS} random looks, starts, crashes, races with requests, settlements, grants and splits: granted = spent + held + available at every moment`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const world = await createWorld();
@@ -203,8 +219,9 @@ test(`${RUNS} × ${OPERATIONS} random looks, crashes, races with requests, settl
         await world.check(next.kind);
       }
       // At last, nothing runs any more.
-      await world.look({ kind: 'look', afterMs: MINUTE_MS, instances: 0, passes: 1, crash: undefined });
+      await world.look({ kind: 'look', afterMs: MINUTE_MS, instances: 0, isStarting: false, passes: 1, crash: undefined });
       await world.check('look');
+      expect(await world.held()).toBe(0n);
       await world.checkEvents();
     }),
     { numRuns: RUNS, endOnFailure: true, seed: SEED },

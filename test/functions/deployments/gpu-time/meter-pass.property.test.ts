@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { InstancePrices } from '../../../../functions/deployments/gpu-time/intervals.ts';
 import { type Metered, meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { sized } from '../../../support/sized.ts';
 import { HOUR_MS, LARGE, MINUTE_MS, SECOND_MS, SMALL, START } from './gpu-time-fixtures.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Credit } from '../../../../functions/deployments/gpu-time/credit.ts';
-import { MAX_EVENTS, type Metered, meterPass, STEP_MS } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
+import { MAX_EVENTS, type Metered, meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { Credit } from '../../../../shared/gpu-time/credit.ts';
+import { STEP_MS } from '../../../../shared/gpu-time/intervals.ts';
 import { HOUR_MS, LARGE, MINUTE_MS, PRICE_CHANGE, PRICES, SECOND_MS, SMALL, START, small } from './gpu-time-fixtures.ts';
 
 const NO_CREDIT: Credit = { isPrepaid: false, shards: [] };
@@ -13,8 +14,9 @@ const credit = (...nanos: bigint[]): Credit => ({
 const MINUTE_NANOS = 23_520_000n;
 const STEP_NANOS = 15n * MINUTE_NANOS;
 
-const look = (meter: Meter | undefined, nowMs: number, seen: RunningInstances[], pays: Credit = NO_CREDIT): Metered =>
+const look = (meter: Meter | undefined, nowMs: number, seen: RunningInstances[], pays: Credit = NO_CREDIT, isStarting = false): Metered =>
   meterPass({
+    isStarting,
     deployment: { id: 'dep_1', organization: 'org_1', name: 'qwen3-8b', ...(meter && { meter }) },
     running: seen,
     nowMs,
@@ -198,5 +200,32 @@ describe('prepaid credit', () => {
     const { meter } = look(undefined, PRICE_CHANGE - 345 - 5 * MINUTE_MS, [small(1)], credit(100n * STEP_NANOS));
     expect(meter?.held_nanos).toBe(301n * 392_000n + (900n - 301n) * 420_000n);
     expect(STEP_MS).toBe(900_000);
+  });
+});
+
+describe('what is held for a start', () => {
+  const held: Meter = { until: START, running: [], held_nanos: 2n * STEP_NANOS };
+
+  test('is kept until the last instance runs, whatever else uses the credit, and pays for it', () => {
+    const spent = credit(0n);
+    expect(look(held, START + 5 * MINUTE_MS, [], spent, true)).toMatchObject({ meter: held, returnedNanos: 0n });
+    const first = look(held, START + 10 * MINUTE_MS, [small(1)], spent, true);
+    expect(first).toMatchObject({ meter: { held_nanos: 2n * STEP_NANOS }, draws: [], returnedNanos: 0n });
+    const second = look(first.meter, START + 11 * MINUTE_MS, [small(2)], spent);
+    expect(second).toMatchObject({ meter: { held_nanos: 2n * STEP_NANOS - MINUTE_NANOS }, events: [{ cost_nanos: MINUTE_NANOS }] });
+    expect(second.stop).toBeUndefined();
+  });
+
+  test('is returned by the first look after the start has ended without an instance', () => {
+    const ended = look(held, START + 5 * MINUTE_MS, [], credit(0n));
+    expect(ended).toMatchObject({ meter: { running: [], held_nanos: 0n }, events: [], returnedNanos: 2n * STEP_NANOS });
+    expect(look(ended.meter, START + 6 * MINUTE_MS, []).meter).toBe(ended.meter);
+  });
+
+  test('is returned when the organization no longer pays from credit', () => {
+    expect(look(held, START + MINUTE_MS, [small(1)], NO_CREDIT, true)).toMatchObject({
+      meter: { held_nanos: 0n },
+      returnedNanos: 2n * STEP_NANOS,
+    });
   });
 });

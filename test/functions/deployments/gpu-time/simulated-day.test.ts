@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createMeterPass } from '../../../../functions/deployments/gpu-time/gpu-time.ts';
-import type { InstancePrices } from '../../../../functions/deployments/gpu-time/intervals.ts';
 import { meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';

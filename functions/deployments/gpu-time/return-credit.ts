@@ -1,16 +1,5 @@
 import type { TransactItem } from '../../../shared/database/database.ts';
 
-/** The write that takes credit from a shard for something other than a request, if the shard has it and still pays from credit. */
-export const toTakeCredit = (table: string, id: string, nanos: bigint): TransactItem => ({
-  Update: {
-    TableName: table,
-    Key: { id },
-    UpdateExpression: 'SET avail = avail - :nanos',
-    ConditionExpression: 'prepaid = :true AND avail >= :nanos',
-    ExpressionAttributeValues: { ':true': true, ':nanos': nanos },
-  },
-});
-
 /** The write that returns credit to an organization's own item, whether or not it still pays from credit. */
 export const toReturnCredit = (table: string, id: string, nanos: bigint): TransactItem => ({
   Update: {

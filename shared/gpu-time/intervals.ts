@@ -1,5 +1,5 @@
-import type { RunningInstances } from '../../../shared/deployments/deployment.ts';
-import { gpuCostNanos, type InstancePrice, instancePriceAt } from '../../../shared/prices/instance-price.ts';
+import type { RunningInstances } from '../deployments/deployment.ts';
+import { gpuCostNanos, type InstancePrice, instancePriceAt } from '../prices/instance-price.ts';
 
 /** The price versions of each instance type. */
 export type InstancePrices = ReadonlyMap<string, readonly InstancePrice[]>;
@@ -15,7 +15,10 @@ export interface Interval {
 }
 
 const SECOND_MS = 1_000;
-const DAY_MS = 24 * 60 * 60 * SECOND_MS;
+const MINUTE_MS = 60 * SECOND_MS;
+/** An interval is closed at least this often, and credit is held for so long. */
+export const STEP_MS = 15 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const secondsOf = ({ startMs, endMs }: Pick<Interval, 'startMs' | 'endMs'>): number => (endMs - startMs) / SECOND_MS;
 

@@ -1,0 +1,8 @@
+import type { InstanceType } from './catalogue.ts';
+
+/** How many copies fit on an instance: they share its accelerators. */
+export const copiesPerInstance = (type: Pick<InstanceType, 'accelerators'>, acceleratorsOfCopy: number): number =>
+  Math.floor(type.accelerators / acceleratorsOfCopy);
+
+/** The instances that copies need. */
+export const instancesFor = (copies: number, perInstance: number): number => Math.ceil(copies / perInstance);
