@@ -56,6 +56,7 @@ const loadCapacity = async ({ database, createInvokeLater }: RequestClients, mod
     host,
     now,
     table: environmentVariable('DEPLOYMENTS_TABLE'),
+    keysTable: environmentVariable('KEYS_TABLE'),
     maxHeldRequests: process.env.MAX_HELD_REQUESTS,
     reconcile: (reconcile) => invokeLater(environmentVariable('DEPLOYMENTS_FUNCTION'), { reconcile }),
   });

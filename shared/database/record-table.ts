@@ -4,7 +4,7 @@ import type { Versioned } from '../http/precondition.ts';
 import { ConditionFailed, type Database } from './database.ts';
 import { getItems } from './get-items.ts';
 import { queryItems } from './query.ts';
-import type { Write } from './transaction.ts';
+import { transact, type Write } from './transaction.ts';
 
 /** The key of a row of the table `accounts`. */
 export interface Place {
@@ -26,6 +26,32 @@ interface Listing {
   prefix: string;
   newestFirst?: boolean;
 }
+
+/** Attributes of a row to set and to remove. */
+interface RowChange {
+  set: Row;
+  remove: readonly string[];
+}
+
+/** The update of the row that was read, with the next version. */
+const updateOf = (table: string, { account, record }: Place, version: number, { set, remove }: RowChange) => {
+  const changed = Object.entries({ ...set, version: version + 1 });
+  return {
+    TableName: table,
+    Key: { account, record },
+    UpdateExpression: [
+      `SET ${changed.map((_, i) => `#s${i} = :s${i}`).join(', ')}`,
+      ...(remove.length > 0 ? [`REMOVE ${remove.map((_, i) => `#r${i}`).join(', ')}`] : []),
+    ].join(' '),
+    ConditionExpression: '#version = :version',
+    ExpressionAttributeNames: {
+      '#version': 'version',
+      ...Object.fromEntries(changed.map(([name], i) => [`#s${i}`, name])),
+      ...Object.fromEntries(remove.map((name, i) => [`#r${i}`, name])),
+    },
+    ExpressionAttributeValues: { ':version': version, ...Object.fromEntries(changed.map(([, value], i) => [`:s${i}`, value])) },
+  };
+};
 
 /** Enough for ten thousand keys of the largest size. */
 const MAX_PAGES = 1_000;
@@ -114,34 +140,17 @@ export const createAccountTable = (database: Database, table: string) => ({
   },
 
   /**
-   * Changes some attributes of the row that was read and increments its version, in one write without a transaction.
-   * @returns false if another write came first
+   * Changes some attributes of the row that was read and increments its version: in one write, or in a transaction if there are others.
+   * @returns false if another write came first, of the row or of what the others need
    */
-  change: async (
-    { account, record }: Place,
-    version: number,
-    { set, remove }: { set: Row; remove: readonly string[] },
-  ): Promise<boolean> => {
-    const changed = Object.entries({ ...set, version: version + 1 });
+  change: async (place: Place, version: number, change: RowChange, others: readonly Write[] = []): Promise<boolean> => {
+    const update = updateOf(table, place, version, change);
     try {
-      await database.update({
-        TableName: table,
-        Key: { account, record },
-        UpdateExpression: [
-          `SET ${changed.map((_, i) => `#s${i} = :s${i}`).join(', ')}`,
-          ...(remove.length > 0 ? [`REMOVE ${remove.map((_, i) => `#r${i}`).join(', ')}`] : []),
-        ].join(' '),
-        ConditionExpression: '#version = :version',
-        ExpressionAttributeNames: {
-          '#version': 'version',
-          ...Object.fromEntries(changed.map(([name], i) => [`#s${i}`, name])),
-          ...Object.fromEntries(remove.map((name, i) => [`#r${i}`, name])),
-        },
-        ExpressionAttributeValues: { ':version': version, ...Object.fromEntries(changed.map(([, value], i) => [`:s${i}`, value])) },
-      });
+      if (others.length === 0) await database.update(update);
+      else await transact(database, [{ item: { Update: update }, refused: () => new PreconditionFailed() }, ...others]);
       return true;
     } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
+      if (!(error instanceof ConditionFailed || error instanceof PreconditionFailed)) throw error;
       return false;
     }
   },

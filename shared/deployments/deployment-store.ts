@@ -6,7 +6,7 @@ import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
-import { Deployment, inState } from './deployment.ts';
+import { Deployment, inState, type Meter } from './deployment.ts';
 
 /** The index with every deployment that is not deleted. */
 export const LIVE_INDEX = 'live';
@@ -121,13 +121,18 @@ export const createDeploymentStore = (table: AccountTable) => {
 
     /**
      * Wakes a deployment that is asleep, if nothing was written since it was read: of any number of callers, one.
+     * @param held the credit that it needs, and the meter that then holds it
      * @returns the deployment if this call woke it
      */
-    wake: async (deployment: Deployment, nowMs: number): Promise<Deployment | undefined> => {
-      const waking = { ...inState(deployment, 'waking', nowMs), wake: { started_at: nowMs } };
+    wake: async (
+      deployment: Deployment,
+      nowMs: number,
+      { meter, writes }: { meter?: Meter; writes: readonly Write[] } = { writes: [] },
+    ): Promise<Deployment | undefined> => {
+      const waking = { ...inState(deployment, 'waking', nowMs), wake: { started_at: nowMs }, ...(meter && { meter }) };
       const { state, state_since, transitions, wake } = waking;
-      const change = { set: { state, state_since, transitions, wake }, remove: ['reason'] };
-      const isWoken = await table.change(placeOf(deployment.id), deployment.version, change);
+      const change = { set: { state, state_since, transitions, wake, ...(meter && { meter }) }, remove: ['reason'] };
+      const isWoken = await table.change(placeOf(deployment.id), deployment.version, change, writes);
       return isWoken ? { ...waking, version: deployment.version + 1 } : undefined;
     },
 

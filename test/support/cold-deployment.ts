@@ -13,10 +13,12 @@ import type { Database } from '../../shared/database/database.ts';
 import { DatabaseUnavailable } from '../../shared/database/outage.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
+import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { type Deployment, inState, NO_PROGRESS } from '../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { awsNameOf } from '../../shared/deployments/names.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
+import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -160,6 +162,7 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
       host: { scope },
       models,
       deployments: createDeploymentStore(records),
+      holdStartCredit: createHoldStartCredit(database, tables.Keys as string, createCatalogueStore(records)),
       startTimes: createStartTimesStore(database, records),
       waiting: createWaitingStore(database, tables.Deployments as string, mostHeld),
       reconcile: async (id) => void reconciled.push(id),

@@ -1,11 +1,12 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
 import { type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
+import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting } from './errors.ts';
+import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting, WakeUnpaid } from './errors.ts';
 import { type Place, type PlaceDependencies, takePlace } from './place.ts';
 import { predict } from './predict.ts';
 import { createProgressComments } from './progress-comments.ts';
@@ -42,7 +43,7 @@ export interface CapacityOf {
    * Wakes the deployment if it is asleep, and waits until it is the request's turn. Yields comments about the progress.
    * @param attempt which invocation follows; before each after the first one it waits a little longer
    * @returns the model with its current targets
-   * @throws 503 `deployment_waking`, `deployment_not_ready` or `no_capacity`
+   * @throws 503 `deployment_waking`, `deployment_not_ready` or `no_capacity`; 429 `insufficient_quota` if credit does not pay for a wake
    */
   ready: (attempt: number) => AsyncGenerator<string, Model>;
 }
@@ -90,11 +91,21 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       }
     };
 
+    const awaken = async (asleep: Deployment): Promise<Deployment | undefined> => {
+      try {
+        return await wake(deps, asleep);
+      } catch (error) {
+        if (!(error instanceof OutOfCredit)) throw error;
+        // On the serverless host, the caller is not of the organization whose credit it is.
+        throw isOnDemand ? new WakeUnpaid(name, error) : new DeploymentStopped(host, name, asleep);
+      }
+    };
+
     /** The deployment as it is now, awake; during an outage as it was last seen. */
     const look = async (): Promise<Deployment> => {
       await unlessOutage(async () => {
         seen = await deployments.find(deploymentId);
-        if (seen && isOurs(seen) && isAsleep(seen)) seen = await wake(deps, seen);
+        if (seen && isOurs(seen) && isAsleep(seen)) seen = await awaken(seen);
       });
       if (!seen || !isOurs(seen)) throw new DeploymentStopped(host, name, undefined);
       if (!isUsable(seen)) throw new DeploymentStopped(host, name, seen);

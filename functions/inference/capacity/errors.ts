@@ -1,5 +1,6 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { type PredictedStart, wakeOf } from '../../../shared/deployments/start-times.ts';
+import type { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../shared/http/wait-headers.ts';
@@ -49,6 +50,21 @@ export class DeploymentBusy extends ApiError {
       param: 'model',
       message: `The ${kindOf(host)} '${name}' is in service, but was busy with earlier requests for as long as this one waited. Try again shortly.`,
       headers: waitHeaders(BUSY_RETRY_MS),
+    });
+  }
+}
+
+/** The deployment sleeps, and the credit of its organization does not pay for a start: 429, as for a request that costs more than what is left. */
+export class WakeUnpaid extends ApiError {
+  constructor(name: string, cause: OutOfCredit) {
+    super({
+      cause,
+      status: 429,
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+      param: 'model',
+      message: `The deployment '${name}' sleeps, and can't be woken. ${cause.message}`,
+      headers: { 'x-should-retry': 'false' },
     });
   }
 }

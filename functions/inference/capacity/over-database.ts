@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../../shared/deployments/start-times-store.ts';
+import { createHoldStartCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { type Capacity, type CapacityDependencies, createCapacity } from './capacity.ts';
 import { createWaitingStore } from './waiting-store.ts';
 
@@ -13,15 +15,18 @@ interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 're
   database: Database;
   /** The name of the table `deployments`. */
   table: string;
+  /** The name of the table `keys`. */
+  keysTable: string;
   maxHeldRequests: string | undefined;
 }
 
 /** What the inference function does for requests whose deployment has no capacity. Loaded when there is one: this module is not small. */
-export const capacityOverDatabase = ({ database, table, maxHeldRequests, ...own }: Own): Capacity => {
+export const capacityOverDatabase = ({ database, table, keysTable, maxHeldRequests, ...own }: Own): Capacity => {
   const records = createAccountTable(database, table);
   return createCapacity({
     ...own,
     deployments: createDeploymentStore(records),
+    holdStartCredit: createHoldStartCredit(database, keysTable, createCatalogueStore(records)),
     startTimes: createStartTimesStore(database, records),
     waiting: createWaitingStore(database, table, Number(maxHeldRequests ?? DEFAULT_MAX_HELD_REQUESTS)),
     wait: async (ms, signal) => delay(ms, undefined, { signal }),
