@@ -54,6 +54,24 @@ test('a deployment needs weights, and weights without code', async () => {
   expect(await create()).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('model.py') } } });
 });
 
+test('a prepaid organization creates a deployment once its credit pays for 15 minutes of it, which are held', async () => {
+  const { organization, owner } = await newTenant('Prepaid');
+  const { token } = await control.asAdmin();
+  await upload(organization, 'config.json');
+  await control.done('PUT', `/v1/organizations/${organization}/limits`, { token, body: { prepaid: true } });
+  const create = () => control.call('POST', '/v1/deployments', { token: owner.token, body: bodyOf(organization) });
+  const grant = (amount: string) =>
+    control.done('POST', `/v1/organizations/${organization}/credit-grants`, { token, body: { amount, reason: 'test' } });
+  const balance = () => control.done('GET', `/v1/organizations/${organization}/balance`, { token });
+  await grant('0.35');
+  expect(await create()).toMatchObject({ status: 409, body: { error: { code: 'out_of_credit' } } });
+  await grant('0.0025');
+  const created = await create();
+  expect(created.status).toBe(201);
+  expect(await balance()).toMatchObject({ granted: '0.3525', available: '0', drift: '0' });
+  await control.done('DELETE', `/v1/deployments/${created.body.id}`, { token: owner.token });
+});
+
 test('two organizations with the same served name neither see nor reach each other’s deployment', async () => {
   const acme = await newTenant('Acme');
   const other = await newTenant('Other');

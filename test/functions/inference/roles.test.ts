@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { growOrganization } from '../../../functions/inference/admission/grow-organization.ts';
+import { wake } from '../../../functions/inference/capacity/wake.ts';
 import { shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { createHoldStartCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { makeCaller } from '../../support/callers.ts';
+import { catalogueOf } from '../../support/deployment-catalogue.ts';
+import { storeDeployment } from '../../support/deployments.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { newId } from '../../support/new-id.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../support/pipeline.ts';
@@ -41,6 +49,26 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     store = pipeline.idempotencyAt(Date.now) as typeof store;
     expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
     expect(await events()).toHaveLength(1);
+  });
+
+  test('waking a deployment whose organization pays from credit', async () => {
+    const { database } = pipeline;
+    const line = await database.as(name);
+    const organization = newId('organization');
+    await limitOrganization(database.limiters, organization, { isPrepaid: true });
+    await database.limiters.addGrant(organization, 1, 1_000_000_000n);
+    const { instanceTypes } = catalogueOf(database);
+    const type = await instanceTypes.get('ml.g5.xlarge');
+    const prices = [{ version: 'price_1', effective_at: 0, hour_nanos: 1_200_000_000 }];
+    if (type) await transact(database.database, [instanceTypes.toReplace({ ...type, prices })]);
+    const asleep = await storeDeployment(database, { organization, state: 'scaled_to_zero' });
+    const records = createAccountTable(line, database.tables.Deployments as string);
+    const holdStartCredit = createHoldStartCredit(line, database.tables.Keys as string, createCatalogueStore(records));
+    const woken = await wake(
+      { deployments: createDeploymentStore(records), holdStartCredit, reconcile: async () => undefined, now: Date.now },
+      asleep,
+    );
+    expect(woken).toMatchObject({ state: 'waking', meter: { held_nanos: 300_000_000n } });
   });
 
   test('splitting the limiter of an organization', async () => {
