@@ -48,6 +48,8 @@ const REPEATED = 10;
 const LOGINS_REFUSED = 100;
 /** The age of the oldest event that is not rolled up. Batches wait for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
+/** Longer than the longest wait before a rejected call is made again, so that the alarm doesn't end in between. */
+const REJECTED_AGAIN = Duration.minutes(20);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -194,7 +196,7 @@ export class OperationsStack extends Stack {
     alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED);
     alarms.without('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
     alarms.above('DeploymentsFailed', failedDeployments, 0);
-    alarms.above('DeploymentCallsRejected', rejectedCalls, 0);
+    alarms.above('DeploymentCallsRejected', rejectedCalls.with({ period: REJECTED_AGAIN }), 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
     const ofTickets = addTicketAlarms(alarms, support.function);

@@ -102,11 +102,13 @@ describe('the alarms', () => {
     });
   });
 
-  test('DeploymentCallsRejected goes off for the first call that is made again and rejected for a reason that owners can’t fix', () => {
+  test('DeploymentCallsRejected goes off for the first call that is made again and rejected for a reason that owners can’t fix, and stays on while it is', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmDescription: Match.stringLikeRegexp('"DeploymentCallsRejected"'),
       MetricName: 'DeploymentCallRejected',
       Threshold: 0,
+      // Longer than any wait between two of them, which is at most 15 minutes.
+      Period: 20 * 60,
     });
     const metric = { MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentCallRejected' })] };
     const [filter] = Object.values(operations.findResources('AWS::Logs::MetricFilter', { Properties: metric }));
