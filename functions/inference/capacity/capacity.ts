@@ -4,6 +4,7 @@ import { type DeploymentState, SERVING } from '../../../shared/deployments/state
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting, WakeUnpaid } from './errors.ts';
@@ -96,6 +97,7 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
         return await wake(deps, asleep);
       } catch (error) {
         if (!(error instanceof OutOfCredit)) throw error;
+        logInfo('wake_unpaid', { deployment: asleep.id, org_id: asleep.organization });
         // On the serverless host, the caller is not of the organization whose credit it is.
         throw isOnDemand ? new WakeUnpaid(name, error) : new DeploymentStopped(host, name, asleep);
       }

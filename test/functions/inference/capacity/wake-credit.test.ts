@@ -10,6 +10,7 @@ const STEP = 300_000_000n;
 /** More than the requests of these tests hold. */
 const FOR_REQUESTS = 1_000_000n;
 
+let logged: jest.SpiedFunction<typeof process.stdout.write>;
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;
 beforeAll(async () => {
   cold = await startColdDeployments();
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => cold.close());
 beforeEach(() => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  logged = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
 const payFromCredit = async ({ organization }: Pick<ColdWorld, 'organization'>, nanos: bigint): Promise<void> => {
@@ -59,7 +60,7 @@ test('the credit for its first 15 minutes is held with the wake, once, however m
   expect(await available(world)).toBe(FOR_REQUESTS);
 });
 
-test('callers of a published deployment are not told about the credit of its organization', async () => {
+test('callers of a published deployment are not told about the credit of its organization, but the operator is', async () => {
   const world = await cold.createWorld({ scope: 'serverless', publishedAs: 'shared-model' });
   const { ask } = await world.createEnvironment({}, { org: 'org_caller' });
   await payFromCredit(world, 0n);
@@ -67,6 +68,10 @@ test('callers of a published deployment are not told about the credit of its org
   expect([reply.statusCode, errorOf(reply).code]).toEqual([503, 'deployment_not_ready']);
   expect(errorOf(reply).message).not.toMatch(/credit/);
   expect(await world.row()).toMatchObject({ state: 'scaled_to_zero' });
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ message: 'wake_unpaid', deployment: world.deployment.id, org_id: world.organization }),
+  );
 });
 
 test('a deployment of an organization that pays by invoice wakes as before', async () => {
