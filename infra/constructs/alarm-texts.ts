@@ -92,6 +92,10 @@ export const alarmTexts = {
     'A deployment failed for a reason that its owner cannot fix.',
     'The organization has no deployment until you act.',
   ),
+  DeploymentCallsRejected: ticket(
+    'AWS rejects a call for a deployment for a reason that its owner cannot fix.',
+    'The deployment keeps its least copies whatever its load, or neither sleeps nor wakes.',
+  ),
   GpuTimeUncharged: page('Instances of a deployment ran and were not charged in full.', 'AWS charges for time that no customer pays for.'),
   TicketsUnanswered: ticket('The first answer to a ticket is late.', 'A promise to a customer is broken.'),
   TicketsUnresolved: ticket('A ticket has waited for support for too long.', 'A promise to a customer is broken.'),
