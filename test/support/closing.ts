@@ -18,7 +18,7 @@ import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { newTimedId } from '../../shared/ids/id.ts';
-import { newRequestId } from '../../shared/ids/request-id.ts';
+import { newRequestId, requestTimeMs } from '../../shared/ids/request-id.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import type { Price } from '../../shared/prices/price.ts';
@@ -126,6 +126,9 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
     dependencies,
     /** The tasks that were sent. */
     sent,
+    /** The starts of the ten minutes in which a key with one shard has events. */
+    partitionsOf: (keyId: string): number[] =>
+      [...used].flatMap((place) => (place.startsWith(`${keyId} `) ? [Number(place.split(' ')[1])] : [])),
 
     addKey: async (
       organization: string,
@@ -161,7 +164,7 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
         ...facts,
       };
       const [requestId = ''] = event.request_id.split('#', 1);
-      used.add(bucketOf(event.key_id, requestId, shards, event.admitted_at));
+      used.add(bucketOf(event.key_id, requestId, shards, requestTimeMs(requestId)));
       await transact(database.database, [stores.usage.toPut(event, shards)]);
       await noteUse(database, event.key_id, event.admitted_at);
       return event;
@@ -186,7 +189,7 @@ export const createClosing = async (database: TestDatabase, bucket: TestBillingF
     rollUp: async (events: readonly UsageEvent[]): Promise<void> => {
       const rows = new Map<string, Parameters<typeof stores.totals.put>[0]>();
       for (const event of events) {
-        const startMs = Date.parse(dayOf(event.admitted_at));
+        const startMs = Date.parse(dayOf(requestTimeMs(event.request_id)));
         const place = { organization: event.org_id, span: 'day' as const, detail: 'model' as const, startMs };
         const names = { model: event.model ?? null, route: null, deployment: null };
         const id = JSON.stringify([place, names]);

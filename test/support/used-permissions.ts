@@ -11,10 +11,7 @@ const folder = (): string | undefined => process.env.SLUICE_TEST_PERMISSIONS;
 export const isChecked = (): boolean => folder() !== undefined;
 
 /** The path of the running suite under `test/`. */
-const suite = (): string => {
-  const { expect } = globalThis as { expect?: { getState(): { testPath?: string } } };
-  return path.relative(path.join(ROOT, 'test'), expect?.getState().testPath ?? '');
-};
+const suite = (): string => path.relative(path.join(ROOT, 'test'), process.env.SLUICE_TEST_SUITE ?? '');
 
 /** `<role> <action> <resource>` */
 export const permissionId = ({ role, action, resource }: { role: string; action: string; resource: string }): string =>

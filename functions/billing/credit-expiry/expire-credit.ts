@@ -12,6 +12,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
 import { OutOfTime } from '../close/read-day.ts';
 import { progressOf } from '../close/read-days.ts';
 import { remainingOfGrants } from './credit-consumption.ts';
@@ -39,36 +40,49 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nanos
 /** What a look at an expiry removes, or returns if it is negative; and the next look, if there must be one. */
 interface Look {
   nanos: bigint;
+  /** False: nothing is to be written. */
+  hasChanged: boolean;
   next: ExpiryCheck | undefined;
 }
+
+/** What is held for requests that arrived before an expiry, and under which the days are kept that are read after that. */
+interface Held {
+  nanos: bigint;
+  reader: string;
+}
+
+/**
+ * Reads the limiters before the events, because a hold is released after its event was written. If a request is settled while days are read, what is
+ * held differs at the next try, and they are read again.
+ */
+const readHeld = async ({ limiters }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
+  const nanos = heldForRequests(await readAllShards(limiters, organization), expiresAtMs);
+  return { nanos, reader: `expiry-${number}-${looks + 1}-${nanos}` };
+};
 
 /**
  * What was left of a grant when it expired, as far as that is certain: what is held for requests that arrived before counts as used until they are
  * settled.
  */
-const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, heldNanos: bigint): Promise<bigint> => {
+const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, held: Held): Promise<bigint> => {
   const { organization, number, expiresAtMs, looks } = check;
   const firstMs = Math.min(...entries.map(({ granted_at }) => granted_at));
   const range = { fromMs: firstMs - (firstMs % DAY_MS), toMs: expiresAtMs };
-  const costs = await prepaidCostsByDay(deps, organization, range, readerOf(check));
-  const lastDay = new Date(expiresAtMs - DAY_MS).toISOString().slice(0, 10);
-  costs.set(lastDay, (costs.get(lastDay) ?? 0n) + heldNanos);
+  const costs = await prepaidCostsByDay(deps, organization, range, held.reader);
+  const lastDay = dayOf(expiresAtMs - DAY_MS);
+  costs.set(lastDay, (costs.get(lastDay) ?? 0n) + held.nanos);
   const left = remainingOfGrants(entries, costs, expiresAtMs).get(number) ?? 0n;
-  logInfo('credit_expiry', { organization, grant: number, look: looks + 1, left_nanos: left, held_nanos: heldNanos });
+  logInfo('credit_expiry', { organization, grant: number, look: looks + 1, left_nanos: left, held_nanos: held.nanos });
   return left;
 };
 
-/** Under which the days are kept that are read for a look. */
-const readerOf = ({ number, looks }: ExpiryCheck): string => `expiry-${number}-${looks + 1}`;
-
-/** Computes what is to be done. The limiters are read before the events: a hold is released after its event was written. */
-const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck): Promise<Look> => {
+/** Computes what is to be done. */
+const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, before: Held): Promise<Look> => {
   const { organization, number, expiresAtMs } = check;
   const nowMs = deps.now();
-  const earlier = heldForRequests(await readAllShards(deps.limiters, organization), expiresAtMs);
   const isComputed = nowMs >= check.checkAtMs;
   const expired = -sum(entries.filter(({ expired_grant }) => expired_grant === number).map(({ amount_nanos }) => amount_nanos));
-  const missing = isComputed ? (await remainingNanos(deps, entries, check, earlier)) - expired : check.owedNanos;
+  const missing = isComputed ? (await remainingNanos(deps, entries, check, before)) - expired : check.owedNanos;
 
   const shards = await readAllShards(deps.limiters, organization);
   const nanos = missing < 0n ? missing : min(missing, positive(sum(shards.map(availableNanosOf))));
@@ -76,9 +90,10 @@ const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: Expi
   const held = missing === nanos ? 0n : heldForRequests(shards) + (await heldForDeployments(deps.deployments, organization));
   const owedNanos = min(missing - nanos, held);
   const settledMs = expiresAtMs + SETTLED_AFTER_MS;
-  const checkAtMs = !isComputed ? check.checkAtMs : earlier > 0n ? nowMs : nowMs < settledMs ? settledMs : NEVER_MS;
+  const checkAtMs = !isComputed ? check.checkAtMs : before.nanos > 0n ? nowMs : nowMs < settledMs ? settledMs : NEVER_MS;
   const isDone = owedNanos === 0n && checkAtMs === NEVER_MS;
-  return { nanos, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };
+  const hasChanged = isComputed || owedNanos !== check.owedNanos;
+  return { nanos, hasChanged, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };
 };
 
 /** The writes that end a look. */
@@ -113,11 +128,11 @@ const writeEntry =
     await commit(deps, systemOrigin('billing', deps.now()), change, writes);
   };
 
-const expire = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
+const expire = async (deps: ExpireCredit, check: ExpiryCheck, before: Held): Promise<void> => {
   const { organization, number, expiresAtMs } = check;
   const entries = await Array.fromAsync(deps.credit.list(organization));
-  const look = await lookAt(deps, entries, check);
-  if (look.next?.owedNanos === check.owedNanos && look.next.checkAtMs === check.checkAtMs) return;
+  const look = await lookAt(deps, entries, check, before);
+  if (!look.hasChanged) return;
   if (look.nanos === 0n) return transact(deps.database, toEndLook(deps, check, look.next));
   const entry = {
     organization,
@@ -134,15 +149,17 @@ const expire = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => 
 /** Looks at an expiry. If the time ends, what was read is kept, and another task continues. */
 const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
   const { organization } = check;
-  const before = await progressOf(deps, organization, readerOf(check));
+  const held = await readHeld(deps, check);
+  const progress = (): Promise<string> => progressOf(deps, organization, held.reader);
+  const before = await progress();
   try {
-    await expire(deps, check);
+    await expire(deps, check, held);
   } catch (error) {
     if (error instanceof AlreadyExpired) return;
     if (!(error instanceof OutOfTime)) throw error;
-    const progress = await progressOf(deps, organization, readerOf(check));
-    if (progress === before) throw error;
-    await deps.tasks.send({ task: 'expire', organization }, deps.now(), `${readerOf(check)}.${progress}`);
+    const after = await progress();
+    if (after === before) throw error;
+    await deps.tasks.send({ task: 'expire', organization }, deps.now(), `${held.reader}.${after}`);
   }
 };
 

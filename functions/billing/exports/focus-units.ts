@@ -4,7 +4,7 @@ import { COST_AND_USAGE, type CostAndUsageRow, linesOf } from '../focus/columns.
 import { invoiceCharges, timeCharges, tokenCharges } from '../focus/cost-and-usage.ts';
 import { addTime, addTokens, type TimeGroup, type TokenGroup } from '../focus/day-groups.ts';
 import { issued } from '../focus/invoice-detail.ts';
-import type { Charged } from '../focus/line-groups.ts';
+import { type Charged, placesOfLines } from '../focus/line-groups.ts';
 import { createPriceBook } from '../focus/price-book.ts';
 import { eventsOf, type PieceDependencies } from './unit-events.ts';
 import type { Unit } from './units.ts';
@@ -36,7 +36,7 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
     summed = month;
     if (current?.month === month) return current;
     const found = (await deps.invoices.ofMonth(organization, month)).find(({ state }) => state === 'issued' || state === 'paid');
-    current = { account, month, invoice: found && issued(found) };
+    current = { account, month, invoice: found && issued(found), places: placesOfLines(found?.lines ?? []) };
     return current;
   };
 

@@ -27,6 +27,8 @@ export interface BilledMonth {
   account: Account;
   month: string;
   invoice: IssuedInvoice | undefined;
+  /** The places of the invoice's lines, from 0, by their groups. */
+  places: ReadonlyMap<string, readonly number[]>;
 }
 
 /** A charge that becomes a row; `columns` are those that follow from nothing else. */

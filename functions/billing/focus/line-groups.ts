@@ -62,15 +62,22 @@ export const groupOfLine = (line: InvoiceLine): GroupId | undefined => {
   return kind === 'tokens' || kind === 'gpu_time' || kind === 'metering_difference' ? usageGroup(line) : undefined;
 };
 
+/** The places of an invoice's lines, from 0, by their groups. A month has a row for each day and key, so its lines are not searched for each. */
+export const placesOfLines = (lines: readonly InvoiceLine[]): Map<GroupId, number[]> => {
+  const places = new Map<GroupId, number[]>();
+  for (const [place, line] of lines.entries()) {
+    const group = groupOfLine(line);
+    if (group !== undefined) places.set(group, [...(places.get(group) ?? []), place]);
+  }
+  return places;
+};
+
 /** The place of a group's line on the invoice, from 0. @param isLine which of the group's lines */
 export const findLine = (
-  { invoice }: BilledMonth,
+  { invoice, places }: BilledMonth,
   group: GroupId,
   isLine: (line: InvoiceLine) => boolean = () => true,
-): number | undefined => {
-  const place = invoice?.lines.findIndex((line) => groupOfLine(line) === group && isLine(line)) ?? -1;
-  return place === -1 ? undefined : place;
-};
+): number | undefined => places.get(group)?.find((place) => isLine(invoice?.lines[place] as InvoiceLine));
 
 /** Whether a group was rated again after its month was closed: a later invoice has its charges, as corrections. */
 export const isBilledLater = (billed: BilledMonth, group: GroupId, ratedFrom: string | null): boolean =>

@@ -66,7 +66,8 @@ describe('the function billing', () => {
 
   test('loads each rule with its first task', () => {
     const { start } = bundleFiles(named('billing')[0] as LambdaFunction);
-    const rules = /\/functions\/billing\/(close\/close-month|render\/render-document|alerts\/evaluate|credit-expiry|rerate|meters\/export)/;
+    const rules =
+      /\/functions\/billing\/(close\/close-month|render\/render-document|alerts\/evaluate|credit-expiry\/expire|rerate|meters\/export)/;
     expect(sourcesOf(start).filter((source) => rules.test(source))).toEqual([]);
   });
 

@@ -37,7 +37,7 @@ describe('the configuration', () => {
       tokenizer: 100,
       control: 20,
       deployments: 10,
-      billing: 10,
+      billing: 26,
       notifications: 10,
       'ondemand-inference': 200,
       'ondemand-catalog': 20,

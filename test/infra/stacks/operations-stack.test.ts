@@ -104,7 +104,7 @@ describe('the alarms', () => {
 
   test('DeploymentCallsRejected goes off for the first call that is made again and rejected for a reason that owners can’t fix, and stays on while it is', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmDescription: Match.stringLikeRegexp('"DeploymentCallsRejected"'),
+      AlarmName: 'sluice-operations-DeploymentCallsRejected',
       MetricName: 'DeploymentCallRejected',
       Threshold: 0,
       // Longer than any wait between two of them, which is at most 15 minutes.

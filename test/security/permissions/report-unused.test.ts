@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { AggregatedResult, Config } from '@jest/reporters';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { readRecordedUses, recordUses } from '../../support/used-permissions.ts';
 import { DOCUMENT, readNamed } from './document.ts';
 import { chooseSuites, type Uses } from './exercised.ts';
 import { readGrants } from './grants.ts';
@@ -54,6 +55,14 @@ const errorOf = async ({
   } as unknown as AggregatedResult);
   return reporter.getLastError()?.message;
 };
+
+test('what a suite uses is recorded under its path, which the page names', () => {
+  const into = path.join(folder.path, 'uses');
+  mkdirSync(into);
+  process.env.SLUICE_TEST_PERMISSIONS = into;
+  recordUses([{ kind: 'used', role: 'role', action: 'sqs:SendMessage', resource: 'queue' }]);
+  expect([...readRecordedUses(into).values()]).toEqual([new Set(['security/permissions/report-unused.test.ts'])]);
+});
 
 test('a run in which each permission is used where the page says passes', async () => {
   expect(named.size).toBeGreaterThan(200);

@@ -17,6 +17,9 @@ type TestRunner = (
 const require = createRequire(import.meta.url);
 const { default: runWithCircus } = require('jest-circus/runner') as { default: TestRunner };
 
+/** The path of the running suite, for what records what suites do. */
+const SUITE_VARIABLE = 'SLUICE_TEST_SUITE';
+
 /** Loads a module of Jest anew, because it holds the tests of one suite. */
 const requireAnew = (file: string): unknown => {
   delete require.cache[file];
@@ -51,6 +54,7 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
  * it knows again and again, which takes 45 s of CPU for 9,500 of them.
  */
 const run: TestRunner = (globalConfig, config, environment, runtime, testPath) => {
+  process.env[SUITE_VARIABLE] = testPath;
   const suite = openSuite();
   const native: JestRuntime = Object.assign(Object.create(runtime), {
     requireInternalModule: requireAnew,

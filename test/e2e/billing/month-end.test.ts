@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closableAt, monthOf, nextMonth } from '../../../shared/billing/month.ts';
+import { controlOf } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+let run: TestRun;
+beforeAll(async () => {
+  run = await startTestRun('--queue-delay-ms', '100');
+});
+afterAll(async () => {
+  await run.close();
+});
+
+test('the hourly look has the first month of an organization closed, and its end the next one', async () => {
+  const createdMs = Date.now();
+  const { id } = await controlOf(run).createOrganization();
+  const months = [monthOf(createdMs), nextMonth(monthOf(createdMs))];
+  const offset_seconds = Math.ceil((closableAt(months[1] as string) - createdMs) / 1_000);
+  await run.controlFunctions('clock', { offset_seconds });
+
+  const event = JSON.stringify({ source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} });
+  const reply = await fetch(`${run.lambda_endpoint}/2015-03-31/functions/billing/invocations`, { method: 'POST', body: event });
+  expect(reply.headers.get('x-amz-function-error')).toBeNull();
+  const closed = () =>
+    readFileSync(path.join(run.state, 'logs', 'billing.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"month_closed"') && line.includes(id))
+      .map((line) => (JSON.parse(line) as { month: string }).month);
+  await eventually(async () => closed().length >= months.length, 'both months are closed');
+  expect(closed()).toEqual(months);
+});
