@@ -3,6 +3,7 @@ import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
 import { type Closing, closingOf, createClosing, MODEL } from '../../../support/closing.ts';
@@ -369,7 +370,7 @@ describe('usage that comes after its month was closed', () => {
 describe('the totals that are stored beside the events', () => {
   test('are compared: a difference is logged by day and changes nothing', async () => {
     const event = await usage('2026-10-02');
-    await closing.rollUp([event, { ...event, admitted_at: at('2026-10-07') }]);
+    await closing.rollUp([event, { ...event, request_id: newRequestId(at('2026-10-07')) }]);
     await close();
     const [line = '{}'] = logged('totals_differ');
     expect(JSON.parse(line)).toMatchObject({
