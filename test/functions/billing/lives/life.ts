@@ -291,10 +291,9 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       }
     },
 
-    /** Makes the invoice of the last closed month void, if it has one that nothing was built on. */
+    /** Makes the last issued invoice void, if nothing was built on it. */
     voidLast: async (): Promise<void> => {
-      const { last_closed_month: last } = await closing.billedMonths.getState(organization);
-      const invoice = last && (await closing.invoices.ofMonth(organization, last)).find(({ state }) => state === 'issued');
+      const invoice = (await invoices()).findLast(({ state }) => state === 'issued');
       if (!invoice) return;
       const restored = await closing.billedMonths.toRestore(invoice).catch(() => undefined);
       if (!restored) return;

@@ -116,7 +116,7 @@ const take = async (life: Life, of: Step): Promise<void> => {
     case 'void':
       return life.voidLast();
     case 'old correction': {
-      // Usage that is older than its totals is billed as a correction, whose invoice becomes void.
+      // Usage that is older than its totals is billed as a correction. A month without usage is closed, and then the correction's invoice becomes void.
       await life.use(4_000, false);
       await life.advance(life.now() + 5 * 31 * DAY_MS);
       await life.closeMonths(inOrder, undefined);
@@ -125,6 +125,7 @@ const take = async (life: Life, of: Step): Promise<void> => {
       await life.advance(life.now() + 31 * DAY_MS);
       await life.closeMonths(inOrder, undefined);
       await life.advance(life.now() + 31 * DAY_MS);
+      await life.closeMonths(inOrder, undefined);
       return life.voidLast();
     }
   }
