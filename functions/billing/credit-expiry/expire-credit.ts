@@ -53,11 +53,11 @@ interface Held {
 
 /**
  * Reads the limiters before the events, because a hold is released after its event was written. If a request is settled while days are read, what is
- * held differs at the next try, and they are read again.
+ * held differs at the next try, and they are read again; so they are on another day, when an expiry has waited for totals.
  */
-const readHeld = async ({ limiters }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
+const readHeld = async ({ limiters, now }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
   const nanos = heldForRequests(await readAllShards(limiters, organization), expiresAtMs);
-  return { nanos, reader: `expiry-${number}-${looks + 1}-${nanos}` };
+  return { nanos, reader: `expiry-${number}-${looks + 1}-${nanos}-${dayOf(now())}` };
 };
 
 /**

@@ -194,6 +194,18 @@ describe('usage that comes late', () => {
     expect(await amountsOf(organization)).toEqual([-24n]);
   });
 
+  test('is counted when it comes while an expiry waits for totals for days', async () => {
+    const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
+    await spend(organization, LAST_DAY - 1, 6n * DOLLAR);
+    await expect(expireCredit(depsOf(), { organization })).rejects.toThrow('The totals of 2026-10-18');
+    await spend(organization, LAST_DAY, 3n * DOLLAR);
+    await addAvailable(organization, -3n * DOLLAR);
+    const totals = { [LAST_DAY - 1]: 6n * DOLLAR, [LAST_DAY]: 3n * DOLLAR };
+    await expireCredit({ ...depsOf(totals), now: () => SETTLED_AT + DAY_MS }, { organization });
+    expect(await amountsOf(organization)).toEqual([-21n]);
+    expect(await dueAt(organization, SETTLED_AT + 30 * DAY_MS)).toEqual([]);
+  });
+
   test('is returned by an entry when what was left is computed again, after two days', async () => {
     const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }]);
     await expireCredit(depsOf(), { organization });
