@@ -76,6 +76,13 @@ const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], che
   return left;
 };
 
+/** When what was left is computed again, after it was computed. */
+const nextCheckMs = (expiresAtMs: number, held: Held, nowMs: number): number => {
+  if (held.nanos > 0n) return nowMs;
+  const settledMs = expiresAtMs + SETTLED_AFTER_MS;
+  return nowMs < settledMs ? settledMs : NEVER_MS;
+};
+
 /** Computes what is to be done. */
 const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, before: Held): Promise<Look> => {
   const { organization, number, expiresAtMs } = check;
@@ -89,8 +96,7 @@ const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: Expi
   // What was spent after the expiry is not taken away a second time, so only what is held can be owed.
   const held = missing === nanos ? 0n : heldForRequests(shards) + (await heldForDeployments(deps.deployments, organization));
   const owedNanos = min(missing - nanos, held);
-  const settledMs = expiresAtMs + SETTLED_AFTER_MS;
-  const checkAtMs = !isComputed ? check.checkAtMs : before.nanos > 0n ? nowMs : nowMs < settledMs ? settledMs : NEVER_MS;
+  const checkAtMs = isComputed ? nextCheckMs(expiresAtMs, before, nowMs) : check.checkAtMs;
   const isDone = owedNanos === 0n && checkAtMs === NEVER_MS;
   const hasChanged = isComputed || owedNanos !== check.owedNanos;
   return { nanos, hasChanged, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };

@@ -9,9 +9,10 @@ import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../../shared
 import type { Rerate } from '../../../../shared/billing/rerate.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
 import { createCreditStore, type Grant, isGrant } from '../../../../shared/credit/credit-store.ts';
-import { type Database, TransactionCanceled } from '../../../../shared/database/database.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { Conflict } from '../../../../shared/http/errors.ts';
 import { newRequestId, requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { costNanos, type Price } from '../../../../shared/prices/price.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
@@ -295,11 +296,13 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
     voidLast: async (): Promise<void> => {
       const invoice = (await invoices()).findLast(({ state }) => state === 'issued');
       if (!invoice) return;
-      const restored = await closing.billedMonths.toRestore(invoice).catch(() => undefined);
-      if (!restored) return;
-      await transact(database.database, [closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]).catch((error: unknown) => {
-        if (error instanceof TransactionCanceled) throw error;
-      });
+      try {
+        const restored = await closing.billedMonths.toRestore(invoice);
+        await transact(database.database, [closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
+      } catch (error) {
+        // A later invoice builds on it.
+        if (!(error instanceof Conflict)) throw error;
+      }
     },
 
     /** Nanos of credit: granted, spent, expired, held and available. */
