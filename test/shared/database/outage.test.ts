@@ -37,6 +37,7 @@ describe('when DynamoDB', () => {
   test.each([
     ['throttles', 400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException'],
     ['fails', 500, 'com.amazonaws.dynamodb.v20120810#InternalServerError'],
+    ['fails with a name that nobody knows', 500, 'com.amazonaws.dynamodb.v20120810#DiskOnFire'],
   ])('%s persistently, the caller gets a 503 with Retry-After', async (_, status, __type) => {
     answer = { status, body: JSON.stringify({ __type, message: 'internals of AWS' }) };
     expect(await admitOver(port())).toMatchObject({

@@ -25,6 +25,18 @@ describe('a counter counts like an encoding of the whole text', () => {
     );
   });
 
+  test('even if a part begins the text and comes again after a special token', () => {
+    const json = sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') });
+    const { createCounter } = load(json);
+    fc.assert(
+      fc.property(anyText, (part) => {
+        const text = `${part}<s>${part}`;
+        expect(createCounter().count(text)).toBe(encodedLength(json, text));
+      }),
+      { numRuns: sized(40, 150) },
+    );
+  });
+
   test('that Hugging Face’s tokenizers 0.23.3 in Rust does, where a normalized token follows itself', () => {
     expect(load(sentencePiece()).createCounter().count('<mark><mark>')).toBe(7);
     expect(load(sentencePiece()).createCounter().count('<s><mark><mark>')).toBe(8);
