@@ -11,9 +11,10 @@ export const AuditEntry = z.object({
   organization: z.string().nullable().meta({ description: 'The organization whose log has this entry; null for the platform’s log.' }),
   target: z.object({ type: z.string(), id: z.string() }).meta({ description: 'The resource that was changed.' }),
   reason: z.string().nullable(),
-  changes: z
-    .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
-    .meta({ description: 'The fields that changed, with their old and new values. Never contains secrets.' }),
+  changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })).meta({
+    description:
+      'The fields that changed, with their old and new values. Never contains secrets; a text that customers write has the value `[not recorded]`.',
+  }),
   request_id: z.string().nullable(),
   ip_address: z.string().nullable().meta({ description: 'IP address of the client. Only admins can see the addresses of admins.' }),
 });

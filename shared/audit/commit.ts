@@ -20,15 +20,21 @@ export interface AuditedChange {
   /** The resource before and after the change, as callers see it. The log records the fields that differ. */
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
+  /** Fields with a customer's own words. The log is never deleted, so it records that they changed and not what they say. */
+  texts?: readonly string[];
 }
 
 /** Bookkeeping fields, which the log leaves out. */
 const UNRECORDED = new Set(['version', 'no_content_version', 'no_content_pending', 'updated_at', 'last_used_at', 'last_login_at']);
 
-const changesOf = ({ before = {}, after = {} }: AuditedChange): AuditEntry['changes'] => {
+/** What stands for a text that the log doesn't have. */
+const WITHHELD = '[not recorded]';
+
+const changesOf = ({ before = {}, after = {}, texts = [] }: AuditedChange): AuditEntry['changes'] => {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].filter((name) => !UNRECORDED.has(name) && !isDeepStrictEqual(before[name], after[name]));
-  return Object.fromEntries(changed.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]));
+  const recorded = (name: string, value: unknown = null): unknown => (value !== null && texts.includes(name) ? WITHHELD : value);
+  return Object.fromEntries(changed.map((name) => [name, { from: recorded(name, before[name]), to: recorded(name, after[name]) }]));
 };
 
 const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: AuditedChange): AuditEntry => ({

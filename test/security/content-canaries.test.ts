@@ -3,7 +3,8 @@ import { controlRoutes } from '../../functions/control/routes.ts';
 import { type Control, controlOf } from '../support/control.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
-import { createCanaries, type Planted } from './canaries/canaries.ts';
+import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
+import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
 import { readPlaces } from './canaries/places.ts';
 import { canaryRoutes, generatingRoutes } from './canaries/requests.ts';
 
@@ -11,6 +12,7 @@ const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 
 let run: TestRun;
 let control: Control;
+let organization: string;
 let token: string;
 /** The API keys of an organization with an owner, who can switch its payload log on. */
 let serverlessKey: string;
@@ -21,7 +23,7 @@ const canaries = createCanaries();
 beforeAll(async () => {
   run = await startTestRun('--batch-window-ms', '50');
   control = controlOf(run);
-  const { id: organization } = await control.createOrganization();
+  ({ id: organization } = await control.createOrganization());
   ({ token } = await control.createUser({ role: 'owner', organization }));
   for (const model of (await run.models.list('serverless')).values()) await run.models.put(organization, model);
   const limits = { requests_per_minute: 20_000, tokens_per_minute: 100_000_000, concurrency: 64 };
@@ -131,11 +133,14 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
 /** Sends canaries to each route of the control plane, where they are mostly wrong, and as the free text of some resources. */
 const useControlPlane = async (): Promise<void> => {
   const admin = (await control.asAdmin()).token;
-  const resource = (what: string): string => canaries.plant(what, 'table Accounts', 'table Audit');
   const { done, call } = control;
-  await done('POST', '/v1/organizations', { token: admin, body: { name: resource('the name of an organization') } });
-  const metadata = { [resource('a metadata key of an API key')]: resource('a metadata value of an API key') };
-  await done('POST', '/v1/api-keys', { token, body: { name: resource('the name of an API key'), metadata } });
+  const texts: readonly Place[] = ['table Accounts', 'table Billing', 'table Notifications', 'table Observability', 'table Tickets'];
+  await writeCustomerTexts(
+    control,
+    { admin, owner: token, support: await control.createUser({ role: 'support' }), organization },
+    (what) => canaries.plant(what, 'table Audit', ...texts),
+    (what) => canaries.plant(what, ...texts),
+  );
   const search = new URLSearchParams({
     user: canaries.plant('a user in a search'),
     [`metadata[${canaries.plant('a key in a search')}]`]: canaries.plant('a value in a search'),
@@ -187,6 +192,7 @@ test('content is nowhere but in the payload log, while that is on, and in stored
     );
   expect(foundIn('table Responses')).toContain('input of stored-responses, whole, with the log off');
   expect(foundIn('table Audit')).toContain('the name of an organization');
+  for (const action of ACTIONS_WITH_TEXTS) expect(places.get('table Audit')).toContain(action);
   for (const place of ['file logs/inference.log', 'file logs/ondemand-inference.log', 'file logs/control.log', 'telemetry'])
     expect([place, places.get(place)]).toEqual([place, expect.stringMatching(/req_/)]);
 

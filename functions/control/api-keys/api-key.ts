@@ -51,6 +51,9 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
+/** The fields whose words are not in the audit log. */
+export const AUDITED_TEXTS = ['metadata'] as const;
+
 /** An API key in the `accounts` table: without the facts in its limiter items, but with their number. */
 export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;

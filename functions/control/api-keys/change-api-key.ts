@@ -12,7 +12,7 @@ import { Conflict } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { toLimits } from '../limits/limits.ts';
-import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } from './api-key.ts';
+import { type ApiKey, type ApiKeyUpdate, type ApiKeyWithSecret, AUDITED_TEXTS, type Rotation, type StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 import { settingsOf } from './key-settings.ts';
@@ -87,7 +87,8 @@ const change = async (
   const after: StoredApiKey = { ...before, ...fields, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
   const { organization, id } = before;
   const wire = await toWire(deps.limiters, after);
-  const audited = { action, organization, target: { type: 'api_key', id }, before: { ...before }, after: { ...after } };
+  const target = { type: 'api_key', id };
+  const audited = { action, organization, target, before: { ...before }, after: { ...after }, texts: AUDITED_TEXTS };
   await commit(deps, actor.origin, audited, [...deps.users.toCheckActor(actor), deps.apiKeys.toReplace(after), ...writes]);
   if (after.shards > MAX_CHANGED_AT_ONCE) await deps.limiters.spread(id, actor.origin.nowMs);
   return { ...wire, version: after.version + 1 };

@@ -11,7 +11,7 @@ import type { PayloadLogStore } from '../../../shared/payload-log/settings-store
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
-import { type ApiKeyWithSecret, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
+import { type ApiKeyWithSecret, AUDITED_TEXTS, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import { type QuotaDependencies, toCountKey } from './key-quota.ts';
@@ -106,7 +106,7 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   };
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);
-  const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire };
+  const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire, texts: AUDITED_TEXTS };
   // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A crash leaves items that nothing uses.
   for (let start = MAX_CHANGED_AT_ONCE; start < items.length; start += MAX_WRITES)
     await transact(

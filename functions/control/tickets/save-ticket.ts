@@ -46,13 +46,14 @@ const lineOf = (actor: Actor, { action, before, after, audience }: TicketChange)
   };
 };
 
-/** What the audit log has: no texts of messages. An organization does not see what only concerns support. */
+/** What the audit log has: no texts of the ticket, which are deleted with it. An organization does not see what only concerns support. */
 const auditedChange = ({ action, before, after, audience }: TicketChange): AuditedChange => ({
   action,
   organization: audience === 'everyone' ? after.organization : null,
   target: { type: 'ticket', id: after.id },
   ...(before && { before: recorded(before, audience) }),
   after: recorded(after, audience),
+  texts: ['subject'],
 });
 
 /** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 412 */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
@@ -54,11 +55,22 @@ export const visibleWebhook = async (
   return webhook;
 };
 
-/** What the audit log has of a webhook: no secrets. A URL can have one in its query, so only its address is recorded. */
-const recorded = ({ url, types, description, enabled, disabled_reason }: Webhook) => {
-  const { origin, pathname } = new URL(url);
-  return { url: origin + pathname, types, description, enabled, disabled_reason };
+/** The origin of a URL and a hash of the rest: a path or a query can be a secret, as those of Slack, Discord and Teams are. */
+const recordedUrl = (url: string): string => {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}/[sha256:${createHash('sha256')
+    .update(pathname + search)
+    .digest('hex')}]`;
 };
+
+/** What the audit log has of a webhook: no secrets. */
+const recorded = ({ url, types, description, enabled, disabled_reason }: Webhook) => ({
+  url: recordedUrl(url),
+  types,
+  description,
+  enabled,
+  disabled_reason,
+});
 
 interface Change {
   action: string;
@@ -82,6 +94,7 @@ const save = (
       target: { type: 'webhook', id },
       ...(before && { before: recorded(before) }),
       ...(after && { after: recorded(after) }),
+      texts: ['description'],
     },
     [...deps.users.toCheckActor(actor), ...writes],
   );

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
@@ -143,10 +144,22 @@ test('a creation shows the secret once: it is in no list, no later reply, no aud
   for (const hidden of [secret, rotated.body.secret]) expect(JSON.stringify([replies, data, lines])).not.toContain(hidden);
 });
 
-test('the audit log has no query of a URL, which can be a secret', async () => {
-  await create({ url: `${URL}?token=abc` });
+test('the audit log has the origin of a URL and a hash of its path and query, which can be secrets, and no description', async () => {
+  const rest = '/services/T0/B0/x7Qf?token=abc';
+  const { id } = await create({ url: `https://hooks.example.com${rest}`, description: 'For Ada' });
+  await send('updateWebhook', { id, body: { url: 'https://hooks.example.com/services/T0/B0/other', description: null } });
   const { data } = await stores.audit.list(organization, { limit: 100 });
-  expect(data.find(({ action }) => action === 'webhook.created')?.changes.url).toEqual({ from: null, to: URL });
+  const changesOf = (action: string) => data.find((entry) => entry.action === action && entry.target.id === id)?.changes;
+  const recorded = `https://hooks.example.com/[sha256:${createHash('sha256').update(rest).digest('hex')}]`;
+  expect(changesOf('webhook.created')).toMatchObject({
+    url: { from: null, to: recorded },
+    description: { from: null, to: '[not recorded]' },
+  });
+  expect(changesOf('webhook.updated')).toEqual({
+    url: { from: recorded, to: expect.stringMatching(/^https:\/\/hooks\.example\.com\/\[sha256:[0-9a-f]{64}\]$/) },
+    description: { from: '[not recorded]', to: null },
+  });
+  expect(JSON.stringify(data)).not.toMatch(/x7Qf|abc|B0|Ada/);
 });
 
 test.each([
