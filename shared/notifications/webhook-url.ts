@@ -8,6 +8,9 @@ const HTTP_PORT = 80;
 /** Lower ports belong to other protocols, such as mail, which could take a request for something else. */
 const FIRST_FREE_PORT = 1_024;
 
+/** What is between the slashes and the path: user name and password, which can be empty, host and port. */
+const AUTHORITY = /^[^:]*:[\\/]*([^\\/?#]*)/;
+
 /** The port that a URL names or implies. */
 export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(port));
 
@@ -18,10 +21,12 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]
 export const urlFault = (networks: Networks, text: string): string | undefined => {
   if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text))
     return `expected an https URL of at most ${MAX_URL_CHARACTERS} characters, such as "https://example.com/webhooks"`;
+  // The parser drops or encodes these, so that the URL would not be the one that is shown.
+  if (/[\s\p{Cc}]/u.test(text)) return 'expected no spaces, tabs or line breaks in the URL';
   const url = new URL(text);
   const isHttp = url.protocol === 'http:' && networks.hasExemptions;
   if (url.protocol !== 'https:' && !isHttp) return 'expected a URL that begins with https://';
-  if (url.username !== '' || url.password !== '') return 'expected no user name and password in the URL';
+  if (AUTHORITY.exec(text)?.[1]?.includes('@')) return 'expected no user name and password in the URL';
   if (url.hash !== '') return 'expected no fragment (#) in the URL';
   const port = portOf(url);
   if (port < FIRST_FREE_PORT && port !== HTTPS_PORT && !(isHttp && port === HTTP_PORT))

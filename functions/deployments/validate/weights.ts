@@ -7,10 +7,11 @@ const S3_URI = /^s3:\/\/([a-z0-9.-]{3,63})\/(.+\/)$/;
 /** A page has up to 1,000 keys; a model has some hundred files. */
 const MAX_PAGES = 5;
 
-/** Files that the runtime's image executes: handlers, and packages to install. */
-const isCode = (path: string): boolean => path.startsWith('code/') || path === 'model.py' || path === 'requirements.txt';
+/** Files that an image executes, or obeys: handlers, packages to install, and the settings of DJL Serving, one of which lets a model bring code. */
+const CODE = ['model.py', 'requirements.txt', 'serving.properties'];
+const isCode = (path: string): boolean => path.startsWith('code/') || CODE.includes(path);
 
-const CODE_ADVICE = 'Remove code/, model.py and requirements.txt, or ask your administrator to allow code for this deployment.';
+const CODE_ADVICE = `Remove code/, ${CODE.slice(0, -1).join(', ')} and ${CODE.at(-1)}, or ask your administrator to allow code for this deployment.`;
 
 /** The keys below a prefix, without the prefix. undefined: too many. */
 const listKeys = async (client: S3Client, bucket: string, prefix: string): Promise<string[] | undefined> => {

@@ -112,8 +112,9 @@ const send = (url: URL, address: string, { headers, body }: Message, signal: Abo
 export const createPost =
   ({ networks, resolveHost, random, ca, totalMs = TOTAL_MS }: PostDependencies) =>
   async (target: string, message: Message): Promise<PostResult> => {
-    if (urlFault(networks, target) !== undefined) return failure('url_refused');
-    const url = new URL(target);
+    const url = URL.parse(target);
+    // As the parser reads it: earlier releases stored URLs with tabs and empty user names.
+    if (!url || urlFault(networks, url.href) !== undefined) return failure('url_refused');
     const signal = AbortSignal.timeout(totalMs);
     const addresses = await resolveHost(hostOf(url), signal);
     if (addresses.length === 0) return failure(signal.aborted ? 'timed_out' : 'dns_failed');

@@ -168,6 +168,9 @@ test.each([
   'https://[fd00:ec2::254]/',
   'https://user:secret@example.com/',
   'https://example.com:25/',
+  'https://@example.com/',
+  'https://exam\tple.com/',
+  'https://example.com/a\nb',
   'x',
 ])('%s is rejected with 400, at a creation and at an update', async (url) => {
   const { id } = await create();

@@ -54,6 +54,7 @@ test.each([
   ['an archive', ['model.tar.gz'], /has no config\.json/],
   ['a handler', [...FILES, 'model.py'], /contains code \(model\.py\)/],
   ['packages to install', [...FILES, 'requirements.txt'], /contains code/],
+  ['settings of DJL Serving, which can allow code', [...FILES, 'serving.properties'], /contains code \(serving\.properties\)/],
   ['a folder of code', [...FILES, 'code/inference.py'], /contains code/],
   ['more files than it can look at', Array.from({ length: 5_001 }, (_, i) => `part-${i}`), /more than 5,000 files/],
 ])('rejects %s, and says what to do', async (_, files, message) => {

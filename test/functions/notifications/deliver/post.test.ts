@@ -181,6 +181,11 @@ describe('an address', () => {
     expect(await poster(['127.0.0.1', '8.8.8.8'])('http://receiver.test/', message)).toEqual({ status: null, error: 'url_refused' });
   });
 
+  test('is looked up for a URL with a tab or an empty user name, which earlier releases accepted', async () => {
+    for (const url of ['https://rece\tiver.test/', 'https://@receiver.test/'])
+      expect(await poster(['10.0.0.1'])(url, message)).toEqual({ status: null, error: 'address_refused' });
+  });
+
   test.each([
     'https://[::1]/',
     'https://2852039166/',
