@@ -12,8 +12,9 @@ export class TemplateRefused extends Error {
 export class TemplateFailed extends TemplateRefused {
   override readonly name = 'TemplateFailed';
 
-  constructor(cause: unknown) {
-    super('it cannot be rendered with these messages, tools and tool call arguments.', { cause });
+  /** @param words what is wrong, as callers read it */
+  constructor(cause: unknown, words = 'it cannot be rendered with these messages, tools and tool call arguments.') {
+    super(words, { cause });
   }
 }
 

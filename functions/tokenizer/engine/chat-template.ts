@@ -1,5 +1,6 @@
 import { TemplateFailed, TemplateRefused } from '../../../shared/tokens/errors.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
+import { MAX_STEPS, TooManySteps } from '../jinja/budget.ts';
 import { parseTemplate } from '../jinja/nodes.ts';
 import { createTemplate, RaisedByTemplate } from '../jinja/template.ts';
 import { detectContentFormat } from './content-format.ts';
@@ -13,6 +14,8 @@ export type SpecialTokens = Record<string, string>;
  * @throws TemplateRefused if the template rejects the prompt, TemplateFailed if rendering fails
  */
 export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?: boolean }) => string;
+
+const TOO_MANY_STEPS = `it needs more than ${MAX_STEPS.toLocaleString('en-US')} steps to render them. Send fewer messages, or ask your administrator for a simpler template.`;
 
 /** Names of the language, which variables of a request can't replace. */
 const RESERVED = new Set(['range', 'namespace', 'dict', 'raise_exception', 'strftime_now']);
@@ -37,7 +40,8 @@ export const createRenderPrompt = (source: string, specialTokens: SpecialTokens)
         ['add_generation_prompt', addGenerationPrompt],
       ]);
     } catch (error) {
-      throw error instanceof RaisedByTemplate ? new TemplateRefused(error.message) : new TemplateFailed(error);
+      if (error instanceof RaisedByTemplate) throw new TemplateRefused(error.message);
+      throw error instanceof TooManySteps ? new TemplateFailed(error, TOO_MANY_STEPS) : new TemplateFailed(error);
     }
   };
 };

@@ -1,7 +1,11 @@
+import { spend, spendOnSearch, spendOnText } from './budget.ts';
 import { isNumber, itemsOf, LazyItems, SafeText, toNumber, typeOf, type Value } from './values.ts';
 
-const areItemsEqual = (left: readonly Value[], right: readonly Value[]): boolean =>
-  left.length === right.length && left.every((item, index) => isEqual(item, right[index]));
+const areItemsEqual = (left: readonly Value[], right: readonly Value[]): boolean => {
+  if (left.length !== right.length) return false;
+  spend(left.length);
+  return left.every((item, index) => isEqual(item, right[index]));
+};
 
 const plainOf = (value: Value): Value => (value instanceof SafeText ? value.text : value);
 
@@ -18,11 +22,13 @@ export const isEqual = (left: Value, right: Value): boolean => {
   const others = itemsOf(right);
   if (items && others) return areItemsEqual(items, others);
   if (!(left instanceof Map && right instanceof Map) || left.size !== right.size) return false;
+  spend(left.size);
   return [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key)));
 };
 
 /** Compares texts by code points; JavaScript compares by UTF-16 units. */
 const compareTexts = (left: string, right: string): number => {
+  spendOnText(left.length + right.length);
   const a = left.isWellFormed() ? Buffer.from(left) : left;
   const b = right.isWellFormed() ? Buffer.from(right) : right;
   if (typeof a === 'object' && typeof b === 'object') return a.compare(b);
@@ -51,10 +57,14 @@ export const isIn = (item: Value, container: Value): boolean => {
   if (container === undefined) return false;
   if (container instanceof Map) return container.has(item);
   if (typeof container === 'string') {
-    if (typeof item === 'string') return container.includes(item);
+    if (typeof item === 'string') {
+      spendOnSearch(container, item);
+      return container.includes(item);
+    }
     throw new Error(`'in <string>' requires string as left operand, not ${typeOf(item)}.`);
   }
   const items = container instanceof LazyItems ? container.take() : itemsOf(container);
   if (!items) throw new Error(`argument of type '${typeOf(container)}' is not iterable.`);
+  spend(items.length);
   return items.some((other) => isEqual(item, other));
 };

@@ -5,6 +5,7 @@ import { operators, sign } from './operators.ts';
 import type { Scope } from './scope.ts';
 import type { Filter } from './sequence-filters.ts';
 import { tests } from './tests.ts';
+import { spendOnValue } from './value-budget.ts';
 import { type Arguments, type Dict, isTrue, iterate, Tuple, type Value } from './values.ts';
 
 /** Evaluates an expression with the variables of a scope. */
@@ -138,7 +139,10 @@ const filterOf = (name: string): Filter => {
   };
   return filter ?? fail;
 };
-const callFilter = (name: string, value: Value, args: Arguments): Value => filterOf(name)(value, args, callFilter);
+const callFilter = (name: string, value: Value, args: Arguments): Value => {
+  spendOnValue(value);
+  return filterOf(name)(value, args, callFilter);
+};
 
 /** Compiles a filter with its arguments. */
 export const compileFilter = (node: Identifier | Call): ((value: Value, scope: Scope) => Value) => {
@@ -153,6 +157,15 @@ export const compileFilter = (node: Identifier | Call): ((value: Value, scope: S
 
 /** Compiles an expression. @throws Error for a construct that can't be evaluated as Jinja does */
 export const compile = (node: Expression): Evaluate => {
+  const evaluate = compileNode(node);
+  return (scope) => {
+    const value = evaluate(scope);
+    spendOnValue(value);
+    return value;
+  };
+};
+
+const compileNode = (node: Expression): Evaluate => {
   switch (node.type) {
     case 'IntegerLiteral': {
       const value = BigInt(node.value);

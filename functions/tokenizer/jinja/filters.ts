@@ -1,4 +1,5 @@
 import { withParameters } from './arguments.ts';
+import { spendOnText } from './budget.ts';
 import { compare } from './compare.ts';
 import { formatPercent } from './format.ts';
 import { toJson } from './json.ts';
@@ -18,9 +19,15 @@ const onText = (call: (text: string) => Value): Filter => plain((value) => call(
 /** The characters after which Jinja's `title` begins a new word. */
 const WORD = /[^-\s({[<]+/g;
 
+const spaces = (count: number): string => {
+  const characters = Math.max(0, count);
+  spendOnText(characters);
+  return ' '.repeat(characters);
+};
+
 const indentOf = (indent: Value): string | undefined => {
   if (indent === undefined || indent === null) return undefined;
-  return typeof indent === 'string' ? indent : ' '.repeat(Math.max(0, toInteger(indent, 'indent')));
+  return typeof indent === 'string' ? indent : spaces(toInteger(indent, 'indent'));
 };
 
 const separatorsOf = (value: Value, hasIndent: boolean): readonly [string, string] => {
@@ -38,15 +45,20 @@ const writeJson = filter(['ensure_ascii', 'indent', 'separators', 'sort_keys'], 
 
 /** Indents all lines of a text, but not the first one and blank ones unless the arguments say so. */
 const indentLines = (text: string, width: Value, first: Value, blank: Value): string => {
-  const margin = typeof width === 'string' ? width : ' '.repeat(width === undefined ? 4 : toInteger(width, 'width'));
+  const margin = typeof width === 'string' ? width : spaces(width === undefined ? 4 : toInteger(width, 'width'));
   const lines = splitLines(`${text}\n`);
+  spendOnText(margin.length * lines.length);
   const indented = lines.map((line, index) => (index > 0 && (line !== '' || isTrue(blank)) ? margin + line : line)).join('\n');
   return isTrue(first) ? margin + indented : indented;
 };
 
+/** Less than a number can have bits. */
+const MAX_DIGITS = 1_000;
+
 const toInt = (value: Value, fallback: Value): Value => {
   if (isNumber(value)) return typeof value === 'number' ? (Number.isFinite(value) ? BigInt(Math.trunc(value)) : fallback) : toNumber(value);
   const text = typeof value === 'string' ? strip(value) : '';
+  if (text.length > MAX_DIGITS) throw new Error(`An int can have at most ${MAX_DIGITS} digits.`);
   if (/^[+-]?\d+$/.test(text)) return BigInt(text.replace('+', ''));
   return text !== '' && Number.isFinite(Number(text)) ? BigInt(Math.trunc(Number(text))) : fallback;
 };

@@ -1,4 +1,5 @@
 import { withParameters } from './arguments.ts';
+import { spend } from './budget.ts';
 import { print } from './print.ts';
 import { strftime } from './strftime.ts';
 import { textOf } from './text.ts';
@@ -15,6 +16,7 @@ const range = withParameters(
     if (step === 0) throw new Error('range() arg 3 must not be zero');
     const length = Math.max(0, Math.ceil((stop - start) / step));
     if (length > MAX_RANGE) throw new Error(`Range too big. The sandbox blocks ranges larger than ${MAX_RANGE}.`);
+    spend(length);
     return Array.from({ length }, (_, index) => BigInt(start + index * step));
   },
   1,

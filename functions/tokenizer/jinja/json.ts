@@ -1,5 +1,7 @@
+import { spendOnText } from './budget.ts';
 import { isEqual } from './compare.ts';
 import { print, printFloat } from './print.ts';
+import { spendOnItems } from './value-budget.ts';
 import { type Dict, itemsOf, typeOf, type Value } from './values.ts';
 
 const TOKEN = /[[\]{}]|-?\d[\d.eE+-]*|true|false|null/y;
@@ -103,7 +105,11 @@ const byKey = ([left]: readonly [Value, Value], [right]: readonly [Value, Value]
 
 /** Writes a value as Python's `json.dumps`. @throws Error for a value that JSON can't express, such as Undefined */
 export const toJson = (value: Value, style: JsonStyle, margin = '\n'): string => {
-  if (typeof value === 'string') return printText(value, style);
+  if (typeof value === 'string') {
+    spendOnText(value.length);
+    return printText(value, style);
+  }
+  spendOnItems(value);
   if (typeof value === 'number') return printNumber(value);
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   const { indent, separators, sortKeys } = style;

@@ -1,3 +1,4 @@
+import { spend } from './budget.ts';
 import { compile, type Evaluate } from './expressions.ts';
 import { type Parameter, type Statement, walk } from './nodes.ts';
 import { Scope } from './scope.ts';
@@ -64,6 +65,7 @@ export const compileMacro = (
   };
 
   return (scope) => (args) => {
+    spend(1);
     const inner = new Scope(scope);
     bind(inner, args);
     return render(inner);

@@ -1,3 +1,4 @@
+import { spend, spendOnPower, spendOnText } from './budget.ts';
 import { compare, isEqual, isIn } from './compare.ts';
 import { formatPercent } from './format.ts';
 import { print } from './print.ts';
@@ -61,8 +62,12 @@ const multiply: Operator = (left, right) => {
   if (isNumber(items)) return multiplyNumbers(left, right);
   const count = Math.max(0, toInteger(times, 'The number of repetitions'));
   if (count > MAX_REPETITIONS) throw new Error(`At most ${MAX_REPETITIONS} repetitions are supported.`);
-  if (typeof items === 'string') return items.repeat(count);
+  if (typeof items === 'string') {
+    spendOnText(items.length * count);
+    return items.repeat(count);
+  }
   if (!itemsOf(items)) throw unsupported('*', left, right);
+  spend((itemsOf(items)?.length ?? 0) * count);
   const repeated = Array.from({ length: count }, () => itemsOf(items) as readonly Value[]).flat();
   return items instanceof Tuple ? new Tuple(repeated) : repeated;
 };
@@ -71,7 +76,9 @@ const power = arithmetic(
   '**',
   (a, b) => {
     if (b > MAX_EXPONENT) throw new Error(`An exponent can be at most ${MAX_EXPONENT}.`);
-    return b < 0n ? Number(a) ** Number(b) : a ** b;
+    if (b < 0n) return Number(a) ** Number(b);
+    spendOnPower(a, b);
+    return a ** b;
   },
   (a, b) => a ** b,
 );

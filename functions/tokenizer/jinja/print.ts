@@ -1,3 +1,5 @@
+import { spendOnText } from './budget.ts';
+import { spendOnItems } from './value-budget.ts';
 import { isTrue, LazyItems, Namespace, SafeText, Tuple, typeOf, type Value } from './values.ts';
 
 /** Python prints a float with an exponent from here on, and below 0.0001. */
@@ -35,7 +37,11 @@ const quote = (text: string): string => {
 /** Python's `repr(value)`. @throws Error for functions, namespaces and generators: Python prints their addresses */
 const represent = (value: Value): string => {
   if (value === undefined) return 'Undefined';
-  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'string') {
+    spendOnText(value.length);
+    return quote(value);
+  }
+  spendOnItems(value);
   if (Array.isArray(value)) return `[${value.map(represent).join(', ')}]`;
   if (value instanceof Tuple) return `(${value.items.map(represent).join(', ')}${value.items.length === 1 ? ',' : ''})`;
   if (value instanceof Map) return `{${[...value].map(([key, item]) => `${represent(key)}: ${represent(item)}`).join(', ')}}`;

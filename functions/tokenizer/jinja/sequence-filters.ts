@@ -1,9 +1,11 @@
 import { withParameters } from './arguments.ts';
 import { getItem } from './attributes.ts';
+import { spend } from './budget.ts';
 import { compare, isEqual } from './compare.ts';
 import { operators } from './operators.ts';
 import { print } from './print.ts';
 import { tests } from './tests.ts';
+import { joinTexts } from './text.ts';
 import { type Arguments, charactersOf, isTrue, iterate, LazyItems, type Value } from './values.ts';
 
 /** A filter: applied to a value, with arguments. `call` applies another filter by its name. */
@@ -96,6 +98,7 @@ const unique = filter(['case_sensitive', 'attribute'], (items, isCaseSensitive, 
   const seen: Value[] = [];
   const isNew = (item: Value): boolean => {
     const [key] = foldCase(read(item), undefined, isTrue(isCaseSensitive));
+    spend(seen.length);
     if (seen.some((other) => isEqual(other, key))) return false;
     seen.push(key);
     return true;
@@ -109,7 +112,9 @@ const reverse: Filter = (value) =>
 /** Jinja's filters of lists and other values with items. */
 export const sequenceFilters: Readonly<Record<string, Filter>> = {
   first: filter([], (items) => items[0]),
-  join: filter(['d', 'attribute'], (items, separator = '', attribute) => items.map(readerOf(attribute)).map(print).join(print(separator))),
+  join: filter(['d', 'attribute'], (items, separator = '', attribute) =>
+    joinTexts(items.map(readerOf(attribute)).map(print), print(separator)),
+  ),
   last: filter([], (items) => items.at(-1)),
   list: filter([], (items) => [...items]),
   map,

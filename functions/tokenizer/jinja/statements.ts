@@ -1,3 +1,4 @@
+import { spend, spendOnText } from './budget.ts';
 import { compile, compileArguments, compileFilter, type Evaluate } from './expressions.ts';
 import { compileMacro } from './macros.ts';
 import type { CallStatement, Expression, For, SetStatement, Statement } from './nodes.ts';
@@ -18,6 +19,7 @@ const compileBlock = (body: readonly Statement[]): Execute => {
   const statements = body.filter(({ type }) => type !== 'Comment').map(compileStatement);
   return (scope, output) => {
     for (const execute of statements) {
+      spend(1);
       const jump = execute(scope, output);
       if (jump) return jump;
     }
@@ -91,6 +93,7 @@ const compileFor = ({ loopvar, iterable, body, defaultBlock }: For): Execute => 
   const [execute, otherwise] = [compileBlock(body), compileBlock(defaultBlock)];
   const passes = (scope: Scope, item: Value): boolean => {
     if (!test) return true;
+    spend(1);
     const inner = new Scope(scope);
     assign(inner, item);
     return isTrue(test(inner));
@@ -98,6 +101,7 @@ const compileFor = ({ loopvar, iterable, body, defaultBlock }: For): Execute => 
   return (scope, output) => {
     const items = iterate(evaluateItems(scope)).filter((item) => passes(scope, item));
     for (const [index, item] of items.entries()) {
+      spend(1);
       const inner = new Scope(scope);
       inner.set('loop', loopOf(items, index, 1n));
       assign(inner, item);
@@ -145,7 +149,11 @@ const compileStatement = (node: Statement): Execute => {
     case 'Continue':
       return () => 'continue';
     case 'StringLiteral':
-      return (_, output) => void output.push(node.value);
+      return (_, output) => {
+        spendOnText(node.value.length);
+        output.push(node.value);
+        return undefined;
+      };
     case 'Comment':
       return () => undefined;
     default: {

@@ -1,4 +1,5 @@
 import { withParameters } from './arguments.ts';
+import { withBudget } from './budget.ts';
 import { globals, UNSUPPORTED_FUNCTIONS } from './globals.ts';
 import { type Statement, walk } from './nodes.ts';
 import { print } from './print.ts';
@@ -28,7 +29,7 @@ const checkFunctions = (body: readonly Statement[]): void => {
 /**
  * Compiles a parsed template. It renders as jinja2 does in the environment of Hugging Face's transformers: a sandbox that changes no values,
  * `trim_blocks`, `lstrip_blocks`, `break` and `continue`, `tojson` without escapes.
- * @returns renders the template with variables; throws RaisedByTemplate, and an Error where Python would fail
+ * @returns renders the template with variables; throws RaisedByTemplate, TooManySteps, and an Error where Python would fail
  * @throws Error for a construct that can't be rendered as jinja2 does
  */
 export const createTemplate = (body: readonly Statement[]): ((variables: Iterable<readonly [string, Value]>) => string) => {
@@ -39,6 +40,6 @@ export const createTemplate = (body: readonly Statement[]): ((variables: Iterabl
     for (const [name, value] of globals) scope.set(name, value);
     scope.set('raise_exception', raise);
     for (const [name, value] of variables) scope.set(name, value);
-    return render(scope);
+    return withBudget(() => render(scope));
   };
 };

@@ -1,3 +1,4 @@
+import { MAX_CHARACTERS, spendOnSearch, spendOnText } from './budget.ts';
 import { isTrue, iterate, lengthOf, Tuple, toInteger, typeOf, type Value } from './values.ts';
 
 /** The characters of Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and U+0085. */
@@ -49,11 +50,25 @@ export const textOf = (value: Value, what = 'An argument'): string => {
   if (typeof value === 'string') return value;
   throw new Error(`${what} must be str, not ${typeOf(value)}.`);
 };
+
+/** Joins texts, whose length is counted before. @throws TooManySteps, or Error if the text is too long */
+export const joinTexts = (texts: readonly string[], separator: string): string => {
+  spendOnText(texts.reduce((sum, text) => sum + text.length, separator.length * texts.length));
+  return texts.join(separator);
+};
 const optionalText = (value: Value): string | undefined => (value === undefined || value === null ? undefined : textOf(value));
 const countOf = (value: Value): number => (value === undefined ? -1 : toInteger(value, 'count'));
 
+/** Counts the longest text that a replacement can make, before it is made. @throws TooManySteps, or Error if it is too long */
+const spendOnReplacement = (text: string, from: string, to: string): void => {
+  const most = from === '' ? text.length + 1 : Math.floor(text.length / from.length);
+  if (most * to.length > MAX_CHARACTERS) spendOnText(text.split(from).length * to.length);
+};
+
 /** Python's `replace`: at most `count` times, or always if it is negative. */
 export const replace = (text: string, from: string, to: string, count = -1): string => {
+  spendOnSearch(text, from);
+  spendOnReplacement(text, from, to);
   if (count < 0) return from === '' && text !== '' ? to + Array.from(text).join(to) + to : text.replaceAll(from, () => to);
   if (from === '') throw new Error('replace() of an empty text with a count is not supported.');
   const parts = text.split(from);
@@ -77,6 +92,7 @@ const splitAtSpace = (text: string, most: number): string[] => {
 const split = (text: string, separator: string | undefined, most: number): string[] => {
   if (separator === undefined) return splitAtSpace(text, most);
   if (separator === '') throw new Error('empty separator');
+  spendOnSearch(text, separator);
   const parts = text.split(separator);
   return most < 0 || parts.length <= most + 1 ? parts : [...parts.slice(0, most), parts.slice(most).join(separator)];
 };
@@ -102,10 +118,23 @@ const partition = (text: string, separator: string, at: number): Tuple =>
 const matchesAny = (affixes: Value, matches: (affix: string) => boolean): boolean =>
   affixes instanceof Tuple ? affixes.items.some((affix) => matches(textOf(affix))) : matches(textOf(affixes));
 
+const search = (text: string, wanted: string): number => {
+  spendOnSearch(text, wanted);
+  return text.indexOf(wanted);
+};
+const searchFromEnd = (text: string, wanted: string): number => {
+  spendOnSearch(text, wanted);
+  return text.lastIndexOf(wanted);
+};
+const occurrencesIn = (text: string, wanted: string): number => {
+  spendOnSearch(text, wanted);
+  return text.split(wanted).length - 1;
+};
 const positionIn = (text: string, at: number): bigint => BigInt(at < 0 ? at : lengthOf(text.slice(0, at)));
 
 const pad = (text: string, width: Value, fill: Value, atStart: boolean): string => {
   const missing = Math.max(0, toInteger(width, 'width') - lengthOf(text));
+  spendOnText(missing);
   const padding = (optionalText(fill) ?? ' ').repeat(missing);
   return atStart ? padding + text : text + padding;
 };
@@ -148,12 +177,12 @@ export const textMethods: Readonly<Record<string, TextMethod>> = {
   split: { parameters: ['sep', 'maxsplit'], call: (text, separator, most) => split(text, optionalText(separator), countOf(most)) },
   rsplit: { parameters: ['sep', 'maxsplit'], call: (text, separator, most) => splitFromEnd(text, optionalText(separator), countOf(most)) },
   splitlines: plain(splitLines),
-  partition: { parameters: ['sep'], required: 1, call: (text, at) => partition(text, textOf(at), text.indexOf(textOf(at))) },
+  partition: { parameters: ['sep'], required: 1, call: (text, at) => partition(text, textOf(at), search(text, textOf(at))) },
   rpartition: {
     parameters: ['sep'],
     required: 1,
     call: (text, at) => {
-      const last = text.lastIndexOf(textOf(at));
+      const last = searchFromEnd(text, textOf(at));
       return last < 0 ? new Tuple(['', '', text]) : partition(text, textOf(at), last);
     },
   },
@@ -166,13 +195,14 @@ export const textMethods: Readonly<Record<string, TextMethod>> = {
     parameters: ['iterable'],
     required: 1,
     call: (text, parts) =>
-      iterate(parts)
-        .map((part) => textOf(part, 'An item'))
-        .join(text),
+      joinTexts(
+        iterate(parts).map((part) => textOf(part, 'An item')),
+        text,
+      ),
   },
-  find: { parameters: ['sub'], required: 1, call: (text, part) => positionIn(text, text.indexOf(textOf(part))) },
-  rfind: { parameters: ['sub'], required: 1, call: (text, part) => positionIn(text, text.lastIndexOf(textOf(part))) },
-  count: { parameters: ['sub'], required: 1, call: (text, part) => BigInt(text.split(textOf(part)).length - 1) },
+  find: { parameters: ['sub'], required: 1, call: (text, part) => positionIn(text, search(text, textOf(part))) },
+  rfind: { parameters: ['sub'], required: 1, call: (text, part) => positionIn(text, searchFromEnd(text, textOf(part))) },
+  count: { parameters: ['sub'], required: 1, call: (text, part) => BigInt(occurrencesIn(text, textOf(part))) },
   ljust: { parameters: ['width', 'fillchar'], required: 1, call: (text, width, fill) => pad(text, width, fill, false) },
   rjust: { parameters: ['width', 'fillchar'], required: 1, call: (text, width, fill) => pad(text, width, fill, true) },
   isspace: plain((text) => isTrue(text) && strip(text) === ''),

@@ -1,3 +1,8 @@
+import { spend } from './budget.ts';
+
+/** Items that a filter visits: a turn of a loop is a step of its own. */
+const ITEMS_A_STEP = 16;
+
 /** A dictionary. Its keys are strings, numbers, booleans or null. */
 export type Dict = Map<Value, Value>;
 
@@ -104,6 +109,12 @@ export const itemsOf = (value: Value): readonly Value[] | undefined =>
 
 /** The items of what a loop or filter iterates over: characters of a string, keys of a dictionary, nothing for Undefined. @throws Error for other values */
 export const iterate = (value: Value): readonly Value[] => {
+  const items = itemsToVisit(value);
+  spend(items.length / ITEMS_A_STEP);
+  return items;
+};
+
+const itemsToVisit = (value: Value): readonly Value[] => {
   if (value === undefined) return [];
   if (typeof value === 'string') return Array.from(value);
   if (value instanceof Map) return [...value.keys()];
