@@ -31,7 +31,7 @@ type OnlyWebhooks = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbo
 /** What only deployments need. */
 type DeploymentDependencies = Pick<
   CreateDependencies,
-  'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile'
+  'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile' | 'tokenizer'
 >;
 
 export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks, BillingDependencies {

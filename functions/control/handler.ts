@@ -69,10 +69,12 @@ const tokens = createTokenVerifier({
   jwksUri: jwksUriOf(issuer, process.env.AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER),
 });
 
+const tokenizer = createTokenizer(createInvokeFunction(), environmentVariable('TOKENIZER_FUNCTION'));
+
 const targetChecks = {
   facts: createEndpointFacts(createSageMakerClients()),
   invoke: createSdkInvoke(),
-  tokenizer: createTokenizer(createInvokeFunction(), environmentVariable('TOKENIZER_FUNCTION')),
+  tokenizer,
   endpointTag: environmentVariable('ENDPOINT_TAG'),
   now,
 };
@@ -109,6 +111,7 @@ const dependencies: ControlDependencies = {
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
+  tokenizer,
   deployments: createDeploymentStore(deploymentRows),
   catalogue,
   holdStartCredit: createHoldStartCredit(database, environmentVariable('KEYS_TABLE'), catalogue),

@@ -66,7 +66,8 @@ const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedToken
 
 /** Answers one question; a rejected prompt or text is an answer, too. Throws if the tokenizer's files can't be read. */
 export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<ReturnType<typeof answerOne> | Refusal> => {
-  const tokenizer = withLog(await tokenizers(question.files), question.files);
+  const { files, organization } = question;
+  const tokenizer = withLog(await tokenizers(files, organization), files);
   try {
     return answerOne(tokenizer, question);
   } catch (error) {

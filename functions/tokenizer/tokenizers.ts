@@ -2,17 +2,36 @@ import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { type LoadedTokenizer, loadTokenizer } from './engine/loaded-tokenizer.ts';
 
 /** A large vocabulary needs about 150 MB of memory. */
-const MAX_TOKENIZERS = 4;
+const MAX_TOKENIZERS = 5;
+/** Each of another organization. They can't evict those of shared models from the other places. */
+const MAX_OF_DEPLOYMENTS = 2;
+/** A load takes seconds of CPU, so that one that failed is not repeated by each request. */
+const FAILED_MS = 5_000;
+const MAX_FAILED = 100;
 
 /** Reads the text of a file by its key. */
 export type ReadFile = (key: string) => Promise<string>;
 
+/** A tokenizer in the cache. */
+interface Place {
+  /** The organization whose deployment asked for it; undefined once a shared model has. */
+  organization: string | undefined;
+  tokenizer: Promise<LoadedTokenizer>;
+}
+
+const keepNewest = <Item>(map: Map<string, Item>, most: number, isCounted: (item: Item) => boolean = () => true): void => {
+  const counted = [...map].filter(([, item]) => isCounted(item));
+  for (const [name] of counted.slice(0, Math.max(0, counted.length - most))) map.delete(name);
+};
+
 /**
- * The tokenizers of an environment, loaded when they are first needed; the four most recently used are cached. A file's content never changes, so
- * the cache never becomes stale. A load that failed is retried by the next request.
+ * The tokenizers of an environment, loaded when they are first needed. It keeps the five most recently used: up to two of deployments, one an
+ * organization, and at least three of shared models. A file's content never changes, so the cache never becomes stale.
  */
-export const createTokenizers = (readFile: ReadFile) => {
-  const loaded = new Map<string, Promise<LoadedTokenizer>>();
+export const createTokenizers = (readFile: ReadFile, now: () => number = Date.now) => {
+  // Both maps are in order of use.
+  const places = new Map<string, Place>();
+  const failures = new Map<string, { error: unknown; untilMs: number }>();
 
   const load = async (files: TokenizerFiles): Promise<LoadedTokenizer> => {
     const read = (key: string | undefined): Promise<string | undefined> => (key === undefined ? Promise.resolve(undefined) : readFile(key));
@@ -20,19 +39,35 @@ export const createTokenizers = (readFile: ReadFile) => {
     return loadTokenizer({ tokenizer, config, chatTemplate });
   };
 
-  return (files: TokenizerFiles): Promise<LoadedTokenizer> => {
+  const evict = (organization: string | undefined): void => {
+    if (organization !== undefined) keepNewest(places, 1, (place) => place.organization === organization);
+    keepNewest(places, MAX_OF_DEPLOYMENTS, (place) => place.organization !== undefined);
+    const ofDeployments = [...places.values()].filter((place) => place.organization !== undefined).length;
+    keepNewest(places, MAX_TOKENIZERS - ofDeployments, (place) => place.organization === undefined);
+  };
+
+  const failed = (name: string, tokenizer: Promise<LoadedTokenizer>, error: unknown): void => {
+    if (places.get(name)?.tokenizer === tokenizer) places.delete(name);
+    failures.delete(name);
+    failures.set(name, { error, untilMs: now() + FAILED_MS });
+    keepNewest(failures, MAX_FAILED);
+  };
+
+  /**
+   * @param organization the one whose deployment the files are of; undefined for a shared model
+   * @throws what the last load threw, for five seconds after it failed
+   */
+  return async (files: TokenizerFiles, organization?: string): Promise<LoadedTokenizer> => {
     const name = JSON.stringify([files.tokenizer, files.config, files.chat_template]);
-    const tokenizer = loaded.get(name) ?? load(files);
-    // Moves the tokenizer to the end of the map, which is in order of use.
-    loaded.delete(name);
-    loaded.set(name, tokenizer);
-    tokenizer.catch(() => {
-      if (loaded.get(name) === tokenizer) loaded.delete(name);
-    });
-    for (const oldest of loaded.keys()) {
-      if (loaded.size <= MAX_TOKENIZERS) break;
-      loaded.delete(oldest);
-    }
+    const failure = failures.get(name);
+    if (failure && failure.untilMs > now() && failure.untilMs <= now() + FAILED_MS) throw failure.error;
+    const known = places.get(name);
+    const tokenizer = known?.tokenizer ?? load(files);
+    places.delete(name);
+    // Files that a shared model has, too, stay with the shared models.
+    places.set(name, { organization: known && known.organization === undefined ? undefined : organization, tokenizer });
+    if (!known) tokenizer.catch((error: unknown) => failed(name, tokenizer, error));
+    evict(organization);
     return tokenizer;
   };
 };

@@ -250,6 +250,8 @@ const run = async (args: string[]): Promise<void> => {
   if (task.command === 'publish-model') {
     await publish(database, operator, task);
     console.log(`Published ${task.model.name}. It can be called within 30 s.`);
+  } else if (task.command === 'register-tokenizer') {
+    console.log(toJson(await upload(task.tokenizer, task.stack)));
   } else if (task.command === 'rebuild') {
     if (!(await rebuild(database, task))) process.exitCode = 1;
   } else if (task.command === 'delete-data') {

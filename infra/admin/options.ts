@@ -24,6 +24,8 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
                                      (see docs/operations.md for an example).
       [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
                                      Upload the model's own files, so that Sluice can count and truncate prompts.
+  register-tokenizer --tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]
+                                     Upload the files and print their keys, for the tokenizer of a deployment.
   create-key --org ID                Create an API key for the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
       [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
@@ -107,6 +109,7 @@ const options = {
 
 export type Command = { stack: string /** The operator's name in the audit log. */; actor: string } & (
   | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
+  | { command: 'register-tokenizer'; tokenizer: TokenizerTexts }
   | { command: 'create-key'; key: NewApiKey & { organization: string } }
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
   | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
@@ -148,6 +151,11 @@ export const readCommand = (args: string[], nowMs: number): Command => {
         `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
       );
     return { command, ...common, model, tokenizer: readTokenizer(values) };
+  }
+  if (command === 'register-tokenizer') {
+    const tokenizer = readTokenizer(values);
+    if (!tokenizer) throw new UsageError('register-tokenizer needs --tokenizer.');
+    return { command, ...common, tokenizer };
   }
   if (command === 'create-key') {
     const organization = organizationOf(values);

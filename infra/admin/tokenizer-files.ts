@@ -8,14 +8,14 @@ import {
   MAX_FILE_BYTES,
   type TokenizerTexts,
 } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import type { TokenizerFiles } from '../../shared/models/model.ts';
+import { TOKENIZER_FILE_NAMES, type TokenizerFiles } from '../../shared/models/model.ts';
 import { TemplateFailed } from '../../shared/tokens/errors.ts';
 import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 
 const NAMES: Record<keyof TokenizerTexts, string> = {
-  tokenizer: 'tokenizer.json',
-  config: 'tokenizer_config.json',
-  chatTemplate: 'chat_template.jinja',
+  tokenizer: TOKENIZER_FILE_NAMES.tokenizer,
+  config: TOKENIZER_FILE_NAMES.config,
+  chatTemplate: TOKENIZER_FILE_NAMES.chat_template,
 };
 
 const checkSizes = (texts: TokenizerTexts): void => {

@@ -29,3 +29,8 @@ export const awsTags = {
   organization: 'sluice:organization',
   installation: 'sluice:installation',
 } as const;
+
+/** What the tags that an owner chooses begin with on AWS. */
+export const OWNERS_TAG_PREFIX = 'customer:';
+/** AWS's maximum. */
+export const MAX_TAG_KEY_CHARACTERS = 128;

@@ -49,6 +49,13 @@ export const TokenizerFiles = z.strictObject({
 });
 export type TokenizerFiles = z.infer<typeof TokenizerFiles>;
 
+/** What the files of a tokenizer are called at the end of their keys. */
+export const TOKENIZER_FILE_NAMES = {
+  tokenizer: 'tokenizer.json',
+  config: 'tokenizer_config.json',
+  chat_template: 'chat_template.jinja',
+} as const;
+
 /** Unix time in seconds. */
 const Seconds = z.int().min(0).max(99_999_999_999);
 export const ModelName = z.string().min(1).max(256);

@@ -12,10 +12,17 @@ const isPrompt = (value: unknown): boolean => {
 /** Prompts come from our own functions, which have validated them, so only the outer shape is checked again. */
 const Prompt = z.custom<ChatPrompt>(isPrompt, 'expected a prompt with at least one message');
 
+/** What every question has. */
+const asked = {
+  files: TokenizerFiles,
+  /** The organization whose deployment the files are of; absent for those of a shared model. */
+  organization: z.string().optional(),
+};
+
 /** Asks for a prompt's length, and which of its messages to keep so that it stays within a limit. */
 export const FitQuestion = z.strictObject({
   operation: z.literal('fit'),
-  files: TokenizerFiles,
+  ...asked,
   prompt: Prompt,
   /** null: only count the prompt. */
   max_prompt_tokens: z.int().min(1).nullable(),
@@ -25,7 +32,7 @@ export type FitQuestion = z.infer<typeof FitQuestion>;
 /** Asks for the length of an answer that broke off, and of its prompt. */
 export const CountQuestion = z.strictObject({
   operation: z.literal('count'),
-  files: TokenizerFiles,
+  ...asked,
   prompt: Prompt.nullable(),
   texts: z.array(z.string()).max(1_024),
 });
@@ -34,7 +41,7 @@ export type CountQuestion = z.infer<typeof CountQuestion>;
 /** Asks for the tokens of a text, or of a prompt rendered with the chat template. */
 export const TokenizeQuestion = z.strictObject({
   operation: z.literal('tokenize'),
-  files: TokenizerFiles,
+  ...asked,
   input: z.union([z.string(), Prompt]),
   /** Whether to add the special tokens that the tokenizer puts around a text. */
   add_special_tokens: z.boolean(),
@@ -48,7 +55,7 @@ export type TokenizeQuestion = z.infer<typeof TokenizeQuestion>;
 /** Asks for the text of token ids. */
 export const DetokenizeQuestion = z.strictObject({
   operation: z.literal('detokenize'),
-  files: TokenizerFiles,
+  ...asked,
   tokens: TokenIds,
 });
 export type DetokenizeQuestion = z.infer<typeof DetokenizeQuestion>;

@@ -55,3 +55,11 @@ export const createTokenizer = (invoke: InvokeFunction, functionName: string): T
     },
   };
 };
+
+/** The same tokenizer for the deployments of an organization, whose files share one place of its cache. */
+export const forDeployments = (tokenizer: Tokenizer, organization: string): Tokenizer => ({
+  fit: (question) => tokenizer.fit({ ...question, organization }),
+  count: (question) => tokenizer.count({ ...question, organization }),
+  tokenize: (question) => tokenizer.tokenize({ ...question, organization }),
+  detokenize: (question) => tokenizer.detokenize({ ...question, organization }),
+});

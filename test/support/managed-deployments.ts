@@ -14,6 +14,7 @@ import type { Deployment } from '../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../shared/deployments/validation.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
+import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import { accountStores } from './account-stores.ts';
 import type { TestDatabase } from './database.ts';
 import { catalogueOf } from './deployment-catalogue.ts';
@@ -26,6 +27,10 @@ const WEIGHTS_BUCKET = 'weights';
 /** Weights that can be used, and no known quota. */
 const PASSED: DeploymentFindings = { weights: { passed: true, message: 'Found.' }, quotas: [] };
 
+type Counted = Parameters<Tokenizer['fit']>[0];
+type CountPrompt = () => ReturnType<Tokenizer['fit']>;
+const COUNTS: CountPrompt = async () => ({ prompt_tokens: 7, kept: null });
+
 /** The control plane's deployments in real tables, with a test-defined function `deployments`. */
 export const manageDeployments = async (emulator: TestDatabase) => {
   const stores = accountStores(emulator);
@@ -37,6 +42,8 @@ export const manageDeployments = async (emulator: TestDatabase) => {
   let checksPass = true;
   let reconcileFails = false;
   let startSeconds: number[] = [];
+  const counted: Counted[] = [];
+  let countPrompt: CountPrompt = COUNTS;
 
   const depsOver = (database: Database): CreateDependencies & PublishDependencies => ({
     ...accountStores(emulator, database),
@@ -56,6 +63,12 @@ export const manageDeployments = async (emulator: TestDatabase) => {
       reconciled.push(id);
     },
     checkModel: async () => reportOf(checksPass),
+    tokenizer: {
+      fit: async (question) => {
+        counted.push(question);
+        return countPrompt();
+      },
+    },
   });
   const deps = depsOver(emulator.database);
   for (const [type, per_hour] of [
@@ -96,6 +109,11 @@ export const manageDeployments = async (emulator: TestDatabase) => {
     setFindings: (other: Partial<DeploymentFindings>): void => {
       findings = { ...PASSED, ...other };
     },
+    /** What the function `tokenizer` was asked to count. */
+    counted,
+    setCount: (other: CountPrompt): void => {
+      countPrompt = other;
+    },
     setChecksPass: (pass: boolean): void => {
       checksPass = pass;
     },
@@ -110,6 +128,8 @@ export const manageDeployments = async (emulator: TestDatabase) => {
       checksPass = true;
       reconcileFails = false;
       startSeconds = [];
+      countPrompt = COUNTS;
+      counted.length = 0;
       asked.length = 0;
       reconciled.length = 0;
     },

@@ -1,6 +1,8 @@
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../../shared/deployments/validation.ts';
+import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
+import { checkTokenizer } from '../model-registry/check-tokenizer.ts';
 import { invalid } from './errors.ts';
 import { type Estimate, estimateOf } from './estimate.ts';
 import type { DeploymentReads } from './find-deployment.ts';
@@ -9,7 +11,22 @@ import type { PlannedGeneration } from './plan-generation.ts';
 export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
   /** Asks the function `deployments`, which can look at the weights and at AWS's quotas. @throws 503 */
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
+  tokenizer: Pick<Tokenizer, 'fit'>;
 }
+
+/**
+ * Checks that the files of a deployment's tokenizer are registered and can count a prompt, as the registration of a model does.
+ * @throws 400, 503 if the function `tokenizer` is out of reach
+ */
+export const checkServing = async (
+  deps: CheckDependencies,
+  { organization, name }: Pick<Deployment, 'organization' | 'name'>,
+  { tokenizer: files }: Pick<Deployment['serving'], 'tokenizer'>,
+): Promise<void> => {
+  if (!files) return;
+  const { passed, detail } = await checkTokenizer(deps, { files, model: name, organization });
+  if (!passed) throw invalid('tokenizer', detail.replace(/\.$/, ''), 'tokenizer_unusable');
+};
 
 /** A generation to check, and the deployment that it is for. */
 interface Checked {

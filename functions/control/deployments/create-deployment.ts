@@ -12,7 +12,7 @@ import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
-import { type CheckDependencies, checkGeneration } from './check-generation.ts';
+import { type CheckDependencies, checkGeneration, checkServing } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
 import { DeploymentDeleted, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
 import type { Estimate } from './estimate.ts';
@@ -169,7 +169,12 @@ export const createDeployment = async (
   if (before && !validate_only) return before;
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
-  const check = (): Promise<Estimate> => checkGeneration(deps, { organization, generation, types, copies: deployment.copies, nowMs });
+  const check = async (): Promise<Estimate> => {
+    const { copies, serving } = deployment;
+    const toCheck = { organization, generation, types, copies, nowMs };
+    const [estimate] = await Promise.all([checkGeneration(deps, toCheck), checkServing(deps, deployment, serving)]);
+    return estimate;
+  };
   if (!before) {
     // The transaction verifies this and the credit as well; here, the errors come before the slow checks, and without a creation.
     if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);

@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { MAX_COPIES } from '../../../shared/deployments/deployment.ts';
-import { Capabilities, DefaultTemperature, DefaultTopP, ThinkingVariable, TokenizerFiles, Tokens } from '../../../shared/models/model.ts';
+import { MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
+import {
+  Capabilities,
+  DefaultTemperature,
+  DefaultTopP,
+  ThinkingVariable,
+  TOKENIZER_FILE_NAMES,
+  TokenizerFiles,
+  Tokens,
+} from '../../../shared/models/model.ts';
 import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
@@ -22,10 +31,12 @@ const Copies = z
   })
   .meta({ description: 'The number of copies of the model. It follows the load.' });
 
+const MAX_KEY_CHARACTERS = MAX_TAG_KEY_CHARACTERS - OWNERS_TAG_PREFIX.length;
 const TagKey = z
   .string()
+  .max(MAX_KEY_CHARACTERS, `expected at most ${MAX_KEY_CHARACTERS} characters`)
   .regex(
-    /^(?!aws|sluice)[A-Za-z0-9_.:/=+@-]{1,128}$/i,
+    /^(?!aws|sluice)[A-Za-z0-9_.:/=+@-]+$/i,
     'expected letters, digits and _ . : / = + - @, and not a name that begins with aws or sluice',
   );
 const TagValue = z.string().regex(/^[A-Za-z0-9 _.:/=+@-]{0,256}$/, 'expected letters, digits, spaces and _ . : / = + - @');
@@ -44,7 +55,9 @@ const operation = {
   tags: z
     .record(TagKey, TagValue)
     .refine((tags) => Object.keys(tags).length <= MAX_TAGS, `expected at most ${MAX_TAGS} tags`)
-    .meta({ description: 'Tags for everything that the deployment has on AWS, such as for cost reports.' }),
+    .meta({
+      description: `Tags for everything that the deployment has on AWS, such as for cost reports. There, each begins with \`${OWNERS_TAG_PREFIX}\`: \`team\` is \`${OWNERS_TAG_PREFIX}team\`.`,
+    }),
 };
 
 /** What a generation runs. */
@@ -76,7 +89,7 @@ const generation = {
   environment: Environment,
   allow_code: z.boolean().meta({
     description:
-      'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`), which then runs in the container. Only admins can allow it.',
+      'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Only admins can allow it.',
   }),
 };
 
@@ -96,7 +109,28 @@ const serving = {
   default_temperature: DefaultTemperature.meta({ description: 'The `temperature` of a response whose request does not set it.' }),
   default_top_p: DefaultTopP.meta({ description: 'The `top_p` of a response whose request does not set it.' }),
 };
-const TOKENIZER = 'The model’s tokenizer and chat template, as object keys in the tokenizers bucket.';
+const TOKENIZER =
+  'The model’s tokenizer and chat template: the keys of files that an admin registered with `npm run admin -- register-tokenizer`.';
+
+/** Keys are made of the content of their files, so that nobody can change what a deployment uses. */
+const registeredFile = (name: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^sha256/[0-9a-f]{64}/${name.replaceAll('.', '\\.')}$`),
+      `expected the key of a registered file, sha256/…/${name}. Ask an admin to register the model’s files, and send the keys that the command prints: npm run admin -- register-tokenizer`,
+    );
+const { shape: tokenizerShape } = TokenizerFiles;
+
+/** The files of a deployment's tokenizer. Deployments of earlier releases can have other keys. */
+const RegisteredFiles = z.strictObject({
+  tokenizer: registeredFile(TOKENIZER_FILE_NAMES.tokenizer).meta({ ...tokenizerShape.tokenizer.meta() }),
+  config: registeredFile(TOKENIZER_FILE_NAMES.config)
+    .optional()
+    .meta({ ...tokenizerShape.config.meta() }),
+  chat_template: registeredFile(TOKENIZER_FILE_NAMES.chat_template).optional(),
+  vocabulary_size: tokenizerShape.vocabulary_size,
+});
 
 /** A deployment to create. */
 export const NewDeployment = z.strictObject({
@@ -118,7 +152,7 @@ export const NewDeployment = z.strictObject({
   continuous_usage: serving.continuous_usage.default(false),
   default_temperature: serving.default_temperature.default(1),
   default_top_p: serving.default_top_p.default(1),
-  tokenizer: TokenizerFiles.optional().meta({ description: `${TOKENIZER} If omitted, prompts are not counted.` }),
+  tokenizer: RegisteredFiles.optional().meta({ description: `${TOKENIZER} If omitted, prompts are not counted.` }),
   validate_only: z.boolean().default(false).meta({
     description:
       'If true, nothing is created: the response has the price an hour, what is left of AWS’s quotas, and the estimated time to start.',
@@ -151,7 +185,7 @@ export const DeploymentUpdate = z
     continuous_usage: serving.continuous_usage.optional(),
     default_temperature: serving.default_temperature.optional(),
     default_top_p: serving.default_top_p.optional(),
-    tokenizer: TokenizerFiles.nullable()
+    tokenizer: RegisteredFiles.nullable()
       .optional()
       .meta({ description: `${TOKENIZER} Send null to remove it.` }),
   })

@@ -3,7 +3,7 @@ import type { Deployment, Generation } from '../../../shared/deployments/deploym
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
-import { type CheckDependencies, checkGeneration } from './check-generation.ts';
+import { type CheckDependencies, checkGeneration, checkServing } from './check-generation.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
 import { invalid } from './errors.ts';
@@ -95,6 +95,8 @@ export const updateDeployment = async (
   const read = await visibleDeployment(deps, actor, id);
   checkVersion({ version: read.changes }, expected);
   const planned = await planUpdate(deps, actor, read, update);
+  if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, read.serving.tokenizer))
+    await checkServing(deps, read, { tokenizer: update.tokenizer });
   if (planned && update.traffic_percent === 0) throw invalid('traffic_percent', 'expected at least 1 with a new generation');
   return changeDeployment(
     deps,

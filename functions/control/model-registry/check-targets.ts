@@ -1,12 +1,12 @@
-import { FunctionError, FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
+import { FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
 import { inParallel } from '../../../shared/database/in-parallel.ts';
-import { ApiError } from '../../../shared/http/errors.ts';
-import { logError } from '../../../shared/logging/log.ts';
 import type { Model, Target, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
+import { checkTokenizer } from './check-tokenizer.ts';
 import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
-import { PROBE_PROMPT, probeTarget, shortenError } from './probe-target.ts';
+import { type Finding, failing, passing } from './finding.ts';
+import { probeTarget } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
 
 const MAX_AT_ONCE = 4;
@@ -31,12 +31,6 @@ export interface CheckDependencies {
 /** Whether a model could be served. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
-interface Finding extends Omit<Check, 'name'> {
-  /** The tokens of the short conversation, as the container or the tokenizer counted them. */
-  promptTokens?: number | undefined;
-}
-const passing = (detail: string): Finding => ({ passed: true, detail });
-const failing = (detail: string): Finding => ({ passed: false, detail });
 const TOO_LATE = failing('The check timed out. Check again shortly.');
 const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
@@ -120,19 +114,13 @@ const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promi
   }
 };
 
-const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, files: TokenizerFiles): Promise<Finding> => {
+/** A tokenizer that is out of reach fails its check, and not those of the targets. */
+const checkFiles = async ({ tokenizer }: CheckDependencies, { name }: Model, files: TokenizerFiles): Promise<Finding> => {
   try {
-    const { prompt_tokens: tokens } = await tokenizer.fit({ files, prompt: PROBE_PROMPT, max_prompt_tokens: null });
-    if (!tokens) return failing('The chat template does not render a short message. Correct the file and register it again.');
-    return { ...passing(`The tokenizer counted ${tokens} tokens in a conversation with one short message.`), promptTokens: tokens };
+    return await checkTokenizer({ tokenizer }, { files, model: name });
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (!(error instanceof FunctionUnavailable)) return failing(error.message);
-    logError('tokenizer_check_failed', error.cause, { model: model.name });
-    if (!(error.cause instanceof FunctionError)) return failing('The tokenizer is unavailable at the moment. Check again shortly.');
-    return failing(
-      `The tokenizer's files cannot be used: ${shortenError(error.cause.message.replace(FUNCTION_NAME, ''))}. Register corrected files.`,
-    );
+    if (!(error instanceof FunctionUnavailable)) throw error;
+    return failing('The tokenizer is unavailable at the moment. Check again shortly.');
   }
 };
 
@@ -144,8 +132,6 @@ const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly C
     `The tokenizer counted ${promptTokens} tokens in a conversation with one short message, but the container on '${other.endpoint}' counted ${other.promptTokens}. Register the tokenizer and the chat template that the container uses.`,
   );
 };
-
-const FUNCTION_NAME = /^The function \S+ failed: /;
 
 /**
  * Checks whether a model could be served: looks up each target, requests one token from it through the code that sends callers' requests, and counts
@@ -178,7 +164,7 @@ const checkAll = async (deps: CheckDependencies, model: Model, inTime: InTime): 
   const { tokenizer: files } = model;
   const [failures, counted] = await Promise.all([
     inParallel([...model.targets.entries()], MAX_AT_ONCE, checkAt),
-    files ? inTime(() => checkTokenizer(deps, model, files)) : null,
+    files ? inTime(() => checkFiles(deps, model, files)) : null,
   ]);
   if (failures.length > 0) throw failures[0];
   const targets = checked.map(({ promptTokens: _, ...report }) => report);

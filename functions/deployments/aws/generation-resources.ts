@@ -8,7 +8,7 @@ import type {
   Tag,
 } from '@aws-sdk/client-sagemaker';
 import { type Deployment, type Generation, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
+import { awsNameOf, awsTags, MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
 
 /** What is the same for all deployments of an installation. */
 export interface Installation {
@@ -56,10 +56,14 @@ const WEIGHTS_FOLDER = '/opt/ml/model';
 /** Whether the weights are in S3 and not on the Hugging Face Hub. */
 const isInS3 = ({ model }: Generation): boolean => model.startsWith('s3://');
 
+/** An owner's tags are marked as theirs, so that they can't replace a tag by which the account authorizes, bills or cleans up. */
+const ownersTags = (tags: Deployment['tags']): Record<string, string> =>
+  Object.fromEntries(Object.entries(tags).map(([key, value]) => [(OWNERS_TAG_PREFIX + key).slice(0, MAX_TAG_KEY_CHARACTERS), value]));
+
 /** Ours come last: an owner's tag can't replace one on which permissions depend. */
 const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }: Deployment): Tag[] => {
   const own = { [awsTags.deployment]: id, [awsTags.organization]: organization, [awsTags.installation]: name };
-  return Object.entries({ ...tags, [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
+  return Object.entries({ ...ownersTags(tags), [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
 };
 
 /** The container's variables: the owner's, then ours, which an owner can't replace. */

@@ -4,6 +4,7 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
+import { forDeployments } from '../../../shared/tokens/tokenizer.ts';
 import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
@@ -141,6 +142,10 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };
 
+/** On the on-demand host, the tokenizer knows whose deployment it counts for. */
+const dependenciesFor = (deps: Dependencies, organization: string): Dependencies =>
+  deps.host.scope === 'on_demand' ? { ...deps, tokenizer: forDeployments(deps.tokenizer, organization) } : deps;
+
 /**
  * Serves one inference request, top to bottom. Errors come in the order 401, 403, 400, 404, 429.
  * @param path the route's path, as usage events record it
@@ -162,18 +167,19 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     if ('replay' in parsed) return parsed.replay;
 
     // 2. Admit.
-    const admitted = await admitRequest(path, route, deps, event, key, parsed, clock);
+    const own = dependenciesFor(deps, parsed.opened.item.org);
+    const admitted = await admitRequest(path, route, own, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
     const { inFlight, recorder } = admitted;
     const answer = async () => {
       const chunks = await settleOnFailure(inFlight, async () => {
         // 3. Fit the prompt and the answer into the model's window.
-        const fitted = await fitWindow(deps.tokenizer, parsed.model, parsed.prepared);
+        const fitted = await fitWindow(own.tokenizer, parsed.model, parsed.prepared);
         inFlight.usage.fitted(fitted);
         inFlight.abort.signal.throwIfAborted();
 
         // 4. Invoke.
-        return invokeModel(route, deps, admitted, fitted);
+        return invokeModel(route, own, admitted, fitted);
       });
 
       // 5. Pass the answer on, 6. settle.

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { NewDeployment } from '../../../functions/control/deployments/new-deployment.ts';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
@@ -134,6 +135,16 @@ describe('npm run admin', () => {
         targets: [{ weight: 3 }, { weight: 1 }],
         capabilities: { thinking_budget: true, tools: true },
       });
+    });
+
+    test('or registers the files for deployments and prints their keys, if they are valid', async () => {
+      const template = write('registered.jinja', '{{ messages[0].content }}');
+      const { stdout } = await admin('register-tokenizer', '--tokenizer', tokenizer, '--chat-template', template);
+      const files = JSON.parse(stdout) as TokenizerFiles;
+      expect(() => NewDeployment.shape.tokenizer.parse(files)).not.toThrow();
+      expect((await objects.get(BUCKET, files.tokenizer))?.equals(readFileSync(tokenizer))).toBe(true);
+      expect((await admin('register-tokenizer', '--tokenizer', tokenizer)).stderr).toContain('There is no chat template');
+      expect((await admin('register-tokenizer')).stderr).toContain('register-tokenizer needs --tokenizer');
     });
 
     test('with a template that is only for chats with tools', async () => {

@@ -65,6 +65,21 @@ describe('an update', () => {
     );
   });
 
+  test('of the tokenizer is checked, and leaves one of an earlier release as it is if it has none', async () => {
+    const id = await deploymentIn('in_service');
+    const old = { tokenizer: 'files/tokenizer.json' };
+    await managed.observe(id, (before) => ({ ...before, serving: { ...before.serving, tokenizer: old } }));
+    expect(await update(id, { copies: { max: 2 } })).toMatchObject({ tokenizer: old });
+    expect(managed.counted).toEqual([]);
+    expect(() => DeploymentUpdate.parse({ tokenizer: old })).toThrow('register-tokenizer');
+    const files = { tokenizer: `sha256/${'a'.repeat(64)}/tokenizer.json` };
+    managed.setCount(async () => ({ prompt_tokens: null, kept: null }));
+    await expect(update(id, { tokenizer: files })).rejects.toMatchObject({ status: 400, code: 'tokenizer_unusable' });
+    managed.setCount(async () => ({ prompt_tokens: 9, kept: null }));
+    expect(await update(id, { tokenizer: files })).toMatchObject({ tokenizer: files });
+    expect(await update(id, { tokenizer: null })).toMatchObject({ tokenizer: null });
+  });
+
   test('that changes nothing is no change', async () => {
     const id = await deploymentIn('in_service');
     expect(await update(id, { copies: { min: 1 }, runtime: 'vllm-0.27.1', traffic_percent: 100 })).toMatchObject({ version: 1 });

@@ -3,11 +3,17 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createDeployment } from '../../../../functions/control/deployments/create-deployment.ts';
 import { NewDeployment } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateRuntime } from '../../../../functions/control/runtimes/manage-runtimes.ts';
+import { FunctionError, FunctionUnavailable } from '../../../../shared/aws/function-errors.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
+
+const TOKENIZER = {
+  tokenizer: `sha256/${'a'.repeat(64)}/tokenizer.json`,
+  chat_template: `sha256/${'b'.repeat(64)}/chat_template.jinja`,
+};
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;
@@ -206,6 +212,50 @@ describe('a creation is rejected', () => {
       { organization, model: `s3://weights/${organization}/qwen/`, allows_code: false, instance_types: ['ml.g5.xlarge'] },
     ]);
     expect(await names()).toEqual([]);
+  });
+
+  test('with tokenizer files that nobody registered, and says what to do', async () => {
+    for (const tokenizer of [
+      'other-org/tokenizer.json',
+      '../x',
+      'a\0b',
+      `sha256/${'a'.repeat(64)}/secret.json`,
+      `x/sha256/${'a'.repeat(64)}/tokenizer.json`,
+    ])
+      for (const validate_only of [false, true])
+        expect(() => validate(NewDeployment, { ...managed.bodyOf(owner), validate_only, tokenizer: { tokenizer } })).toThrow(
+          expect.objectContaining({
+            status: 400,
+            param: 'tokenizer.tokenizer',
+            message: expect.stringContaining('npm run admin -- register-tokenizer'),
+          }),
+        );
+    const template = { ...TOKENIZER, chat_template: 'other-org/secret-template.jinja' };
+    expect(() => validate(NewDeployment, { ...managed.bodyOf(owner), tokenizer: template })).toThrow(
+      expect.objectContaining({ param: 'tokenizer.chat_template' }),
+    );
+  });
+
+  test('with a tokenizer that can’t count, in the words of the check, and without one that answers', async () => {
+    managed.setCount(async () => {
+      throw new FunctionUnavailable(new FunctionError('tokenizer', 'NoSuchKey', 'The specified key does not exist.'));
+    });
+    await expect(create({ tokenizer: TOKENIZER })).rejects.toMatchObject({
+      status: 400,
+      code: 'tokenizer_unusable',
+      param: 'tokenizer',
+      message: expect.stringContaining('The specified key does not exist'),
+    });
+    managed.setCount(async () => ({ prompt_tokens: null, kept: null }));
+    await expect(create({ tokenizer: TOKENIZER, validate_only: true })).rejects.toMatchObject({ status: 400, code: 'tokenizer_unusable' });
+    managed.setCount(async () => {
+      throw new FunctionUnavailable(new Error('Lambda is away.'));
+    });
+    await expect(create({ tokenizer: TOKENIZER })).rejects.toMatchObject({ status: 503 });
+    expect(await names()).toEqual([]);
+    managed.setCount(async () => ({ prompt_tokens: 9, kept: null }));
+    expect(await create({ tokenizer: TOKENIZER })).toMatchObject({ tokenizer: TOKENIZER });
+    expect(managed.counted.at(-1)).toMatchObject({ files: TOKENIZER, organization });
   });
 
   test('with code in the weights, unless an admin allows it', async () => {

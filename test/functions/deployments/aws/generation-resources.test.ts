@@ -44,7 +44,13 @@ test('without the role for models of the Hub, one that was deployed earlier neve
 });
 
 test("an owner's variables and tags never replace those on which security depends", () => {
-  const tags = { 'sluice:organization': 'org_other', sluice: 'false', team: 'search' };
+  const tags = {
+    'sluice:organization': 'org_other',
+    sluice: 'false',
+    team: 'search',
+    ttl: '1h',
+    ['x'.repeat(128)]: 'from an older release',
+  };
   const environment = {
     STANDARD_AUTO_INSTALL_REQ: 'true',
     SM_VLLM_SERVED_MODEL_NAME: 'other',
@@ -60,7 +66,11 @@ test("an owner's variables and tags never replace those on which security depend
   });
   for (const { Tags } of [model, config, endpoint, component])
     expect(Object.fromEntries((Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toEqual({
-      team: 'search',
+      'customer:sluice:organization': 'org_other',
+      'customer:sluice': 'false',
+      'customer:team': 'search',
+      'customer:ttl': '1h',
+      [`customer:${'x'.repeat(119)}`]: 'from an older release',
       sluice: 'true',
       'sluice:deployment': deployment.id,
       'sluice:organization': 'org_1',

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { affinityOf } from '../../../../functions/inference/pipeline/order-targets.ts';
 import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { createDeployments } from '../../../../shared/models/deployments.ts';
+import type { Tokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 import { wide } from '../../../support/callers.ts';
-import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { answers, noTokenizer, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
 import { sized } from '../../../support/sized.ts';
 
 const WEIGHTS = { light: 1, middle: 2, heavy: 3 } as const;
@@ -127,4 +128,24 @@ test('a target that fails is not invoked again for a while, and then by one requ
   wait();
   await ask();
   expect(invocationsOf('heavy')).toBeGreaterThan(1);
+});
+
+test('the tokenizer gets the organization whose deployment it counts for, and none for a shared model', async () => {
+  const counted: unknown[] = [];
+  const fit: Tokenizer['fit'] = async ({ organization }) => {
+    counted.push(organization);
+    return { prompt_tokens: 990, kept: null };
+  };
+  const tokenizer = { ...noTokenizer, fit };
+  const sizes = { context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 };
+  const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }];
+  const model = { name: 'long', status: 'published' as const, created: 0, ...sizes, prices, tokenizer: { tokenizer: 'k' } };
+  for (const pool of [wide.org, 'serverless'])
+    await pipeline.database.models.put(pool, { ...model, targets: [{ endpoint: 'light', weight: 1 }] });
+  const body = { model: 'long', messages: [{ role: 'user', content: 'x'.repeat(960) }] };
+  const host = { scope: 'on_demand' as const };
+  const onDemand = { tokenizer, host, modelsOf: createDeployments(pipeline.database.models, Date.now) };
+  await (await pipeline.setUp(answers, onDemand, host)).call(body, 600_000, { 'x-user-id': users[0] as string });
+  await (await pipeline.setUp(answers, { tokenizer })).call(body);
+  expect(counted).toEqual([wide.org, undefined]);
 });
