@@ -57,7 +57,8 @@ const loadCapacity = async ({ database, createInvokeLater }: RequestClients, mod
     now,
     table: environmentVariable('DEPLOYMENTS_TABLE'),
     keysTable: environmentVariable('KEYS_TABLE'),
-    maxHeldRequests: process.env.MAX_HELD_REQUESTS,
+    maxHeldRequests: Number(environmentVariable('MAX_HELD_REQUESTS')),
+    maxHeldRequestsOfOrganization: Number(environmentVariable('MAX_HELD_REQUESTS_OF_ORGANIZATION')),
     reconcile: (reconcile) => invokeLater(environmentVariable('DEPLOYMENTS_FUNCTION'), { reconcile }),
   });
 };

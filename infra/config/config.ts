@@ -3,6 +3,7 @@ import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { AdoptedTables } from './adopted-tables.ts';
 import { host, inferenceHost } from './host.ts';
 import { unavailableIn } from './regions.ts';
+import { faultOfHeldRequests } from './shares.ts';
 import { WarmThroughput } from './warm-throughput.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
@@ -155,8 +156,16 @@ export const Config = z.strictObject({
        * docs/operations.md.
        */
       detailedMetrics: z.boolean().default(false),
-      /** How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. */
-      maxHeldRequests: z.int().min(0).max(1_000).default(50),
+      /**
+       * How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. Default: 50, or
+       * `maxHeldRequestsOfOrganization` if that is less.
+       */
+      maxHeldRequests: z.int().min(0).max(1_000).optional(),
+      /**
+       * How many requests of one organization can wait for all of its deployments together. Default: a quarter of what `ondemand-inference` reserves, or 50
+       * if it reserves nothing.
+       */
+      maxHeldRequestsOfOrganization: z.int().min(0).max(10_000).optional(),
     })
     .prefault({}),
   /** What invoices and the export of usage need beyond what admins set in the control plane. */
@@ -314,7 +323,11 @@ const warmsOwnTables = ({ warmThroughput, tables }: Pick<Config, 'warmThroughput
   Object.keys(warmThroughput).every((table) => !Object.hasOwn(tables, table));
 
 /** The settings, with the rules about several of them. */
-const ConsistentConfig = Config.refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
+const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
+  const fault = faultOfHeldRequests(config);
+  if (fault) addIssue({ code: 'custom', ...fault });
+})
+  .refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
   .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the e-mails' })
   .refine(warmsOwnTables, {
     path: ['warmThroughput'],

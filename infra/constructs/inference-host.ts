@@ -5,6 +5,7 @@ import type { Scope } from '../../shared/hosts/host.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
+import { heldRequestsOf } from '../config/shares.ts';
 import type { Bucket } from './bucket.ts';
 import { Canary } from './canary.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
@@ -86,7 +87,9 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   // A request for a sleeping deployment wakes it.
   data.deployments.grant(inference, 'GetItem', 'UpdateItem');
   grantInvoke(inference, deployments, 'DEPLOYMENTS_FUNCTION');
-  inference.addEnvironment('MAX_HELD_REQUESTS', String(config.deployments.maxHeldRequests));
+  const { ofDeployment, ofOrganization, ofCaller } = heldRequestsOf(config);
+  inference.addEnvironment('MAX_HELD_REQUESTS', String(ofDeployment));
+  inference.addEnvironment('MAX_HELD_REQUESTS_OF_ORGANIZATION', String(keyScope === 'on_demand' ? ofOrganization : ofCaller));
   inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
   // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);

@@ -29,8 +29,11 @@ const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =
 const NOW_MS = 1_795_262_400_000;
 const START = { startedAtMs: NOW_MS - 120_000, expectedAtMs: NOW_MS + 180_000, p50: 300, p90: 420 };
 
+export const WAITING_LIMITS = { ofDeployment: 50, ofOrganization: 50 };
+
 /** A deployment that is starting, as a host reports it. */
-export const wakingExample = (host: Host, why: NotWaiting): ApiError => new DeploymentWaking(host, ask.model, START, NOW_MS, why);
+export const wakingExample = (host: Host, why: NotWaiting): ApiError =>
+  new DeploymentWaking(host, ask.model, { start: START, why, limits: WAITING_LIMITS, nowMs: NOW_MS });
 
 /** The serverless host's error responses by status. */
 export const inferenceErrorReplies = {

@@ -3,7 +3,7 @@ import { expiredKey, missingKey, wrongHost, wrongKey } from '../../shared/admiss
 import { invalidUserId } from '../../shared/http/user-id.ts';
 import { DeploymentNotFound, DeploymentNotReady } from '../../shared/models/errors.ts';
 import { type ErrorReply, examplesOf } from './error-reply.ts';
-import { inferenceErrorReplies, wakingExample } from './inference-errors.ts';
+import { inferenceErrorReplies, WAITING_LIMITS, wakingExample } from './inference-errors.ts';
 
 const host = { scope: 'on_demand' } as const;
 const reason = {
@@ -52,8 +52,11 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
       ...examplesOf({
         deployment_waking: wakingExample(host, 'not_requested'),
         deployment_waking_full: wakingExample(host, 'too_many'),
+        deployment_waking_share: wakingExample(host, 'too_many_of_organization'),
+        deployment_waking_too_late: wakingExample(host, 'too_late'),
+        deployment_waking_no_instance: wakingExample(host, 'no_instance'),
         deployment_waking_late: wakingExample(host, 'time_over'),
-        deployment_busy: new DeploymentBusy(host, 'qwen3-8b'),
+        deployment_busy: new DeploymentBusy(host, 'qwen3-8b', 'time_over', WAITING_LIMITS),
         deployment_stopped: new DeploymentStopped(host, 'qwen3-8b', { wanted: 'stopped', state: 'stopped' }),
         deployment_failed: new DeploymentStopped(host, 'qwen3-8b', { wanted: 'running', state: 'failed', reason }),
         deployment_not_ready: new DeploymentNotReady('qwen3-8b'),

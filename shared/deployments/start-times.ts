@@ -9,8 +9,18 @@ export interface StartTime {
 /** Of a deployment about which nothing is known: a 0.6 B model on one GPU was measured at 9 to 10 minutes. */
 const UNKNOWN: StartTime = { p50: 600, p90: 1_200 };
 
+/** The least that such a start takes: an instance has to boot, and to pull an image of several gigabytes. */
+const FASTEST_UNKNOWN_SECONDS = 120;
+
 /** The nearest-rank percentile of sorted values. */
 const percentile = (sorted: readonly number[], p: number): number => sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? 0;
+
+/** The seconds of the starts that predict a start, in ascending order: see `predictStart`. */
+const likeStarts = (starts: readonly Start[], ofType: readonly number[]): number[] => {
+  const wakes = starts.filter(({ kind }) => kind === 'wake').map(({ seconds }) => seconds);
+  const own = wakes.length > 0 ? wakes : starts.map(({ seconds }) => seconds);
+  return (own.length > 0 ? own : [...ofType]).sort((a, b) => a - b);
+};
 
 /**
  * Predicts how long a wake takes: from the deployment's own wakes; else from its own creation, which does the same and more; else from other wakes on its
@@ -18,11 +28,13 @@ const percentile = (sorted: readonly number[], p: number): number => sorted[Math
  * @param ofType seconds of the last starts of other deployments on its instance type
  */
 export const predictStart = (starts: readonly Start[], ofType: readonly number[]): StartTime => {
-  const wakes = starts.filter(({ kind }) => kind === 'wake').map(({ seconds }) => seconds);
-  const own = wakes.length > 0 ? wakes : starts.map(({ seconds }) => seconds);
-  const known = (own.length > 0 ? own : [...ofType]).sort((a, b) => a - b);
+  const known = likeStarts(starts, ofType);
   return known.length === 0 ? UNKNOWN : { p50: percentile(known, 0.5), p90: percentile(known, 0.9) };
 };
+
+/** The seconds of the fastest start by which `predictStart` predicts, or else the least that experience allows. */
+export const fastestStart = (starts: readonly Start[], ofType: readonly number[]): number =>
+  likeStarts(starts, ofType)[0] ?? FASTEST_UNKNOWN_SECONDS;
 
 /** The least time until callers of a deployment that is late try again. */
 const LATE_SECONDS = 15;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type CapacityDependencies, createCapacity } from '../../functions/inference/capacity/capacity.ts';
-import { createWaitingStore } from '../../functions/inference/capacity/waiting-store.ts';
+import { createWaitingStore, waitingOf } from '../../functions/inference/capacity/waiting-store.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { createIdempotencyStore } from '../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies, Serve } from '../../functions/inference/pipeline/dependencies.ts';
@@ -52,6 +52,8 @@ interface WorldOptions {
   /** What the inventory says. */
   isReady?: boolean;
   mostHeld?: number;
+  /** For all deployments of the organization together. */
+  mostHeldOfOrganization?: number;
   scope?: Scope;
   /** The name of the shared model that it is published as. */
   publishedAs?: string;
@@ -82,7 +84,14 @@ const counting = (database: Database, calls: CountedCall[], outage: { isOn: bool
   });
 
 const createWorld = async (test: TestDatabase, options: WorldOptions) => {
-  const { fields = {}, isReady = false, mostHeld = 50, scope = 'on_demand', organization = newId('organization') } = options;
+  const {
+    fields = {},
+    isReady = false,
+    mostHeld = 50,
+    mostHeldOfOrganization = 100,
+    scope = 'on_demand',
+    organization = newId('organization'),
+  } = options;
   const clock = options.clock ?? createVirtualClock(Date.now());
   const owned = fields.name ?? (scope === 'on_demand' ? 'qwen3-8b' : newId('key'));
   const name = options.publishedAs ?? owned;
@@ -165,6 +174,7 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
       holdStartCredit: createHoldStartCredit(database, tables.Keys as string, createCatalogueStore(records)),
       startTimes: createStartTimesStore(database, records),
       waiting: createWaitingStore(database, tables.Deployments as string, mostHeld),
+      waitingInOrganization: createWaitingStore(database, tables.Deployments as string, mostHeldOfOrganization, waitingOf(scope)),
       reconcile: async (id) => void reconciled.push(id),
       now: clock.now,
       wait: clock.wait,
@@ -223,6 +233,11 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
     return { ask, transport, keyId: key_id, events: () => test.recentEvents(key_id) };
   };
 
+  const listed = async (Key: { account: string; record: string }) => {
+    const { Item } = await test.database.get({ TableName: test.tables.Deployments as string, Key, ConsistentRead: true });
+    const { held = {}, running = {} } = (Item ?? {}) as { held?: object; running?: object };
+    return { held: Object.keys(held).length, running: Object.keys(running).length };
+  };
   const waitingList = createWaitingStore(clock.watch(test.database), test.tables.Deployments as string, mostHeld);
 
   return {
@@ -250,11 +265,11 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
     },
     /** Who waits, and who of them was released. */
     waiting: async () => {
-      const Key = { account: deployment.id, record: 'waiting' };
-      const { Item } = await test.database.get({ TableName: test.tables.Deployments as string, Key, ConsistentRead: true });
-      const { held = {}, running = {} } = (Item ?? {}) as { held?: object; running?: object };
-      return { held: Object.keys(held).length, running: Object.keys(running).length };
+      const { held, running } = await listed({ account: deployment.id, record: 'waiting' });
+      return { held, running };
     },
+    /** How many requests of an organization wait. */
+    waitingOf: async (caller = organization) => (await listed({ account: caller, record: waitingOf(scope) })).held,
   };
 };
 

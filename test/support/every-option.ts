@@ -31,7 +31,7 @@ export const options = {
   auditCopies: { auditCopies: { days: 400 } },
   warmThroughput: { warmThroughput: { keys: { writesPerSecond: 12_000 }, usage: { writesPerSecond: 8_000 } } },
   detailedMetrics: { detailedMetrics: true },
-  deployments: { deployments: { hubModels: true, detailedMetrics: true } },
+  deployments: { deployments: { hubModels: true, detailedMetrics: true, maxHeldRequests: 20, maxHeldRequestsOfOrganization: 40 } },
   notifications: { notifications: { emailFrom: 'billing@example.com' }, support: { email: 'support@example.com', events: true } },
   reservedConcurrency: { reservedConcurrency: {} },
   provisionedConcurrency: { provisionedConcurrency: { inference: 1, 'ondemand-inference': 1 } },

@@ -8,6 +8,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting, WakeUnpaid } from './errors.ts';
+import { isServedBy, whyTooLate } from './may-wait.ts';
 import { type Place, type PlaceDependencies, takePlace } from './place.ts';
 import { predict } from './predict.ts';
 import { createProgressComments } from './progress-comments.ts';
@@ -64,9 +65,22 @@ const isUsable = ({ wanted, state, reason }: Deployment): boolean => {
   return wanted === 'running' ? !ENDED.includes(state) || !reason : SERVING.includes(state);
 };
 
+/** Start times that are read once for a request, however often it looks at its deployment. */
+const readOnce = ({ secondsOf }: CapacityDependencies['startTimes']): CapacityDependencies['startTimes'] => {
+  const read = new Map<string, number[]>();
+  return {
+    secondsOf: async (instanceType) => {
+      const seconds = read.get(instanceType) ?? (await secondsOf(instanceType));
+      read.set(instanceType, seconds);
+      return seconds;
+    },
+  };
+};
+
 /** See docs/api.md, "Cold starts", for what callers are promised, and decision 0035 for the reasons. */
 export const createCapacity = (deps: CapacityDependencies): Capacity => {
-  const { host, deployments, models, startTimes, now, wait } = deps;
+  const { host, deployments, models, waiting, waitingInOrganization, now, wait } = deps;
+  const limits = { ofDeployment: waiting.most, ofOrganization: waitingInOrganization.most };
 
   return ({ model, organization, requestId, waitMs, signal, onSettled }) => {
     const { name } = model;
@@ -77,6 +91,7 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     const comments = createProgressComments(host, name, now);
     let place: Place | undefined;
     let seen: Deployment | undefined;
+    const startTimes = readOnce(deps.startTimes);
 
     /** The inventory names the deployment; a row that doesn't belong to it must never be woken or used. */
     const isOurs = (deployment: Deployment): boolean =>
@@ -114,16 +129,30 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       return seen;
     };
 
-    const join = async (): Promise<Place | undefined> => {
-      const taken = await takePlace(deps, { deploymentId, requestId, joinedAtMs });
-      if (taken) onSettled(taken.leave);
+    const refusal = async (deployment: Deployment, why: NotWaiting): Promise<Error> =>
+      SERVING.includes(deployment.state)
+        ? new DeploymentBusy(host, name, why, limits)
+        : new DeploymentWaking(host, name, { start: await predict(startTimes, deployment, now()), why, limits, nowMs: now() });
+
+    /** Takes a place for a request that can have its turn in time. @throws 503 */
+    const join = async (deployment: Deployment): Promise<Place> => {
+      const taken = await takePlace(deps, { deploymentId, organization, requestId, joinedAtMs });
+      if (typeof taken === 'string') throw await refusal(deployment, taken);
+      onSettled(taken.leave);
+      const readyAtMs = SERVING.includes(deployment.state)
+        ? now()
+        : Math.max(now(), (await predict(startTimes, deployment, now())).earliestAtMs);
+      if (!isServedBy(deployment, taken.queue, readyAtMs, untilMs)) throw await refusal(deployment, 'too_many_ahead');
       return taken;
     };
 
-    const refusal = async (deployment: Deployment, why: NotWaiting): Promise<Error> =>
-      SERVING.includes(deployment.state)
-        ? new DeploymentBusy(host, name)
-        : new DeploymentWaking(host, name, await predict(startTimes, deployment, now()), now(), why);
+    /** @throws 503 if the deployment can't be ready in time, or the request has lost its place */
+    const checkWait = async (deployment: Deployment): Promise<void> => {
+      const start = await unlessOutage(() => predict(startTimes, deployment, now()));
+      const why = start && whyTooLate(deployment, start, untilMs, now());
+      if (why) throw await refusal(deployment, why);
+      if (place?.isLost()) throw await refusal(deployment, 'too_many');
+    };
 
     const currentModel = async (): Promise<Model> => {
       const current = (await models.list(isOnDemand ? organization : SERVERLESS_POOL)).get(name);
@@ -148,8 +177,8 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
           if (current) return current;
           const leftMs = untilMs - now();
           if (leftMs <= 0) throw await refusal(deployment, waitMs === 0 ? 'not_requested' : 'time_over');
-          place ??= await join();
-          if (!place) throw await refusal(deployment, 'too_many');
+          await checkWait(deployment);
+          place ??= await join(deployment);
           const progress = comments.isDue(deployment) ? await unlessOutage(() => comment(deployment)) : undefined;
           if (progress) yield progress;
           await wait(Math.min(jittered(POLL_MS), leftMs), signal);

@@ -10,45 +10,90 @@ import { WAIT_HEADER } from './wait-header.ts';
 const MAX_CLIENT_WAIT_MS = 60_000;
 
 const BUSY_RETRY_MS = 5_000;
+/** A deployment without an instance is not ready sooner, even if it gets one at once. */
+const NO_INSTANCE_RETRY_MS = 60_000;
 
 /** What a model is called on a host: on the serverless host, its callers don't see that it is a deployment. */
 export const kindOf = ({ scope }: Host): string => (scope === 'on_demand' ? 'deployment' : 'model');
 
-/** Why a request doesn't wait any longer. */
-export type NotWaiting = 'not_requested' | 'too_many' | 'time_over';
+/** Why a request doesn't wait, or not any longer. */
+export type NotWaiting =
+  | 'not_requested'
+  | 'too_many'
+  | 'too_many_of_organization'
+  | 'too_many_ahead'
+  | 'too_late'
+  | 'no_instance'
+  | 'time_over';
 
-const hints: Record<NotWaiting, string> = {
-  not_requested: `Try again then, or send the header '${WAIT_HEADER}' with a number of seconds to have the request wait.`,
-  too_many: 'Too many requests wait for it already. Try again then.',
-  time_over: `It was not ready in the time that '${WAIT_HEADER}' allows. Try again then.`,
+/** The most requests that wait for a deployment, and in an organization. */
+export interface WaitingLimits {
+  ofDeployment: number;
+  ofOrganization: number;
+}
+
+/** What keeps a request from waiting that would have time to. */
+const crowdedBy = (why: NotWaiting, { ofDeployment, ofOrganization }: WaitingLimits): string | undefined => {
+  if (why === 'too_many') return `Too many requests wait for it already: at most ${ofDeployment} can.`;
+  if (why === 'too_many_of_organization')
+    return `Too many requests of your organization wait for capacity already: at most ${ofOrganization} can, for all models together. Send fewer with '${WAIT_HEADER}' at the same time.`;
+  return why === 'too_many_ahead'
+    ? `The requests that wait for it already take longer than '${WAIT_HEADER}' allows. Send fewer at the same time, or allow more time.`
+    : undefined;
 };
+
+const hintFor = (why: NotWaiting, limits: WaitingLimits): string => {
+  const crowded = crowdedBy(why, limits);
+  if (crowded) return `${crowded} Try again then.`;
+  if (why === 'not_requested')
+    return `Try again then, or send the header '${WAIT_HEADER}' with a number of seconds to have the request wait.`;
+  return why === 'time_over'
+    ? `It was not ready in the time that '${WAIT_HEADER}' allows. Try again then.`
+    : `It can't be ready in the time that '${WAIT_HEADER}' allows. Try again then, or allow more time.`;
+};
+
+/** What is known of a start that a request does not wait for. */
+interface Starting {
+  start: PredictedStart;
+  why: NotWaiting;
+  limits: WaitingLimits;
+  nowMs: number;
+}
 
 /** The deployment is starting: 503, with the predicted time. */
 export class DeploymentWaking extends ApiError {
-  constructor(host: Host, name: string, start: PredictedStart, nowMs: number, why: NotWaiting) {
-    const leftMs = start.expectedAtMs - nowMs;
+  constructor(host: Host, name: string, { start, why, limits, nowMs }: Starting) {
+    const isWithoutInstance = why === 'no_instance';
+    const leftMs = Math.max(start.expectedAtMs - nowMs, isWithoutInstance ? NO_INSTANCE_RETRY_MS : 0);
     const headers = waitHeaders(leftMs);
+    const message = isWithoutInstance
+      ? `is starting, but no instance is free for it, so that requests can't wait for it. Try again in ${headers['retry-after']} s.`
+      : `is starting, and is expected to be ready in ${headers['retry-after']} s. ${hintFor(why, limits)}`;
     super({
       status: 503,
       type: 'server_error',
       code: 'deployment_waking',
       param: 'model',
-      message: `The ${kindOf(host)} '${name}' is starting, and is expected to be ready in ${headers['retry-after']} s. ${hints[why]}`,
+      message: `The ${kindOf(host)} '${name}' ${message}`,
       headers: { ...headers, ...(leftMs > MAX_CLIENT_WAIT_MS && { 'x-should-retry': 'false' }) },
-      details: { wake: wakeOf(start) },
+      details: { wake: wakeOf({ ...start, expectedAtMs: nowMs + leftMs }) },
     });
   }
 }
 
-/** The deployment is in service, but its copies were busy with requests that waited longer: 503. */
+/** The deployment is in service, but its copies are busy with requests that came earlier: 503. */
 export class DeploymentBusy extends ApiError {
-  constructor(host: Host, name: string) {
+  constructor(host: Host, name: string, why: NotWaiting, limits: WaitingLimits) {
+    const crowded = crowdedBy(why, limits);
+    const message = crowded
+      ? `is in service, but busy with earlier requests. ${crowded}`
+      : 'is in service, but was busy with earlier requests for as long as this one waited.';
     super({
       status: 503,
       type: 'server_error',
       code: 'no_capacity',
       param: 'model',
-      message: `The ${kindOf(host)} '${name}' is in service, but was busy with earlier requests for as long as this one waited. Try again shortly.`,
+      message: `The ${kindOf(host)} '${name}' ${message} Try again shortly.`,
       headers: waitHeaders(BUSY_RETRY_MS),
     });
   }

@@ -6,10 +6,7 @@ import { createDeploymentStore } from '../../../shared/deployments/deployment-st
 import { createStartTimesStore } from '../../../shared/deployments/start-times-store.ts';
 import { createHoldStartCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { type Capacity, type CapacityDependencies, createCapacity } from './capacity.ts';
-import { createWaitingStore } from './waiting-store.ts';
-
-/** So many requests are held a deployment, each of which keeps an environment of this function busy. The deployer can set another number. */
-const DEFAULT_MAX_HELD_REQUESTS = 50;
+import { createWaitingStore, waitingOf } from './waiting-store.ts';
 
 interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 'reconcile'> {
   database: Database;
@@ -17,18 +14,28 @@ interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 're
   table: string;
   /** The name of the table `keys`. */
   keysTable: string;
-  maxHeldRequests: string | undefined;
+  /** So many requests are held for a deployment, and for an organization. Each of them keeps an environment of this function busy. */
+  maxHeldRequests: number;
+  maxHeldRequestsOfOrganization: number;
 }
 
 /** What the inference function does for requests whose deployment has no capacity. Loaded when there is one: this module is not small. */
-export const capacityOverDatabase = ({ database, table, keysTable, maxHeldRequests, ...own }: Own): Capacity => {
+export const capacityOverDatabase = ({
+  database,
+  table,
+  keysTable,
+  maxHeldRequests,
+  maxHeldRequestsOfOrganization,
+  ...own
+}: Own): Capacity => {
   const records = createAccountTable(database, table);
   return createCapacity({
     ...own,
     deployments: createDeploymentStore(records),
     holdStartCredit: createHoldStartCredit(database, keysTable, createCatalogueStore(records)),
     startTimes: createStartTimesStore(database, records),
-    waiting: createWaitingStore(database, table, Number(maxHeldRequests ?? DEFAULT_MAX_HELD_REQUESTS)),
+    waiting: createWaitingStore(database, table, maxHeldRequests),
+    waitingInOrganization: createWaitingStore(database, table, maxHeldRequestsOfOrganization, waitingOf(own.host.scope)),
     wait: async (ms, signal) => delay(ms, undefined, { signal }),
   });
 };

@@ -1,37 +1,84 @@
 import { logError } from '../../../shared/logging/log.ts';
+import type { NotWaiting } from './errors.ts';
+import type { Queue } from './may-wait.ts';
 import type { Waiter, WaitingStore } from './waiting-store.ts';
 
 /** Places are renewed well before they expire. */
 const RENEW_MS = 15_000;
 
 export interface PlaceDependencies {
+  /** The lists of deployments. */
   waiting: WaitingStore;
+  /** The lists of organizations. */
+  waitingInOrganization: WaitingStore;
   now: () => number;
   /** Resolves after so many milliseconds, or rejects when the signal is aborted. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** A request that waits for a deployment. */
+export interface Arrival {
+  deploymentId: string;
+  /** Whose place it is. */
+  organization: string;
+  requestId: string;
+  /** Its place in the order. */
+  joinedAtMs: number;
+}
+
 /** A request's place among those that wait for a deployment. */
 export interface Place {
+  /** What was before the request when it came. */
+  queue: Queue;
+  /** Whether the place has expired, because nothing could be written for too long, and others have taken it. */
+  isLost: () => boolean;
   /** Whether the request may run, while at most so many of those that waited do. */
   release: (mostRunning: number) => Promise<boolean>;
   /** Gives the place up, when the request is settled. */
   leave: () => Promise<void>;
 }
 
-/** Takes a place and keeps it until it is given up. @returns undefined if too many wait already */
-export const takePlace = async ({ waiting, now, wait }: PlaceDependencies, waiter: Waiter): Promise<Place | undefined> => {
-  if (!(await waiting.join(waiter, now()))) return undefined;
+/** Takes a place and keeps it until it is given up. @returns the reason if too many wait already */
+export const takePlace = async (deps: PlaceDependencies, arrival: Arrival): Promise<Place | NotWaiting> => {
+  const { waiting, waitingInOrganization, now, wait } = deps;
+  const { deploymentId, organization, requestId, joinedAtMs } = arrival;
+  const waiter: Waiter = { listId: deploymentId, requestId, joinedAtMs };
+  const inOrganization: Waiter = { ...waiter, listId: organization };
+  const failed = (error: unknown): void => logError('waiting_list_not_written', error, { deployment: deploymentId, request_id: requestId });
+  // What can't be written now expires.
+  const leaveOrganization = (): Promise<void> => waitingInOrganization.leave(inOrganization).catch(failed);
+
+  if (!(await waitingInOrganization.join(inOrganization, now()))) return 'too_many_of_organization';
+  let queue: Queue | undefined;
+  try {
+    queue = await waiting.join(waiter, now());
+  } finally {
+    if (!queue) await leaveOrganization();
+  }
+  if (!queue) return 'too_many';
+
   const left = new AbortController();
-  const failed = (error: unknown): void =>
-    logError('waiting_list_not_written', error, { deployment: waiter.deploymentId, request_id: waiter.requestId });
-  let isReleased = false;
-  const renew = async (): Promise<unknown> => (isReleased ? waiting.renewRunning(waiter, now()) : waiting.join(waiter, now()));
+  let releasedAtMs: number | undefined;
+  let isLost = false;
+  /** Whether a place is kept; one that could not be written is until another request takes it. */
+  const rejoin = async (list: WaitingStore, own: Waiter): Promise<boolean> => {
+    try {
+      return (await list.join(own, now())) !== undefined;
+    } catch (error) {
+      failed(error);
+      return true;
+    }
+  };
+  const renew = async (): Promise<void> => {
+    if (releasedAtMs !== undefined) return waiting.renewRunning(waiter, now()).catch(failed);
+    const kept = await Promise.all([rejoin(waiting, waiter), rejoin(waitingInOrganization, inOrganization)]);
+    isLost = kept.includes(false);
+  };
   let renewal: Promise<unknown> = Promise.resolve();
   const keep = async (): Promise<void> => {
     for (;;) {
       await wait(RENEW_MS, left.signal);
-      renewal = renew().catch(failed);
+      renewal = renew();
       await renewal;
     }
   };
@@ -39,15 +86,22 @@ export const takePlace = async ({ waiting, now, wait }: PlaceDependencies, waite
   void keep().catch(() => undefined);
 
   return {
+    queue,
+    isLost: () => isLost,
     release: async (mostRunning) => {
-      isReleased ||= await waiting.release(waiter, mostRunning, now());
-      return isReleased;
+      if (releasedAtMs !== undefined) return true;
+      if (!(await waiting.release(waiter, mostRunning, now()))) return false;
+      releasedAtMs = now();
+      // It no longer waits. A renewal that has begun must not take its place in the organization again.
+      await renewal;
+      await leaveOrganization();
+      return true;
     },
     leave: async () => {
       left.abort();
       await renewal;
-      // Otherwise it expires.
-      await waiting.leave(waiter).catch(failed);
+      const ranMs = releasedAtMs === undefined ? undefined : now() - releasedAtMs;
+      await Promise.all([waiting.leave(waiter, ranMs).catch(failed), releasedAtMs === undefined && leaveOrganization()]);
     },
   };
 };

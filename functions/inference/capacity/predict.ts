@@ -1,5 +1,5 @@
 import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
-import { expectedEnd, type PredictedStart, predictStart } from '../../../shared/deployments/start-times.ts';
+import { expectedEnd, fastestStart, type PredictedStart, predictStart } from '../../../shared/deployments/start-times.ts';
 import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
 
 /** When the start in progress began: a wake, or the creation of everything. */
@@ -16,14 +16,22 @@ const startsLike = ({ wake, starts }: Deployment): Start[] => {
 const instanceTypeOf = ({ generations }: Deployment): string | undefined =>
   (generations.findLast(({ status }) => status === 'ready') ?? generations.at(-1))?.instance_types[0];
 
+/** A start in progress, and the earliest time at which it can end, as far as starts like it tell. */
+export interface StartInProgress extends PredictedStart {
+  earliestAtMs: number;
+}
+
 /** Predicts a start. Other deployments on its instance type are read only if it has no history of its own. */
 export const predict = async (
   { secondsOf }: Pick<StartTimesStore, 'secondsOf'>,
   deployment: Deployment,
   nowMs: number,
-): Promise<PredictedStart> => {
+): Promise<StartInProgress> => {
   const instanceType = deployment.starts.length === 0 ? instanceTypeOf(deployment) : undefined;
-  const start = predictStart(startsLike(deployment), instanceType === undefined ? [] : await secondsOf(instanceType));
+  const ofType = instanceType === undefined ? [] : await secondsOf(instanceType);
+  const starts = startsLike(deployment);
+  const start = predictStart(starts, ofType);
   const startedAtMs = startedAtOf(deployment);
-  return { ...start, startedAtMs, expectedAtMs: expectedEnd(startedAtMs, start, nowMs) };
+  const earliestAtMs = startedAtMs + fastestStart(starts, ofType) * 1_000;
+  return { ...start, startedAtMs, earliestAtMs, expectedAtMs: expectedEnd(startedAtMs, start, nowMs) };
 };

@@ -1,24 +1,35 @@
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { WAITING } from '../../../shared/deployments/deployment-store.ts';
+import type { Scope } from '../../../shared/hosts/host.ts';
+import type { Queue } from './may-wait.ts';
 
 /** An entry that is not renewed for so long belongs to a function that crashed. */
 export const LEASE_MS = 45_000;
 /** Joining and releasing remove entries of crashed functions, and are tried again so often. */
 const MAX_ATTEMPTS = 3;
 
-/** A request in the waiting list of a deployment. */
+/** A request in a waiting list. */
 export interface Waiter {
-  deploymentId: string;
+  /** The id of the deployment, or of the organization, whose list it is. */
+  listId: string;
   requestId: string;
   /** Its place in the order. */
   joinedAtMs: number;
 }
 
-/** `held`: all who wait or have been released, by request. `running`: those of them that were released. */
+/**
+ * `held`: all who wait or have been released, by request. `running`: those of them that were released. `served`: how many of these have ended, and how
+ * long they ran together.
+ */
 interface Stored {
   held: Record<string, [joinedAtMs: number, expiresAtMs: number]>;
   running: Record<string, number>;
+  served?: number;
+  served_ms?: number;
 }
+
+/** The record of an organization's waiting list on a host: each host has its own environments. */
+export const waitingOf = (host: Scope): string => `${WAITING}#${host}`;
 
 /** The requests whose time to wait has not come yet, in the order in which they are released. */
 const inOrder = ({ held, running }: Stored): string[] =>
@@ -38,37 +49,47 @@ const split = ({ held, running }: Stored, nowMs: number): { live: Stored; expire
   return { live, expired: [...ids].filter((id) => live.held[id] === undefined && live.running[id] === undefined) };
 };
 
-/**
- * Who waits for a deployment, in one item of the table `deployments`, so that a limit holds across all environments. DynamoDB's conditions count the
- * entries of a map, but add nothing, so the released ones are in both maps.
- * @param table the table's name
- * @param most so many requests are held a deployment
- */
-export const createWaitingStore = (database: Database, table: string, most: number) => {
-  const keyOf = (deploymentId: string) => ({ account: deploymentId, record: WAITING });
+/** The requests that were before a new one, and how long those that have ended ran on average. */
+const queueOf = (stored: Stored, nowMs: number): Queue => {
+  const { served = 0, served_ms = 0 } = stored;
+  return {
+    ahead: Object.keys(split(stored, nowMs).live.held).length - 1,
+    meanMs: served === 0 ? undefined : served_ms / served,
+  };
+};
 
-  const read = async (deploymentId: string): Promise<Stored | undefined> => {
-    const { Item } = await database.get({ TableName: table, Key: keyOf(deploymentId), ConsistentRead: true });
+/**
+ * Who waits for a deployment, or in an organization, in one item of the table `deployments`, so that a limit holds across all environments. DynamoDB's
+ * conditions count the entries of a map, but add nothing, so the released ones are in both maps.
+ * @param table the table's name
+ * @param most so many requests are held a list
+ * @param record the name of the lists
+ */
+export const createWaitingStore = (database: Database, table: string, most: number, record: string = WAITING) => {
+  const keyOf = (listId: string) => ({ account: listId, record });
+
+  const read = async (listId: string): Promise<Stored | undefined> => {
+    const { Item } = await database.get({ TableName: table, Key: keyOf(listId), ConsistentRead: true });
     return Item as Stored | undefined;
   };
 
-  const create = async (deploymentId: string): Promise<void> => {
+  const create = async (listId: string): Promise<void> => {
     await database.update({
       TableName: table,
-      Key: keyOf(deploymentId),
+      Key: keyOf(listId),
       UpdateExpression: 'SET held = if_not_exists(held, :none), running = if_not_exists(running, :none)',
       ExpressionAttributeValues: { ':none': {} },
     });
   };
 
   /** Removes entries that have expired, unless they were renewed meanwhile. */
-  const removeExpired = async (deploymentId: string, { held, running }: Stored, expired: readonly string[]): Promise<void> => {
+  const removeExpired = async (listId: string, { held, running }: Stored, expired: readonly string[]): Promise<void> => {
     for (const id of expired) {
       const expiresAtMs = held[id]?.[1] ?? running[id];
       const place = held[id] === undefined ? 'running.#id' : 'held.#id[1]';
       const write = database.update({
         TableName: table,
-        Key: keyOf(deploymentId),
+        Key: keyOf(listId),
         UpdateExpression: 'REMOVE held.#id, running.#id',
         ConditionExpression: `${place} = :expires`,
         ExpressionAttributeNames: { '#id': id },
@@ -81,39 +102,45 @@ export const createWaitingStore = (database: Database, table: string, most: numb
   };
 
   /** Joins, or renews an entry that exists. */
-  const tryToJoin = async ({ deploymentId, requestId, joinedAtMs }: Waiter, nowMs: number): Promise<'joined' | Stored | undefined> => {
+  const tryToJoin = async (
+    { listId, requestId, joinedAtMs }: Waiter,
+    nowMs: number,
+  ): Promise<{ joined: Stored } | { full: Stored | undefined }> => {
     try {
-      await database.update({
+      const { Attributes } = await database.update({
         TableName: table,
-        Key: keyOf(deploymentId),
+        Key: keyOf(listId),
         UpdateExpression: 'SET held.#id = :entry',
         ConditionExpression: 'attribute_exists(held) AND (attribute_exists(held.#id) OR size(held) < :most)',
         ExpressionAttributeNames: { '#id': requestId },
         ExpressionAttributeValues: { ':entry': [joinedAtMs, nowMs + LEASE_MS], ':most': most },
+        ReturnValues: 'ALL_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
-      return 'joined';
+      return { joined: Attributes as unknown as Stored };
     } catch (error) {
       if (!(error instanceof ConditionFailed)) throw error;
-      return error.item as unknown as Stored | undefined;
+      return { full: error.item as unknown as Stored | undefined };
     }
   };
 
   return {
-    /** Takes a place, or renews the one that the request has. @returns false if there is none left */
-    join: async (waiter: Waiter, nowMs: number): Promise<boolean> => {
+    most,
+
+    /** Takes a place, or renews the one that the request has. @returns what is before the request; undefined if there is no place left */
+    join: async (waiter: Waiter, nowMs: number): Promise<Queue | undefined> => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const result = await tryToJoin(waiter, nowMs);
-        if (result === 'joined') return true;
-        if (result) {
-          const { expired } = split(result, nowMs);
-          if (expired.length === 0) return false;
-          await removeExpired(waiter.deploymentId, result, expired);
+        if ('joined' in result) return queueOf(result.joined, nowMs);
+        if (result.full) {
+          const { expired } = split(result.full, nowMs);
+          if (expired.length === 0) return undefined;
+          await removeExpired(waiter.listId, result.full, expired);
         } else {
-          await create(waiter.deploymentId);
+          await create(waiter.listId);
         }
       }
-      return false;
+      return undefined;
     },
 
     /**
@@ -121,11 +148,11 @@ export const createWaitingStore = (database: Database, table: string, most: numb
      * @returns whether it may run
      */
     release: async (waiter: Waiter, mostRunning: number, nowMs: number): Promise<boolean> => {
-      const { deploymentId, requestId } = waiter;
-      const stored = await read(deploymentId);
+      const { listId, requestId } = waiter;
+      const stored = await read(listId);
       if (!stored) return false;
       const { live, expired } = split(stored, nowMs);
-      await removeExpired(deploymentId, stored, expired);
+      await removeExpired(listId, stored, expired);
       // An earlier attempt whose reply was lost.
       if (live.running[requestId] !== undefined) return true;
       const free = mostRunning - Object.keys(live.running).length;
@@ -134,7 +161,7 @@ export const createWaitingStore = (database: Database, table: string, most: numb
       try {
         await database.update({
           TableName: table,
-          Key: keyOf(deploymentId),
+          Key: keyOf(listId),
           UpdateExpression: 'SET running.#id = :expires',
           ConditionExpression: 'attribute_exists(held.#id) AND size(running) < :most',
           ExpressionAttributeNames: { '#id': requestId },
@@ -148,24 +175,25 @@ export const createWaitingStore = (database: Database, table: string, most: numb
     },
 
     /** Renews the entries of a request that was released. */
-    renewRunning: async ({ deploymentId, requestId, joinedAtMs }: Waiter, nowMs: number): Promise<void> => {
+    renewRunning: async ({ listId, requestId, joinedAtMs }: Waiter, nowMs: number): Promise<void> => {
       await database.update({
         TableName: table,
-        Key: keyOf(deploymentId),
+        Key: keyOf(listId),
         UpdateExpression: 'SET held.#id = :entry, running.#id = :expires',
         ExpressionAttributeNames: { '#id': requestId },
         ExpressionAttributeValues: { ':entry': [joinedAtMs, nowMs + LEASE_MS], ':expires': nowMs + LEASE_MS },
       });
     },
 
-    /** Gives the place up. The list is gone if the deployment is deleted. */
-    leave: async ({ deploymentId, requestId }: Waiter): Promise<void> => {
+    /** Gives the place up. The list is gone if the deployment is deleted. @param ranMs how long the request ran, if it was released */
+    leave: async ({ listId, requestId }: Waiter, ranMs?: number): Promise<void> => {
       const write = database.update({
         TableName: table,
-        Key: keyOf(deploymentId),
-        UpdateExpression: 'REMOVE held.#id, running.#id',
+        Key: keyOf(listId),
+        UpdateExpression: `REMOVE held.#id, running.#id${ranMs === undefined ? '' : ' ADD served :one, served_ms :ran'}`,
         ConditionExpression: 'attribute_exists(held)',
         ExpressionAttributeNames: { '#id': requestId },
+        ...(ranMs !== undefined && { ExpressionAttributeValues: { ':one': 1, ':ran': ranMs } }),
       });
       await write.catch((error: unknown) => {
         if (!(error instanceof ConditionFailed)) throw error;

@@ -25,7 +25,7 @@ describe('the configuration', () => {
       logRetentionDays: 30,
       structuredOutputs: false,
       selfSignUp: false,
-      deployments: { hubModels: false, maxHeldRequests: 50, repositories: ['vllm', 'djl-inference', 'sglang-server'] },
+      deployments: { hubModels: false, repositories: ['vllm', 'djl-inference', 'sglang-server'] },
     });
     expect(readConfig(undefined).reservedConcurrency).toBeUndefined();
     expect(readConfig({ reservedConcurrency: { inference: 10 } }).reservedConcurrency).toEqual({
@@ -122,6 +122,7 @@ describe('the configuration', () => {
     { customerManagedKey: 'alias/aws/s3' },
     { deployments: { repositories: ['vllm:latest'] } },
     { deployments: { maxHeldRequests: -1 } },
+    { deployments: { maxHeldRequestsOfOrganization: -1 } },
     { billing: { taxFunctionArn: 'taxes' } },
     { billing: { stripeSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe' } },
     { notifications: { emailFrom: 'Billing <billing@example.com>' } },

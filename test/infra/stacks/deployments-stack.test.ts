@@ -220,7 +220,10 @@ test.each([
           SLUICE_FUNCTION,
           DEPLOYMENTS_TABLE: Match.anyValue(),
           DEPLOYMENTS_FUNCTION: { 'Fn::ImportValue': Match.stringLikeRegexp('^sluice-deployments:') },
-          ...(stack === 'control' ? { HUB_MODELS: 'false', WEIGHTS_BUCKET: Match.anyValue() } : { MAX_HELD_REQUESTS: '50' }),
+          ...(stack === 'control' && { HUB_MODELS: 'false', WEIGHTS_BUCKET: Match.anyValue() }),
+          ...(stack === 'ondemand' && { MAX_HELD_REQUESTS: '50', MAX_HELD_REQUESTS_OF_ORGANIZATION: '50' }),
+          // A quarter of the list of a deployment that is published for all organizations.
+          ...(stack === 'serverless' && { MAX_HELD_REQUESTS: '50', MAX_HELD_REQUESTS_OF_ORGANIZATION: '12' }),
         }),
       },
     });

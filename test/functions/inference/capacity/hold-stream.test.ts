@@ -79,7 +79,7 @@ describe('a stream that waits', () => {
   });
 
   test('ends with an error event, without [DONE] and at no cost, if capacity never comes', async () => {
-    const world = await cold.createWorld();
+    const world = await cold.createWorld({ fields: { starts: [{ kind: 'wake', at: 0, seconds: 15 }] } });
     const { ask, events } = await world.createEnvironment();
     const reply = await ask('Hi', 20, { stream: true });
     expect(reply.statusCode).toBe(200);
@@ -154,7 +154,7 @@ describe('the official OpenAI client', () => {
   });
 
   test('gets a streamed response that failed with deployment_waking if capacity never comes', async () => {
-    const world = await cold.createWorld();
+    const world = await cold.createWorld({ fields: { starts: [{ kind: 'wake', at: 0, seconds: 15 }] } });
     const client = await clientOf(world);
     const request = { model: world.name, input: 'Hi', stream: true as const };
     const stream = await client.responses.create(request, { headers: { 'X-Wait-For-Capacity': '20' } });

@@ -37,8 +37,8 @@ describe('the waiting list', () => {
     const { ask } = await world.createEnvironment();
     /** Functions that crashed renew nothing. */
     for (const requestId of ['req_ran', 'req_waited'])
-      await waitingList.join({ deploymentId: deployment.id, requestId, joinedAtMs: clock.now() - 1 }, clock.now());
-    expect(await waitingList.release({ deploymentId: deployment.id, requestId: 'req_ran', joinedAtMs: 0 }, 1, clock.now())).toBe(true);
+      await waitingList.join({ listId: deployment.id, requestId, joinedAtMs: clock.now() - 1 }, clock.now());
+    expect(await waitingList.release({ listId: deployment.id, requestId: 'req_ran', joinedAtMs: 0 }, 1, clock.now())).toBe(true);
     const waiting = ask('Hi', 280);
     await clock.rest();
     expect(await world.waiting()).toEqual({ held: 3, running: 1 });
@@ -54,10 +54,11 @@ describe('the waiting list', () => {
   test('has room for others when holders that crashed have expired', async () => {
     const world = await cold.createWorld({ mostHeld: 1 });
     const { clock, waitingList, deployment } = world;
-    const join = (requestId: string) => waitingList.join({ deploymentId: deployment.id, requestId, joinedAtMs: clock.now() }, clock.now());
-    expect([await join('req_dead'), await join('req_dead'), await join('req_1')]).toEqual([true, true, false]);
+    const join = (requestId: string) => waitingList.join({ listId: deployment.id, requestId, joinedAtMs: clock.now() }, clock.now());
+    const first = { ahead: 0, meanMs: undefined };
+    expect([await join('req_dead'), await join('req_dead'), await join('req_1')]).toEqual([first, first, undefined]);
     await clock.advance(LEASE_MS, LEASE_MS);
-    expect([await join('req_1'), await join('req_2')]).toEqual([true, false]);
+    expect([await join('req_1'), await join('req_2')]).toEqual([first, undefined]);
     expect(await world.waiting()).toEqual({ held: 1, running: 0 });
   });
 

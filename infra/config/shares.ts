@@ -1,0 +1,51 @@
+/** An organization can take a quarter of what a function reserves. */
+const ORGANIZATIONS = 4;
+/** Without a reservation, as many as with the default one. */
+const UNRESERVED_HELD_REQUESTS = 50;
+const MAX_HELD_REQUESTS = 50;
+
+/** The settings of a deployer that the shares follow from. */
+interface Settings {
+  reservedConcurrency?: Readonly<Record<'inference' | 'ondemand-inference', number>> | null | undefined;
+  deployments: { maxHeldRequests?: number | undefined; maxHeldRequestsOfOrganization?: number | undefined };
+}
+
+/** A quarter, but at least one if there is any. */
+const shareOf = (whole: number): number => Math.min(whole, Math.max(1, Math.floor(whole / ORGANIZATIONS)));
+
+const reservedOnDemand = ({ reservedConcurrency }: Settings): number | undefined => reservedConcurrency?.['ondemand-inference'];
+
+/** The most requests that wait for capacity at the same time. */
+export interface HeldRequests {
+  ofDeployment: number;
+  /** On the on-demand host, for all deployments of an organization together. */
+  ofOrganization: number;
+  /** On the serverless host, where organizations share the waiting list of a deployment that is published. */
+  ofCaller: number;
+}
+
+/** The most requests that wait, as they are set, or by default a share of what `ondemand-inference` reserves. */
+export const heldRequestsOf = (settings: Settings): HeldRequests => {
+  const { maxHeldRequests, maxHeldRequestsOfOrganization } = settings.deployments;
+  const reserved = reservedOnDemand(settings);
+  const ofOrganization = maxHeldRequestsOfOrganization ?? (reserved === undefined ? UNRESERVED_HELD_REQUESTS : shareOf(reserved));
+  const ofDeployment = maxHeldRequests ?? Math.min(MAX_HELD_REQUESTS, ofOrganization);
+  return { ofDeployment, ofOrganization, ofCaller: shareOf(ofDeployment) };
+};
+
+/** Why the numbers of held requests don't fit together; undefined if they do. */
+export const faultOfHeldRequests = (settings: Settings): { path: string[]; message: string } | undefined => {
+  const { ofDeployment, ofOrganization } = heldRequestsOf(settings);
+  const reserved = reservedOnDemand(settings);
+  if (ofDeployment > ofOrganization)
+    return {
+      path: ['deployments', 'maxHeldRequests'],
+      message: `expected at most ${ofOrganization}, because an organization's deployments together hold no more. Lower it, or set maxHeldRequestsOfOrganization to at least ${ofDeployment}`,
+    };
+  if (reserved !== undefined && ofOrganization > reserved)
+    return {
+      path: ['deployments', 'maxHeldRequestsOfOrganization'],
+      message: `expected at most ${reserved}, which reservedConcurrency.ondemand-inference reserves for all organizations. Lower it, or reserve at least ${ofOrganization}`,
+    };
+  return undefined;
+};

@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from '../../../infra/config/config.ts';
+import { heldRequestsOf } from '../../../infra/config/shares.ts';
+
+const heldWith = (settings: object) => heldRequestsOf(readConfig(settings));
+
+describe('the requests that wait for capacity', () => {
+  test('of an organization are a quarter of what the on-demand host reserves, or 50 without a reservation', () => {
+    const defaults = { ofDeployment: 50, ofOrganization: 50, ofCaller: 12 };
+    expect([heldWith({}), heldWith({ reservedConcurrency: null }), heldWith({ reservedConcurrency: {} })]).toEqual([
+      defaults,
+      defaults,
+      defaults,
+    ]);
+    expect(heldWith({ reservedConcurrency: { 'ondemand-inference': 1_000 } })).toEqual({ ...defaults, ofOrganization: 250 });
+    expect(heldWith({ reservedConcurrency: { 'ondemand-inference': 40 } })).toEqual({ ofDeployment: 10, ofOrganization: 10, ofCaller: 2 });
+    expect(heldWith({ reservedConcurrency: { 'ondemand-inference': 2 } })).toEqual({ ofDeployment: 1, ofOrganization: 1, ofCaller: 1 });
+  });
+
+  test('can be set, and switched off', () => {
+    expect(heldWith({ deployments: { maxHeldRequests: 20, maxHeldRequestsOfOrganization: 80 } })).toEqual({
+      ofDeployment: 20,
+      ofOrganization: 80,
+      ofCaller: 5,
+    });
+    expect(heldWith({ deployments: { maxHeldRequests: 0 } })).toMatchObject({ ofDeployment: 0, ofCaller: 0 });
+    expect(heldWith({ deployments: { maxHeldRequestsOfOrganization: 0 } })).toMatchObject({ ofDeployment: 0, ofOrganization: 0 });
+  });
+
+  test.each([
+    [
+      { deployments: { maxHeldRequests: 60 } },
+      /expected at most 50, because an organization's deployments together hold no more. Lower it, or set maxHeldRequestsOfOrganization to at least 60\n.*deployments.maxHeldRequests$/,
+    ],
+    [
+      { deployments: { maxHeldRequests: 5 }, reservedConcurrency: { 'ondemand-inference': 8 } },
+      /expected at most 2, .* set maxHeldRequestsOfOrganization to at least 5/,
+    ],
+    [
+      { deployments: { maxHeldRequestsOfOrganization: 201 }, reservedConcurrency: {} },
+      /expected at most 200, which reservedConcurrency.ondemand-inference reserves for all organizations. Lower it, or reserve at least 201\n.*deployments.maxHeldRequestsOfOrganization$/,
+    ],
+  ])('are checked: %j', (settings, message) => {
+    expect(() => readConfig(settings)).toThrow(message);
+  });
+});
