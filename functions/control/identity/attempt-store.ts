@@ -40,14 +40,17 @@ export interface Attempt {
   account?: string;
 }
 
-/** Something that a user or an organization can do only so often in an hour or a day (UTC). */
+/** Something that a user or an organization can do only so often in a minute, an hour or a day (UTC). */
 interface Quota {
-  kind: 'api_key' | 'ticket' | 'attachment';
+  /** Each kind has its own counts. */
+  kind: string;
   span: keyof typeof SPANS_MS;
   account: string;
   max: number;
+  /** How many are counted. Default: one. */
+  by?: number;
 }
-const SPANS_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const SPANS_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
 const hashOf = (account: string): string => createHash('sha256').update(account).digest('base64url');
 
@@ -74,11 +77,16 @@ export const createAttemptStore = (database: Database, table: string) => {
     TableName: table,
     Key: { id },
     UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
-    ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
-    ExpressionAttributeValues: { ':expires': Math.ceil((lastMs + RETENTION_MS) / 1_000), ':by': by, ':max': max },
+    ConditionExpression: 'attribute_not_exists(attempts) OR attempts <= :most',
+    ExpressionAttributeValues: { ':expires': Math.ceil((lastMs + RETENTION_MS) / 1_000), ':by': by, ':most': max - Math.max(by, 1) },
   });
   const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
     await database.update(updateOf(id, by, max, nowMs));
+  };
+  const spanOf = ({ kind, span, account, max, by = 1 }: Quota, nowMs: number) => {
+    const number = Math.floor(nowMs / SPANS_MS[span]);
+    const endMs = (number + 1) * SPANS_MS[span];
+    return { endMs, update: updateOf(`${kind}#${span}#${hashOf(account)}#${number}`, by, max, endMs) };
   };
   return {
     /** Counts an attempt. @throws 429 if there were too many */
@@ -94,10 +102,21 @@ export const createAttemptStore = (database: Database, table: string) => {
     },
 
     /** Counts one of the hour or the day, in the transaction that does it. */
-    toCountInSpan: ({ kind, span, account, max }: Quota, nowMs: number, refused: () => Error): Write => {
-      const number = Math.floor(nowMs / SPANS_MS[span]);
-      const endMs = (number + 1) * SPANS_MS[span];
-      return { item: { Update: updateOf(`${kind}#${span}#${hashOf(account)}#${number}`, 1, max, endMs) }, refused };
+    toCountInSpan: (quota: Quota, nowMs: number, refused: () => Error): Write => ({
+      item: { Update: spanOf(quota, nowMs).update },
+      refused,
+    }),
+
+    /** Counts one of the minute, the hour or the day, unless there are too many. @returns whether it is counted, and when the span ends, in ms */
+    countInSpan: async (quota: Quota, nowMs: number): Promise<{ isCounted: boolean; untilMs: number }> => {
+      const { endMs: untilMs, update } = spanOf(quota, nowMs);
+      try {
+        await database.update(update);
+        return { isCounted: true, untilMs };
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        return { isCounted: false, untilMs };
+      }
     },
 
     /** Removes a successful attempt from the counts. */

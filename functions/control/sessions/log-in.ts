@@ -6,6 +6,7 @@ import type { SignIn } from '../identity/sign-in.ts';
 import type { SessionEndDependencies } from '../users/end-sessions.ts';
 import { type StoredUser, toWire } from '../users/user-store.ts';
 import { LoginRefused, RefreshRefused } from './errors.ts';
+import { recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer, Refreshed, SessionOrChallenge } from './session.ts';
 
 export interface SessionDependencies extends AuditDependencies, SessionEndDependencies {
@@ -35,7 +36,7 @@ export const waitForResetTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>
   deps.wait(Math.max(0, receivedAtMs + RESET_MS - deps.now()));
 
 const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
-  if (user) await recordAction(deps, originOf(caller, user), user, 'session.refused');
+  if (user) await recordRefusal(deps, caller, user);
   await deps.wait(Math.max(0, caller.receivedAtMs + FAILED_LOGIN_MS - deps.now()));
   throw new LoginRefused();
 };

@@ -40,9 +40,9 @@ const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => (
 const tokens = { subject: 'right', accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600 };
 
 /** Logs in with a fake clock and an identity provider that takes `tookMs`; returns the result and the waits. */
-const attempt = async (email: string, { isCorrect, tookMs }: { isCorrect: boolean; tookMs: number }) => {
+const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCorrect: boolean; tookMs: number; atMs?: number }) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
-  let now = NOON;
+  let now = atMs;
   const waits: number[] = [];
   const deps: SessionDependencies = {
     database: database.database,
@@ -58,7 +58,7 @@ const attempt = async (email: string, { isCorrect, tookMs }: { isCorrect: boolea
     now: () => now,
     wait: async (ms) => void waits.push(ms),
   };
-  const caller = { ipAddress: `10.0.0.${tookMs % 250}`, serverName: 'control', serverPath: '/', requestId: 'req_1', receivedAtMs: NOON };
+  const caller = { ipAddress: `10.0.0.${tookMs % 250}`, serverName: 'control', serverPath: '/', requestId: 'req_1', receivedAtMs: atMs };
   const answer = await logIn(deps, caller, { email, password: 'x' }).catch((error: unknown) => error);
   return { answer, waits };
 };
@@ -91,6 +91,20 @@ test('a successful login does not wait and does not count as an attempt', async 
     const { answer, waits } = await attempt('right@example.com', { isCorrect: true, tookMs: 7 });
     expect([answer, waits]).toEqual([expect.objectContaining({ object: 'session', access_token: 'access' }), []]);
   }
+});
+
+test('refused logins of a user are one entry of the audit log in an hour, whatever their number', async () => {
+  await create(userOf('guessed', { organization: 'org_guessed' }));
+  const audit = createAuditStore(createAccountTable(database.database, database.tables.Accounts as string));
+  const entries = async () => (await audit.list('org_guessed', { limit: 100 })).data.map(({ action, target }) => [action, target.id]);
+  const refuse = (atMs: number) =>
+    Array.from({ length: 8 }, (_, i) => attempt('guessed@example.com', { isCorrect: false, tookMs: i, atMs }));
+  const refused = ['session.refused', 'user_guessed00000000000'];
+  await Promise.all(refuse(NOON + 1));
+  await Promise.all(refuse(NOON + 40 * 60_000));
+  expect(await entries()).toEqual([refused]);
+  await Promise.all(refuse(NOON + 60 * 60_000));
+  expect(await entries()).toEqual([refused, refused]);
 });
 
 test('ten of a hundred concurrent attempts are allowed, and the others get 429', async () => {

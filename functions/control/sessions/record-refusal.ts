@@ -1,0 +1,20 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import { type Caller, originOf } from '../access/origin.ts';
+import type { AttemptStore } from '../identity/attempt-store.ts';
+import type { StoredUser } from '../users/user-store.ts';
+
+export interface RefusalDependencies extends AuditDependencies {
+  attempts: Pick<AttemptStore, 'countInSpan'>;
+}
+
+/**
+ * Records a refused login in the audit log: the first one of a user in an hour (UTC), whatever the number of environments. Anyone who knows an address
+ * can cause refusals, and entries are never deleted. The access log has every refusal.
+ */
+export const recordRefusal = async (deps: RefusalDependencies, caller: Caller, user: StoredUser): Promise<void> => {
+  const quota = { kind: 'session_refused', span: 'hour', account: user.id, max: 1 } as const;
+  const { isCounted } = await deps.attempts.countInSpan(quota, caller.receivedAtMs);
+  if (!isCounted) return;
+  const { id, organization } = user;
+  await commit(deps, originOf(caller, user), { action: 'session.refused', organization, target: { type: 'user', id } }, []);
+};
