@@ -14,6 +14,25 @@ const requireEnabled = ({ enabled }: Webhook): void => {
     throw new Conflict({ code: 'webhook_disabled', message: 'This webhook is disabled, so nothing is sent to it. Enable it first.' });
 };
 
+/** An attempt that has not begun so long after it was due was lost, and the delivery can be replayed. */
+const LOST_AFTER_MS = 15 * 60_000;
+
+/** An attempt is about to be made, or is being made: 409. */
+class AttemptUnderWay extends Conflict {
+  constructor() {
+    super({
+      code: 'attempt_under_way',
+      message: 'An attempt of this delivery is being made, or will be in a moment. Replay it when the attempt is over.',
+    });
+  }
+}
+
+/** Each replay is an attempt, so there is one at a time. Between attempts of a delivery that failed, nothing is under way. @throws 409 */
+const requireNoAttempt = ({ state, begun, next_attempt_at, leased_until }: Delivery, nowMs: number): void => {
+  const isAboutToBegin = state === 'pending' && begun === 0 && nowMs < next_attempt_at + LOST_AFTER_MS;
+  if (isAboutToBegin || leased_until > nowMs) throw new AttemptUnderWay();
+};
+
 /** Sends a test event to a webhook and no other. @throws 404, 409 */
 export const testWebhook = async (
   deps: WebhookDependencies,
@@ -43,7 +62,7 @@ export const listDeliveries = async (
 };
 
 /**
- * Makes a delivery again, with the same `webhook-id` and body: at once, or after an attempt that is being made. It gets all its attempts again.
+ * Makes a delivery again at once, with the same `webhook-id` and body. It gets all its attempts again.
  * @throws 404, 409, 412
  */
 export const replayDelivery = async (
@@ -57,6 +76,7 @@ export const replayDelivery = async (
   if (!before) throw new ResourceNotFound('delivery', deliveryId);
   requireEnabled(webhook);
   const { nowMs } = actor.origin;
+  requireNoAttempt(before, nowMs);
   const { organization, id } = webhook;
   const after: Delivery = { ...before, state: 'pending', begun: 0, next_attempt_at: nowMs, delivered_at: null };
   const change = {
