@@ -11,6 +11,7 @@ import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
+import type { CallCounter } from './access/count-call.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { BillingDependencies } from './billing/dependencies.ts';
@@ -54,6 +55,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
   attempts: AttemptStore;
+  calls: CallCounter;
   userPool: UserPool;
   tickets: TicketDependencies['tickets'];
   attachments: TicketDependencies['attachments'];

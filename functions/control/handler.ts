@@ -36,6 +36,7 @@ import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { createCallCounter } from './access/count-call.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createBillingDependencies } from './billing/dependencies.ts';
 import type { ControlDependencies } from './dependencies.ts';
@@ -93,6 +94,8 @@ const billing = createBillingDependencies({
   queueUrl: environmentVariable('BILLING_QUEUE'),
 });
 
+const attempts = createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE'));
+
 const dependencies: ControlDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
@@ -108,7 +111,8 @@ const dependencies: ControlDependencies = {
   refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
-  attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
+  attempts,
+  calls: createCallCounter(attempts),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
   tokenizer,

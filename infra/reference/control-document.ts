@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { ControlTag } from '../../functions/control/access/route.ts';
+import { callLimitOf, limitsOf, textForAll } from '../../functions/control/access/call-limits.ts';
+import type { ControlOperation, ControlTag } from '../../functions/control/access/route.ts';
 import { AUTH_PATHS } from '../../functions/control/identity/auth-paths.ts';
 import { type Operation, ROLES } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
@@ -58,10 +59,16 @@ const accessSentence = ({ access, method, isOpenToSuspended }: Operation): strin
   return `${who}${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
 };
 
-/** The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, stale versions and large bodies. */
+/** The limits of an operation's calls. */
+const limitsSentence = (operation: Operation): string => {
+  const bounds = limitsOf(operation as ControlOperation).flatMap((name) => callLimitOf(name).bounds);
+  return bounds.length === 0 ? '' : `Limits: ${bounds.map(textForAll).join('; ')}.`;
+};
+
+/** The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, too many calls, stale versions and large bodies. */
 const impliedErrors = ({ access, body, isVersioned, tag }: Operation): number[] => {
   if (tag === 'Service') return [];
-  return [400, 401, ...(access === 'public' ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : [])];
+  return [400, 401, ...(access === 'public' ? [] : [403, 429]), ...(isVersioned ? [412] : []), ...(body ? [413] : [])];
 };
 
 /** The OpenAPI 3.1 document of the control plane's host. */
@@ -77,5 +84,6 @@ export const controlDocument = (operations: readonly Operation<ControlTag>[]): J
     idempotency:
       'A key of your choice, up to 255 visible ASCII characters. Use a new key for each new request. A request that is repeated with the same key is executed only once. The same key with a different body returns 422.',
     impliedErrors,
-    accessSentence: (operation) => (operation.tag === 'Service' ? undefined : accessSentence(operation)),
+    accessSentence: (operation) =>
+      operation.tag === 'Service' ? undefined : [accessSentence(operation), limitsSentence(operation)].join('\n\n').trim(),
   });

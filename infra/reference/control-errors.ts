@@ -1,4 +1,5 @@
 import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
+import { CALL_LIMITS, TooManyCalls } from '../../functions/control/access/call-limits.ts';
 import { tooManyOfMember } from '../../functions/control/api-keys/key-quota.ts';
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../functions/control/deployments/errors.ts';
 import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
@@ -93,10 +94,14 @@ export const controlErrorReplies = {
   },
   429: {
     description:
-      'There were too many attempts, or a member created too many API keys today. `retry-after` is the time to wait before the next one.',
+      'There were too many attempts, or too many calls: the message names the limit, and the description of each operation lists its limits. `retry-after` is the time to wait before the next one.',
     schema: 'Error',
     headers: ['retry-after'],
-    examples: examplesOf({ too_many_attempts: new TooManyAttempts(), too_many_keys: tooManyOfMember(20, 0) }),
+    examples: examplesOf({
+      too_many_attempts: new TooManyAttempts(),
+      too_many_calls: new TooManyCalls(CALL_LIMITS.changes.bounds[0], { role: 'owner', organization: 'org_VbdBUPc4RtYvB8fK2m' }, 12_000),
+      too_many_keys: tooManyOfMember(20, 0),
+    }),
   },
   500: {
     description: 'An internal error. It has been logged under the request id.',

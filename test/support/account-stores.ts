@@ -1,3 +1,4 @@
+import { createCallCounter } from '../../functions/control/access/count-call.ts';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createAttemptStore } from '../../functions/control/identity/attempt-store.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
@@ -12,13 +13,15 @@ import type { TestDatabase } from './database.ts';
 /** The control plane's stores of organizations, users and API keys, over the emulator or another database. */
 export const accountStores = ({ tables, database: emulator }: TestDatabase, database: Database = emulator) => {
   const accounts = createAccountTable(database, tables.Accounts as string);
+  const attempts = createAttemptStore(database, tables.Attempts as string);
   return {
     database,
     audit: createAuditStore(createAccountTable(database, tables.Audit as string)),
     organizations: createOrganizationStore(accounts),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
-    attempts: createAttemptStore(database, tables.Attempts as string),
+    attempts,
+    calls: createCallCounter(attempts),
     payloadLogs: createPayloadLogStore(createAccountTable(database, tables.Observability as string)),
     limiters: createLimiterConfigurationStore(database, tables.Keys as string),
   };

@@ -7,6 +7,8 @@ import { expectedVersions, versionTag } from '../../../shared/http/precondition.
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
+import { type CallLimitName, limitsOf } from './call-limits.ts';
+import type { CallCounter } from './count-call.ts';
 import { type Caller, callerOf } from './origin.ts';
 import { queryParametersOf } from './query-parameters.ts';
 
@@ -28,6 +30,8 @@ export type ControlTag =
 
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
+  /** The limits of its calls, in addition to those that each read or change has. */
+  limits?: readonly CallLimitName[];
 }
 type RouteFacts = Omit<ControlOperation, 'tag'>;
 
@@ -43,6 +47,7 @@ export interface SignedIn {
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
   /** Returns the user who sent a request. @throws 401 */
   authenticate: (event: ApiEvent) => Promise<User>;
+  calls: Pick<CallCounter, 'countCall'>;
   organizations: OrganizationStatuses;
 }
 
@@ -63,13 +68,14 @@ export interface Route<Deps = never, User extends SignedIn = never> extends Cont
   handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-/** Authenticates and authorizes a request. @throws 401, then 403 for the role, then 403 for a suspended organization */
+/** Authenticates, authorizes and counts a request. @throws 401, then 403 for the role, then 429, then 403 for a suspended organization */
 const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   event.sender = { user: actor.userId, org_id: actor.organization };
   requireRole(actor, facts.access);
+  await deps.calls.countCall(limitsOf(facts), { actor, resource: event.pathParameters?.id }, actor.origin.nowMs);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
     await requireActive(deps.organizations, actor.organization);
   return signedIn;
@@ -121,9 +127,9 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * Returns the `route()` of a folder whose rules need `Deps`, with its section of the reference. A route authenticates, authorizes and validates the
- * request, runs its rule and serializes the result; a resource's `version` becomes its ETag.
- * @throws 401, 403, 404 for a malformed path, 400, then the rule's own errors
+ * Returns the `route()` of a folder whose rules need `Deps`, with its section of the reference. A route authenticates, authorizes, counts and validates
+ * the request, runs its rule and serializes the result; a resource's `version` becomes its ETag.
+ * @throws 401, 403, 429, 404 for a malformed path, 400, then the rule's own errors
  */
 export const createRoute =
   <Deps, User extends SignedIn = SignedIn>(tag: ControlTag) =>

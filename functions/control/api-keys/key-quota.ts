@@ -1,6 +1,7 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError, Conflict } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
+import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
@@ -10,7 +11,7 @@ const MIN_CREATIONS_PER_DAY = 20;
 const MAX_KEYS_EVER = 1_000;
 
 /** As many as an organization can have active. Each key makes closing a month more expensive, used or not. */
-const MAX_CREATIONS_PER_DAY = 1_000;
+const { max: MAX_CREATIONS_PER_DAY } = CALL_LIMITS.api_keys.bounds[0];
 
 const DAY_MS = 86_400_000;
 const MS = 1_000;

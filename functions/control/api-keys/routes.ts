@@ -33,6 +33,7 @@ export const apiKeyRoutes = [
       description:
         'The response contains the secret, which is shown only once. Only owners can set other limits than the default ones. A member can have a limited number of keys.',
       access: 'member',
+      limits: ['api_keys'],
       body: {
         name: 'NewApiKey',
         schema: NewApiKey,
@@ -126,6 +127,7 @@ export const apiKeyRoutes = [
       operationId: 'retrieveApiKeyUsage',
       summary: 'Retrieve the usage of an API key',
       access: 'member',
+      limits: ['searches'],
       parameters,
       query: UsageQuery,
       reply: {

@@ -25,8 +25,10 @@ export const auditLogRoutes = [
       path: '/v1/audit-log',
       operationId: 'listAuditEntries',
       summary: 'List audit log entries',
-      description: 'Returns every change and every login attempt of an existing user. Entries are never modified.',
+      description:
+        'Returns every change and the logins of existing users; of refused logins, the first of a user in each hour. Entries are never modified.',
       access: 'owner',
+      limits: ['searches'],
       query: AuditQuery,
       reply: { status: 200, description: 'A page of entries, newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
       errors: [400, 404, 503],

@@ -43,6 +43,7 @@ export const deploymentRoutes = [
       description:
         'Runs a model of your own on GPUs, under a name that only your organization can call. The reply comes at once; the deployment starts in minutes. A request that is repeated, with the same idempotency key or for the same name, returns the same deployment.',
       access: 'owner',
+      limits: ['deployments', 'aws_calls'],
       isIdempotent: true,
       body: {
         name: 'NewDeployment',
@@ -109,6 +110,7 @@ export const deploymentRoutes = [
       description:
         'Fields that you omit keep their values. A new runtime, model, environment, accelerators or instance types make a new generation. It starts beside the old one and gets `traffic_percent` of the requests once it is ready. If it fails, all requests go to the old one.',
       access: 'owner',
+      limits: ['aws_calls'],
       ...change,
       body: {
         name: 'DeploymentUpdate',
@@ -181,6 +183,7 @@ export const deploymentRoutes = [
       description:
         'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets are checked as in the registration of a model.',
       access: 'admin',
+      limits: ['aws_calls'],
       ...change,
       body: {
         name: 'Publication',

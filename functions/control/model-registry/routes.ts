@@ -43,6 +43,7 @@ export const modelRoutes = [
       description:
         'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
       access: 'admin',
+      limits: ['aws_calls'],
       body: {
         name: 'NewModel',
         schema: ModelRegistration,
@@ -101,6 +102,7 @@ export const modelRoutes = [
       description:
         'Fields that you omit keep their values. The change takes effect within 30 s. A new dialect, tokenizer or targets are checked.',
       access: 'admin',
+      limits: ['aws_calls'],
       parameters,
       isVersioned: true,
       query: ChangeQuery,
@@ -140,6 +142,7 @@ export const modelRoutes = [
       summary: 'Check the targets of a model',
       description: 'Repeats the checks of the registration. Nothing is changed or billed.',
       access: 'admin',
+      limits: ['aws_calls'],
       body: { name: 'ModelToCheck', schema: ModelToCheck, example: { model: 'qwen3-8b' } },
       reply: {
         status: 200,

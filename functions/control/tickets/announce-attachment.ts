@@ -4,6 +4,7 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import { requireNotClosed } from '../../../shared/tickets/lifecycle.ts';
 import { pendingKey } from '../../../shared/tickets/ticket-files.ts';
 import type { Actor } from '../access/actor.ts';
+import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
 import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { TicketDependencies } from './dependencies.ts';
@@ -12,7 +13,7 @@ import { sideOf, visibleTicket } from './ticket-access.ts';
 const HOUR_MS = 3_600_000;
 const MS = 1_000;
 /** Of an organization, and of each user of support. */
-const MAX_AN_HOUR = 60;
+const { max: MAX_AN_HOUR } = CALL_LIMITS.ticket_attachments.bounds[0];
 /** Of each side, whether a message has them or not. */
 const MAX_OF_TICKET = 200;
 

@@ -2,6 +2,7 @@ import { ApiError, Forbidden } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Message, Ticket } from '../../../shared/tickets/ticket.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
+import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { collectEvidence } from './evidence/collect-evidence.ts';
 import { saveTicket, toNotify } from './save-ticket.ts';
@@ -9,7 +10,7 @@ import { sideOf } from './ticket-access.ts';
 import { type NewTicket, type TicketResource, toTicketResource } from './ticket-resource.ts';
 
 const HOUR_MS = 3_600_000;
-const MAX_AN_HOUR = 20;
+const { max: MAX_AN_HOUR } = CALL_LIMITS.tickets.bounds[0];
 
 /** The organization opened too many tickets in this hour: 429. */
 class TooManyTickets extends ApiError {

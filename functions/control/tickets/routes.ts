@@ -43,6 +43,7 @@ export const ticketRoutes = [
       description:
         'What is known now of the requests, the deployment and the invoice that you name is kept with the ticket, so that support sees what you saw. An organization can open 20 tickets an hour.',
       access: 'support',
+      limits: ['tickets'],
       isOpenToSuspended: true,
       body: {
         name: 'NewTicket',
@@ -69,6 +70,7 @@ export const ticketRoutes = [
       description:
         'Members see the tickets that they opened, owners those of their organization, support all. The last changed ticket is the first. A page reads a bounded number of tickets, so it can be short, or empty, although there are more: continue with `next` while `has_more` is true.',
       access: 'support',
+      limits: ['searches'],
       query: TicketsQuery,
       reply: { status: 200, description: 'A page of tickets.', json: { name: 'TicketList', schema: pageOf(TicketListEntry) } },
       errors: [400, 404, 503],
@@ -131,6 +133,7 @@ export const ticketRoutes = [
       description:
         'A message makes it the other side’s turn: `waiting_on_support` after one of the customer, who thereby also reopens a resolved ticket, and `waiting_on_customer` after one of support.',
       access: 'support',
+      limits: ['ticket_messages'],
       isOpenToSuspended: true,
       parameters,
       body: { name: 'NewTicketMessage', schema: NewMessage, example: { body: 'It works again, thank you.' } },
@@ -167,6 +170,7 @@ export const ticketRoutes = [
       description:
         'Returns a form with which you can upload the file within 15 minutes. Then name its `id` in `attachments` of a message: until then, nobody can download it, and after a day it is deleted. The size and the type are those that you announced.',
       access: 'support',
+      limits: ['ticket_attachments'],
       isOpenToSuspended: true,
       parameters,
       body: {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
 import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
+import type { CallCounter } from '../access/count-call.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { OrganizationId } from '../organizations/organization.ts';
@@ -24,11 +25,16 @@ export type NewUser = z.output<typeof NewUser>;
 
 export interface InvitationDependencies extends UserDependencies {
   attempts: AttemptStore;
+  calls: Pick<CallCounter, 'countByRule'>;
 }
 
-/** Limits invitations, because they send e-mail to any address. @throws 429 */
+/** Limits the invitations that a user sends. @throws 429 */
 const countInvitation = ({ attempts }: InvitationDependencies, { userId, origin }: Actor): Promise<void> =>
   attempts.count({ kind: 'invite', ipAddress: origin.ipAddress ?? '', account: userId }, origin.nowMs);
+
+/** Limits the invitations that an address gets, whoever sends them. @throws 429 */
+const countRecipient = ({ calls }: InvitationDependencies, actor: Actor, recipient: string): Promise<void> =>
+  calls.countByRule('invitations_to_address', { actor, recipient }, actor.origin.nowMs);
 
 /** The organization of the new user. @throws 400, 403, 404 */
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
@@ -48,6 +54,7 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   requireRole(actor, 'owner');
   await countInvitation(deps, actor);
   const organization = organizationOf(actor, body);
+  if (body.temporary_password === undefined) await countRecipient(deps, actor, body.email);
   return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor));
 };
 
@@ -60,6 +67,9 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
       code: 'already_logged_in',
       message: `This user has already logged in. They can set a new password with POST ${AUTH_PATHS.forgot}.`,
     });
+  if (user.status !== 'active')
+    throw new Conflict({ code: 'user_disabled', message: 'This user is disabled. Enable the user, then send the invitation again.' });
+  await countRecipient(deps, actor, user.email);
   if (!(await deps.userPool.resendInvitation(user.email)))
     throw new Conflict({
       code: 'no_invitation',

@@ -39,6 +39,7 @@ export const userRoutes = [
       description:
         'Owners can invite to their own organization, admins to any. Sluice e-mails the invitation unless you send a temporary password.',
       access: 'owner',
+      limits: ['invitations', 'invitations_to_address'],
       body: { name: 'NewUser', schema: NewUser, example: { email: 'grace@example.com', name: 'Grace', role: 'member' } },
       reply: { status: 201, description: 'The new user.', json: user },
       errors: [400, 404, 409, 429, 503],
@@ -98,6 +99,7 @@ export const userRoutes = [
       summary: 'Resend an invitation',
       description: 'Sends a new temporary password to a user who has not logged in yet.',
       access: 'owner',
+      limits: ['invitations', 'invitations_to_address'],
       parameters,
       reply: { status: 202, description: 'The invitation is being sent.' },
       errors: [404, 409, 429, 503],
@@ -112,6 +114,7 @@ export const userRoutes = [
       summary: 'Switch off the second factor of another user',
       description: 'For users who have lost it. Ends all their sessions; they can then log in with only their password.',
       access: 'owner',
+      limits: ['aws_calls'],
       parameters,
       reply: { status: 204, description: 'The second factor is off.' },
       errors: [404, 429, 503],

@@ -150,6 +150,7 @@ export const webhookRoutes = [
       description:
         'Sends an event of the type `sluice.webhook.test.v1` to this webhook. Its delivery is in the list of deliveries shortly after.',
       access: 'owner',
+      limits: ['webhook_tests'],
       parameters,
       query: OrganizationQuery,
       reply: { status: 202, description: 'The event.', json: { name: 'WebhookTest', schema: WebhookTest } },
@@ -182,6 +183,7 @@ export const webhookRoutes = [
       description:
         'Deliveries are kept for 45 days. A page of one state can be short or empty although there are more; continue with `next`.',
       access: 'owner',
+      limits: ['searches'],
       parameters,
       query: DeliveriesQuery,
       reply: {
@@ -200,8 +202,9 @@ export const webhookRoutes = [
       operationId: 'replayWebhookDelivery',
       summary: 'Replay a delivery',
       description:
-        'Sends the event again with the same `webhook-id` and body, whatever became of the delivery. It gets all its attempts again.',
+        'Sends the event again with the same `webhook-id` and body, whatever became of the delivery. It gets all its attempts again. While an attempt is being made, or is about to be, the response is a 409 `attempt_under_way`.',
       access: 'owner',
+      limits: ['webhook_replays'],
       parameters: { ...parameters, delivery: { description: 'The id of a delivery.', example: 'dlv_VbdBUPc4RtYvB8fK2m' } },
       query: OrganizationQuery,
       reply: { status: 202, description: 'The delivery, pending again.', json: { name: 'WebhookDelivery', schema: DeliveryResource } },

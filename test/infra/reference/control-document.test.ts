@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as z from 'zod';
+import { callLimitOf, limitsOf, textForAll } from '../../../functions/control/access/call-limits.ts';
 import type { ControlOperation } from '../../../functions/control/access/route.ts';
 import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
@@ -86,7 +87,15 @@ describe.each(named)('%s', (_, operation) => {
     const who = access === 'support' ? 'Open to users with any role.' : `Requires the role ${access}.`;
     expect(documented.description).toContain(isPublic ? 'Requires no access token.' : who);
     expect(documented.security).toEqual(isPublic ? [] : undefined);
-    const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
+    const refused = [
+      ...operation.errors,
+      400,
+      ...(isPublic ? [] : [403, 429]),
+      ...(isVersioned ? [412] : []),
+      ...(body ? [413] : []),
+      401,
+      500,
+    ];
     const replies = [reply.status, ...(trialReply ? [trialReply.status] : [])];
     expect(Object.keys(documented.responses).map(Number)).toEqual([...new Set([...replies, ...refused])].toSorted((a, b) => a - b));
     for (const status of refused) expect(documented.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
@@ -206,4 +215,12 @@ test('no operation takes the empty text for the id of an organization, which no 
   );
   expect(parameters.length).toBeGreaterThan(10);
   expect(parameters.filter(([, minLength]) => minLength !== 1)).toEqual([]);
+});
+
+test.each(named)('%s lists its limits, and 429 if it has any', (_, operation) => {
+  const { description, responses } = documentedOperation(operation);
+  const bounds = limitsOf(operation).flatMap((name) => callLimitOf(name).bounds);
+  if (operation.access !== 'public') expect(bounds.length).toBeGreaterThan(0);
+  for (const bound of bounds) expect(description).toContain(textForAll(bound));
+  if (bounds.length > 0) expect(responses).toHaveProperty('429');
 });

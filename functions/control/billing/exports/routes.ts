@@ -26,6 +26,7 @@ export const exportRoutes = [
       description:
         'Creates a job that writes the events of up to 400 days to a file. An organization can have five jobs at a time. Retrieve the export until it is completed, or subscribe a webhook to `sluice.export.completed.v1`. With an `Idempotency-Key`, a repeated request returns the same export.',
       access: 'owner',
+      limits: ['exports'],
       isIdempotent: true,
       isOpenToSuspended: true,
       body: {

@@ -21,6 +21,7 @@ export const rerateRoutes = [
       description:
         'Rates past usage by another price version. Usage events stay; each gets an event with the difference, which is billed or credited. With `dry_run`, nothing is changed until you execute the rerate. The work is done in the background.',
       access: 'admin',
+      limits: ['rerates'],
       isIdempotent: true,
       body: {
         name: 'NewRerate',
@@ -47,6 +48,7 @@ export const rerateRoutes = [
       operationId: 'listRerates',
       summary: 'List rerates',
       access: 'admin',
+      limits: ['searches'],
       query: z.strictObject(pageQuery),
       reply: { status: 200, description: 'A page of rerates, newest first.', json: { name: 'RerateList', schema: pageOf(RerateResource) } },
       errors: [400, 503],
@@ -92,6 +94,7 @@ export const rerateRoutes = [
       summary: 'Execute a rerate that was previewed',
       description: 'If its execution does not make progress, a repeated request continues it. No event is rated again twice.',
       access: 'admin',
+      limits: ['rerates'],
       parameters,
       reply: { status: 202, description: 'The rerate, which begins soon.', json: rerate },
       errors: [404, 409, 412, 503],

@@ -15,6 +15,7 @@ export const metricsRoutes = [
       description:
         'Requests, errors, tokens, latencies and refused requests over time. Owners see their organization, members the API keys that they created, admins all organizations. Requests count when they have ended, in the time in which they arrived; the last minute or two can be missing.',
       access: 'member',
+      limits: ['searches'],
       query: MetricsQuery,
       reply: { status: 200, description: 'The metrics of the window.', json: { name: 'Metrics', schema: Metrics } },
       errors: [400, 404, 503],

@@ -74,6 +74,7 @@ export const payloadLogRoutes = [
       description:
         'Each read is an entry of the audit log, `payload.read`. The content of a stream is the whole response that it makes. Only owners of the organization can do this, not admins.',
       access: 'owner',
+      limits: ['changes'],
       parameters: { id: { description: 'The id of a request.', example: 'req_VbdBUPcqGZ0mPXnRSBSJd7q7A' } },
       reply: { status: 200, description: 'The content, after redaction.', json: { name: 'RequestPayload', schema: PayloadResource } },
       errors: [404, 503],

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { deploymentRoutes } from '../../../../functions/control/deployments/routes.ts';
+import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { eventOf } from '../../../support/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -34,7 +36,8 @@ const send = async (operationId: string, { id, body, headers = {} }: Sent = {}) 
   const event = { ...eventOf(found.path, { method: found.method, headers }), requestContext: {} } as ReturnType<typeof eventOf>;
   const request = { ...event, pathParameters: id === undefined ? null : { id }, body: body ? JSON.stringify(body) : null };
   const authenticate = async () => ({ actor: owner }) as SignedInUser;
-  const reply = await found.handle({ ...managed.deps, authenticate }, request);
+  const calls = createCallCounter(createAttemptStore(emulator.database, emulator.tables.Attempts as string));
+  const reply = await found.handle({ ...managed.deps, authenticate, calls }, request);
   return { status: reply.statusCode, etag: reply.headers.etag, body: JSON.parse(reply.body) };
 };
 

@@ -240,6 +240,19 @@ test('a webhook that was disabled because its receiver is gone can be enabled ag
   expect((await send('updateWebhook', { id, body: { enabled: true } })).body).toMatchObject({ enabled: true, disabled_reason: null });
 });
 
+test('a webhook can be tested 10 times a minute, after which no more events and entries of the audit log are written', async () => {
+  const { id } = await create();
+  const { id: other } = await create();
+  const replies = [];
+  for (let i = 0; i < 12; i++) replies.push(await send('testWebhook', { id }));
+  expect(replies.map(({ status }) => status)).toEqual([...Array(10).fill(202), 429, 429]);
+  expect(replies.at(-1)).toMatchObject({ code: 'rate_limit_exceeded', body: { message: expect.stringContaining('10 times a minute') } });
+  expect(await outboxEntries()).toHaveLength(10);
+  const { data } = await stores.audit.list(organization, { limit: 100 });
+  expect(data.filter(({ action }) => action === 'webhook.tested')).toHaveLength(10);
+  expect((await send('testWebhook', { id: other })).status).toBe(202);
+});
+
 test('a test writes an event for this webhook to the outbox', async () => {
   const { id } = await create();
   const { status, body } = await send('testWebhook', { id });
@@ -308,6 +321,21 @@ describe('deliveries', () => {
     expect(await createDeliveryStore(table).find(id, delivery)).toMatchObject({ state: 'pending', begun: 0, next_attempt_at: atMs });
     expect(await outboxEntries()).toEqual([{ kind: 'replay', replay: { event, webhook: id, delivery, at: atMs } }]);
     expect(await send('replayWebhookDelivery', { id, delivery: 'dlv_unknown' })).toMatchObject({ status: 404, code: 'delivery_not_found' });
+  });
+
+  test('can be replayed once at a time: not until the attempt is over, unless it was lost', async () => {
+    const { id } = await create();
+    const underWay = { status: 409, code: 'attempt_under_way' };
+    const { id: delivery } = await deliver(id, { state: 'dead', begun: 9, delivered_at: null });
+    expect((await send('replayWebhookDelivery', { id, delivery })).status).toBe(202);
+    expect(await send('replayWebhookDelivery', { id, delivery })).toMatchObject(underWay);
+    expect((await send('replayWebhookDelivery', { id, delivery, atMs: NOW_MS + 15 * 60_000 })).status).toBe(202);
+    expect(await outboxEntries()).toHaveLength(2);
+    const pending = { state: 'pending', begun: 1, delivered_at: null } as const;
+    const { id: attempted } = await deliver(id, { ...pending, created_at: NOW_MS + 1, leased_until: NOW_MS + 60_000 });
+    expect(await send('replayWebhookDelivery', { id, delivery: attempted })).toMatchObject(underWay);
+    const { id: waiting } = await deliver(id, { ...pending, created_at: NOW_MS + 2, next_attempt_at: NOW_MS + 60_000 });
+    expect((await send('replayWebhookDelivery', { id, delivery: waiting })).status).toBe(202);
   });
 });
 

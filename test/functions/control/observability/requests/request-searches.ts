@@ -42,6 +42,12 @@ export const requestSearches = (emulator: TestDatabase, rows: Database = emulato
     },
   };
   const stores = accountStores(emulator);
+  let minute = 0;
+  // Each search is in a minute of its own, because a user can make only so many in one.
+  const calls: typeof stores.calls = {
+    ...stores.calls,
+    countCall: (limits, call) => stores.calls.countCall(limits, call, ++minute * 60_000),
+  };
   const requestRows = createRequestRowStore(counted, emulator.tables.Observability as string);
   const send = (route: typeof LIST | typeof EXPORT, actor: Actor, query: string): Promise<Reply> => {
     const parameters = new URLSearchParams(query);
@@ -53,7 +59,7 @@ export const requestSearches = (emulator: TestDatabase, rows: Database = emulato
       multiValueQueryStringParameters: Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)])),
     };
     if (!route) throw new Error('There is no such route.');
-    return route.handle({ ...stores, requestRows, authenticate: async () => ({ actor }) }, event);
+    return route.handle({ ...stores, calls, requestRows, authenticate: async () => ({ actor }) }, event);
   };
   const list = async (actor: Actor, query = ''): Promise<RequestList> => JSON.parse((await send(LIST, actor, query)).body);
   return {

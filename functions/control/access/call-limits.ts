@@ -1,0 +1,159 @@
+import { ApiError } from '../../../shared/http/errors.ts';
+import { type Actor, isPlatformRole } from './actor.ts';
+
+const MS = 1_000;
+
+/** The lengths of the spans in which calls are counted. */
+export type Span = 'minute' | 'hour' | 'day';
+
+/**
+ * Against whom calls are counted. `account`: the organization of the caller; the user if they belong to none. `resource`: the resource in the path,
+ * for each account. `recipient`: an e-mail address.
+ */
+type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
+
+/** How often something can be done in a span. */
+export interface Bound {
+  per: Per;
+  span: Span;
+  max: number;
+  /** The number for users with the role admin or support. Default: `max`. */
+  platformMax?: number;
+  /** What can be done, such as `make # changes`; `#` is the number. */
+  can: string;
+  /** So many calls are counted with one write, of which an environment that ends early loses some. Default: each call is counted exactly. */
+  countedAtOnce?: number;
+}
+
+interface CallLimit {
+  /** In the order in which they are counted: of a user first, so that nobody uses up a share of others with calls that are rejected. */
+  bounds: readonly Bound[];
+  /** Whether the rule counts it with what it creates, so that only what is created counts. Otherwise each call counts, whatever its result. */
+  isCountedByRule?: true;
+}
+
+/** Every limit of calls of the control plane. docs/control-plane.md has the same numbers and docs/fairness.md the shares that follow from them. */
+export const CALL_LIMITS = {
+  reads: {
+    bounds: [
+      { per: 'user', span: 'minute', max: 1_000, platformMax: 3_000, can: 'read # times', countedAtOnce: 20 },
+      { per: 'organization', span: 'minute', max: 1_500, can: 'read # times', countedAtOnce: 20 },
+    ],
+  },
+  searches: {
+    bounds: [
+      { per: 'user', span: 'minute', max: 60, platformMax: 200, can: 'search # times' },
+      { per: 'organization', span: 'minute', max: 100, can: 'search # times' },
+    ],
+  },
+  changes: {
+    bounds: [
+      { per: 'user', span: 'minute', max: 300, platformMax: 1_200, can: 'make # changes' },
+      { per: 'organization', span: 'minute', max: 600, can: 'make # changes' },
+      { per: 'account', span: 'day', max: 20_000, platformMax: 50_000, can: 'make # changes' },
+    ],
+  },
+  aws_calls: {
+    bounds: [{ per: 'account', span: 'minute', max: 10, platformMax: 60, can: 'send # requests that wait for AWS' }],
+  },
+  deployments: {
+    bounds: [{ per: 'account', span: 'day', max: 100, platformMax: 500, can: 'create or validate # deployments' }],
+  },
+  api_keys: {
+    bounds: [{ per: 'organization', span: 'day', max: 1_000, can: 'create # API keys' }],
+    isCountedByRule: true,
+  },
+  invitations: {
+    bounds: [{ per: 'account', span: 'day', max: 200, platformMax: 2_000, can: 'send # invitations' }],
+  },
+  invitations_to_address: {
+    bounds: [{ per: 'recipient', span: 'hour', max: 3, can: 'get # invitations' }],
+    isCountedByRule: true,
+  },
+  webhook_tests: {
+    bounds: [{ per: 'resource', span: 'minute', max: 10, can: 'be tested # times' }],
+  },
+  webhook_replays: {
+    bounds: [{ per: 'resource', span: 'minute', max: 60, can: 'have # deliveries replayed' }],
+  },
+  tickets: {
+    bounds: [{ per: 'organization', span: 'hour', max: 20, can: 'open # tickets' }],
+    isCountedByRule: true,
+  },
+  ticket_messages: {
+    bounds: [{ per: 'account', span: 'hour', max: 60, platformMax: 600, can: 'write # messages in tickets' }],
+  },
+  ticket_attachments: {
+    bounds: [{ per: 'account', span: 'hour', max: 60, can: 'announce # files for tickets' }],
+    isCountedByRule: true,
+  },
+  exports: {
+    bounds: [{ per: 'account', span: 'day', max: 50, platformMax: 200, can: 'create # exports' }],
+  },
+  rerates: {
+    bounds: [{ per: 'user', span: 'day', max: 100, can: 'create or execute # rerates' }],
+  },
+} as const satisfies Record<string, CallLimit>;
+export type CallLimitName = keyof typeof CALL_LIMITS;
+
+export const callLimitOf = (name: CallLimitName): CallLimit => CALL_LIMITS[name];
+
+/** Each call counts as one of these. */
+const KINDS: readonly CallLimitName[] = ['reads', 'searches', 'changes'];
+
+/**
+ * The limits of a route, in the order in which its calls are counted. Without a kind of its own, a GET is a read, and anything else a change, so that no
+ * route is without a limit. Whoever has no session is counted by address and account, in the table of attempts.
+ */
+export const limitsOf = ({
+  method,
+  access,
+  limits = [],
+}: {
+  method: string;
+  access: string;
+  limits?: readonly CallLimitName[];
+}): readonly CallLimitName[] => {
+  if (access === 'public') return [];
+  if (limits.some((name) => KINDS.includes(name))) return limits;
+  return [method === 'GET' ? 'reads' : 'changes', ...limits];
+};
+
+/** Against whom a bound counts, in the reference and in errors. */
+const SUBJECTS = {
+  user: ['A user', 'You'],
+  organization: ['An organization', 'Your organization'],
+  account: ['An organization', 'Your organization'],
+  resource: ['A webhook', 'This webhook'],
+  recipient: ['An e-mail address', 'This e-mail address'],
+} as const satisfies Record<Per, readonly [anyone: string, caller: string]>;
+
+const numberText = (number: number): string => number.toLocaleString('en-US');
+
+const everySpan = (span: Span): string => `${span === 'hour' ? 'an' : 'a'} ${span}`;
+
+/** The number of a bound for a caller. */
+export const maxOf = ({ max, platformMax = max }: Bound, { role }: Pick<Actor, 'role'>): number =>
+  isPlatformRole(role) ? platformMax : max;
+
+/** A bound in words for all callers, such as `A user can make 300 changes a minute (admins and support: 1,200)`. */
+export const textForAll = ({ per, can, span, max, platformMax }: Bound): string => {
+  const others = platformMax === undefined ? '' : ` (admins and support: ${numberText(platformMax)})`;
+  return `${SUBJECTS[per][0]} can ${can.replace('#', numberText(max))} ${everySpan(span)}${others}`;
+};
+
+/** The caller, or whom the call is about, has reached a bound: 429. */
+export class TooManyCalls extends ApiError {
+  constructor(bound: Bound, actor: Pick<Actor, 'role' | 'organization'>, retryAfterMs: number) {
+    const { per, can, span } = bound;
+    const isOwn = per === 'account' && actor.organization === null;
+    const seconds = Math.max(1, Math.ceil(retryAfterMs / MS));
+    super({
+      status: 429,
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+      message: `${SUBJECTS[isOwn ? 'user' : per][1]} can ${can.replace('#', numberText(maxOf(bound, actor)))} ${everySpan(span)}. Try again in ${seconds} seconds.`,
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+}

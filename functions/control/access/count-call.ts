@@ -1,0 +1,108 @@
+import type { Actor } from './actor.ts';
+import { type Bound, type CallLimitName, callLimitOf, maxOf, type Span, TooManyCalls } from './call-limits.ts';
+
+/** The counts that all environments share: the table `attempts`. */
+interface Counts {
+  /** Counts so many of a span, unless that would be more than `max`. @returns whether they are counted, and when the span ends, in ms */
+  countInSpan: (
+    quota: { kind: string; span: Span; account: string; max: number; by: number },
+    nowMs: number,
+  ) => Promise<{ isCounted: boolean; untilMs: number }>;
+}
+
+/** A call that is counted. */
+interface Call {
+  actor: Actor;
+  /** The id in the path; undefined if there is none. */
+  resource?: string | undefined;
+  /** The e-mail address that it sends something to. */
+  recipient?: string;
+}
+
+/** An environment remembers so many bounds that reject calls, or of which it has counted calls that are still to come. */
+const MAX_REMEMBERED = 1_000;
+
+/** What an environment knows of a bound until a time in ms. */
+interface Remembered {
+  untilMs: number;
+  /** Whether it rejects all calls. */
+  isReached: boolean;
+  /** Calls that are counted already. */
+  left: number;
+}
+
+/** A bound, and against whom it counts a call. */
+interface Counted {
+  id: string;
+  kind: CallLimitName;
+  bound: Bound;
+  account: string;
+}
+
+const accountOf = (per: Bound['per'], { actor, resource, recipient }: Call): string | undefined => {
+  const account = actor.organization ?? actor.userId;
+  if (per === 'user') return actor.userId;
+  if (per === 'organization') return actor.organization ?? undefined;
+  if (per === 'resource') return `${account}/${resource}`;
+  return per === 'recipient' ? recipient : account;
+};
+
+const countedOf = (kind: CallLimitName, call: Call): Counted[] =>
+  callLimitOf(kind).bounds.flatMap((bound) => {
+    const account = accountOf(bound.per, call);
+    return account === undefined ? [] : [{ id: `${kind}/${bound.per}/${bound.span}/${account}`, kind, bound, account }];
+  });
+
+/**
+ * Counts calls in the table `attempts`, so that all environments together let no more through than a limit says. Each environment remembers which bounds
+ * reject calls, so that more of them write nothing.
+ */
+export const createCallCounter = (attempts: Counts) => {
+  const remembered = new Map<string, Remembered>();
+  const remember = (id: string, what: Remembered): void => {
+    remembered.delete(id);
+    remembered.set(id, what);
+    const [oldest] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  };
+
+  const countBound = async ({ id, kind, bound, account }: Counted, actor: Actor, nowMs: number): Promise<void> => {
+    const known = remembered.get(id);
+    if (known && known.untilMs > nowMs && known.left > 0) {
+      known.left -= 1;
+      return;
+    }
+    const { per, span, countedAtOnce: by = 1 } = bound;
+    const max = maxOf(bound, actor);
+    const { isCounted, untilMs } = await attempts.countInSpan({ kind: `${kind}/${per}`, span, account, max, by }, nowMs);
+    if (!isCounted) {
+      remember(id, { isReached: true, left: 0, untilMs });
+      throw new TooManyCalls(bound, actor, untilMs - nowMs);
+    }
+    if (by > 1) remember(id, { isReached: false, left: by - 1, untilMs });
+  };
+
+  const countAll = async (limits: readonly CallLimitName[], call: Call, nowMs: number): Promise<void> => {
+    const counted = limits.flatMap((name) => countedOf(name, call));
+    for (const { id, bound } of counted) {
+      const known = remembered.get(id);
+      if (known?.isReached && known.untilMs > nowMs) throw new TooManyCalls(bound, call.actor, known.untilMs - nowMs);
+    }
+    for (const each of counted) await countBound(each, call.actor, nowMs);
+  };
+
+  return {
+    /** Counts a call against these limits, but not against those that rules count. @throws 429 for the first bound that is reached */
+    countCall: (limits: readonly CallLimitName[], call: Call, nowMs: number): Promise<void> =>
+      countAll(
+        limits.filter((name) => !callLimitOf(name).isCountedByRule),
+        call,
+        nowMs,
+      ),
+
+    /** Counts what a rule does against one limit. @throws 429 */
+    countByRule: (name: CallLimitName, call: Call, nowMs: number): Promise<void> => countAll([name], call, nowMs),
+  };
+};
+
+export type CallCounter = ReturnType<typeof createCallCounter>;

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Actor, Role } from '../../../../functions/control/access/actor.ts';
+import { CALL_LIMITS, type CallLimitName, callLimitOf, limitsOf, textForAll } from '../../../../functions/control/access/call-limits.ts';
+import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
+import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
+import { controlRoutes } from '../../../../functions/control/routes.ts';
+import { ReservedConcurrency } from '../../../../infra/config/config.ts';
+import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const MINUTE_MS = 60_000;
+const SECONDS_A_MINUTE = 60;
+
+let emulator: TestDatabase;
+let updates = 0;
+beforeAll(async () => {
+  emulator = await startTestDatabase({ hasStreams: false });
+});
+afterAll(() => emulator.close());
+
+/** The counter of one environment. */
+const newEnvironment = () => {
+  const { database, tables } = emulator;
+  const counting = {
+    ...database,
+    update: async (input: Parameters<typeof database.update>[0]) => {
+      updates++;
+      return database.update(input);
+    },
+  };
+  return createCallCounter(createAttemptStore(counting, tables.Attempts as string));
+};
+
+const actorOf = (role: Role, organization: string | null, userId = newId('user')): Actor => {
+  const email = `${userId}@example.com`;
+  const actor = { type: 'user', id: userId, email, organization } as const;
+  return { userId, email, role, organization, maxApiKeys: 5, origin: { actor, requestId: 'req_1', ipAddress: '192.0.2.1', nowMs: NOON } };
+};
+
+interface Calls {
+  times: number;
+  limits: readonly CallLimitName[];
+  atMs?: number;
+  resource?: string;
+  environments?: ReturnType<typeof newEnvironment>[];
+}
+
+/** Makes calls at the same time, spread over the environments. @returns the errors of those that were rejected */
+const makeCalls = async (
+  actor: Actor,
+  { times, limits, atMs = NOON, resource, environments = [newEnvironment()] }: Calls,
+): Promise<ApiError[]> => {
+  const results = await Promise.allSettled(
+    Array.from({ length: times }, (_, i) => environments[i % environments.length]?.countCall(limits, { actor, resource }, atMs)),
+  );
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as ApiError] : []));
+};
+
+describe('every route', () => {
+  test('that needs a session is counted as a read, a search or a change, and everything but a GET as a change', () => {
+    for (const route of controlRoutes) {
+      const limits = limitsOf(route);
+      const kinds = limits.filter((name) => ['reads', 'searches', 'changes'].includes(name));
+      const expected = route.access === 'public' ? 0 : 1;
+      expect([route.operationId, kinds.length]).toEqual([route.operationId, expected]);
+      if (expected === 1 && route.method !== 'GET') expect([route.operationId, ...kinds]).toEqual([route.operationId, 'changes']);
+    }
+  });
+
+  test('without facts of its own has a limit', () => {
+    expect(limitsOf({ method: 'DELETE', access: 'support' })).toEqual(['changes']);
+    expect(limitsOf({ method: 'GET', access: 'admin' })).toEqual(['reads']);
+  });
+
+  test('uses each limit, so that none is only on paper', () => {
+    expect(new Set(controlRoutes.flatMap((route) => limitsOf(route)))).toEqual(new Set(Object.keys(CALL_LIMITS)));
+  });
+});
+
+describe('calls', () => {
+  test('of a user are accepted exactly as often as the limit says, by all environments together, and the error says which limit and how long', async () => {
+    const member = actorOf('member', newId('organization'));
+    const environments = [newEnvironment(), newEnvironment(), newEnvironment()];
+    const rejected = await makeCalls(member, { times: 320, limits: ['changes'], environments, atMs: NOON + 48_001 });
+    expect(rejected).toHaveLength(20);
+    expect(rejected[0]).toMatchObject({ status: 429, type: 'requests', code: 'rate_limit_exceeded', headers: { 'retry-after': '12' } });
+    expect(toWire(rejected[0] as ApiError, 'req_1')).toMatchObject({
+      error: { message: 'You can make 300 changes a minute. Try again in 12 seconds.' },
+      request_id: 'req_1',
+    });
+    expect(await makeCalls(member, { times: 1, limits: ['changes'], environments, atMs: NOON + MINUTE_MS })).toEqual([]);
+  });
+
+  test('of all users of an organization together have a limit, and those of another organization are not counted with them', async () => {
+    const organization = newId('organization');
+    const [one, other, third] = [1, 2, 3].map(() => actorOf('member', organization)) as [Actor, Actor, Actor];
+    expect(await makeCalls(one, { times: 300, limits: ['changes'] })).toEqual([]);
+    expect(await makeCalls(other, { times: 300, limits: ['changes'] })).toEqual([]);
+    const [rejected] = await makeCalls(third, { times: 1, limits: ['changes'] });
+    expect(rejected?.message).toContain('Your organization can make 600 changes a minute.');
+    expect(await makeCalls(actorOf('member', newId('organization')), { times: 1, limits: ['changes'] })).toEqual([]);
+  });
+
+  test('that a user’s own limit rejects use up nothing of the organization', async () => {
+    const organization = newId('organization');
+    expect(await makeCalls(actorOf('owner', organization), { times: 900, limits: ['changes'] })).toHaveLength(600);
+    expect(await makeCalls(actorOf('owner', organization), { times: 300, limits: ['changes'] })).toEqual([]);
+  });
+
+  test('of an organization in a day are bounded, and so its audit log', async () => {
+    const organization = newId('organization');
+    const { tables, database } = emulator;
+    const attempts = createAttemptStore(database, tables.Attempts as string);
+    const quota = { kind: 'changes/account', span: 'day', account: organization, max: 20_000, by: 19_999 } as const;
+    await attempts.countInSpan(quota, NOON);
+    const rejected = await makeCalls(actorOf('owner', organization), { times: 2, limits: ['changes'] });
+    expect(rejected.map(({ message, headers }) => [message, headers['retry-after']])).toEqual([
+      ['Your organization can make 20,000 changes a day. Try again in 43200 seconds.', '43200'],
+    ]);
+  });
+
+  test('of admins and support have limits too, with higher numbers', async () => {
+    const admin = actorOf('admin', null);
+    const rejected = await makeCalls(admin, { times: 1_201, limits: ['changes'] });
+    expect(rejected.map(({ message }) => message)).toEqual([expect.stringContaining('You can make 1,200 changes a minute.')]);
+    expect(await makeCalls(actorOf('support', null), { times: 601, limits: ['ticket_messages'] })).toHaveLength(1);
+  });
+
+  test('that are rejected write once in an environment, and then nothing', async () => {
+    const organization = newId('organization');
+    const users = Array.from({ length: 10 }, () => actorOf('member', organization));
+    for (const user of users) await makeCalls(user, { times: 10, limits: ['searches'] });
+    const environment = newEnvironment();
+    await makeCalls(actorOf('member', organization), { times: 1, limits: ['searches'], environments: [environment] });
+    updates = 0;
+    for (const user of users)
+      expect(await makeCalls(user, { times: 5, limits: ['searches'], environments: [environment] })).toHaveLength(5);
+    expect(updates).toBe(0);
+  });
+
+  test('that read are counted twenty at a time, never more than the limit', async () => {
+    const member = actorOf('member', newId('organization'));
+    const environments = [newEnvironment(), newEnvironment()];
+    updates = 0;
+    for (let i = 0; i < 40; i++) expect(await makeCalls(member, { times: 1, limits: ['reads'], environments })).toEqual([]);
+    expect(updates).toBe(4);
+    let accepted = 40;
+    for (let i = 0; i < 1_100; i++) {
+      const environment = environments[i % 2] as (typeof environments)[number];
+      accepted += 1 - (await makeCalls(member, { times: 1, limits: ['reads'], environments: [environment] })).length;
+    }
+    expect(accepted).toBe(1_000);
+  });
+
+  test('that test a webhook are counted for this webhook, and for no other organization that names it', async () => {
+    const owner = actorOf('owner', newId('organization'));
+    const stranger = actorOf('owner', newId('organization'));
+    expect(await makeCalls(stranger, { times: 12, limits: ['webhook_tests'], resource: 'wh_1' })).toHaveLength(2);
+    expect(await makeCalls(owner, { times: 10, limits: ['webhook_tests'], resource: 'wh_1' })).toEqual([]);
+    const [rejected] = await makeCalls(owner, { times: 1, limits: ['webhook_tests'], resource: 'wh_1' });
+    expect(rejected?.message).toContain('This webhook can be tested 10 times a minute.');
+    expect(await makeCalls(owner, { times: 1, limits: ['webhook_tests'], resource: 'wh_2' })).toEqual([]);
+  });
+});
+
+/** The longest that a call of a kind takes on average, in seconds: docs/fairness.md says how they were measured. */
+const SECONDS = { reads: 0.1, searches: 1.3, changes: 0.2, aws_calls: 20 } as const;
+
+test('one organization that uses all its limits at once holds at most half of the environments of `control`', () => {
+  const held = Object.entries(SECONDS).map(([name, seconds]) => {
+    const bounds = callLimitOf(name as CallLimitName).bounds.filter(({ span }) => span === 'minute');
+    return seconds * (bounds.at(-1)?.max ?? Number.POSITIVE_INFINITY);
+  });
+  const all = ReservedConcurrency.parse({}).control * SECONDS_A_MINUTE;
+  expect(held.reduce((sum, seconds) => sum + seconds) / all).toBeLessThanOrEqual(0.5);
+});
+
+test('a bound in words has the number of admins and support, if it is another one', () => {
+  expect(callLimitOf('changes').bounds.map(textForAll)).toEqual([
+    'A user can make 300 changes a minute (admins and support: 1,200)',
+    'An organization can make 600 changes a minute',
+    'An organization can make 20,000 changes a day (admins and support: 50,000)',
+  ]);
+});
+
+test('docs/control-plane.md has the limits as they are', () => {
+  const [, section = ''] = readFileSync('docs/control-plane.md', 'utf8').split('\n## Limits of calls\n');
+  const cells = section
+    .slice(0, section.indexOf('\n## '))
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split('|')[2]?.trim());
+  const [, , ...rows] = cells;
+  expect(rows).toEqual(
+    Object.keys(CALL_LIMITS).map((name) =>
+      callLimitOf(name as CallLimitName)
+        .bounds.map(textForAll)
+        .join('; '),
+    ),
+  );
+});
