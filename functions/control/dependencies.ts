@@ -3,6 +3,8 @@ import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import type { UserPool } from '../../shared/identity/user-pool.ts';
+import type { UserStore } from '../../shared/identity/user-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RefusalStore } from '../../shared/observability/refusal-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
@@ -17,13 +19,11 @@ import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { BillingDependencies } from './billing/dependencies.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
-import type { UserPool } from './identity/user-pool.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { TicketDependencies } from './tickets/dependencies.ts';
-import type { UserStore } from './users/user-store.ts';
 import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
 
 /** What only webhooks need. */

@@ -1,15 +1,12 @@
 import type { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createApiKey } from '../../functions/control/api-keys/create-api-key.ts';
-import type { UserPool } from '../../functions/control/identity/user-pool.ts';
 import { type OrganizationLimits, toOrganizationLimits } from '../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
 import { createCreditGrant, type NewCreditGrant } from '../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { limitOrganization } from '../../functions/control/organizations/update-organization.ts';
 import { createUser } from '../../functions/control/users/create-user.ts';
-import type { User } from '../../functions/control/users/user.ts';
-import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { limitsOf } from '../../shared/admission/limiter-item.ts';
 import { mergeShards } from '../../shared/admission/merge-shards.ts';
@@ -20,6 +17,9 @@ import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
+import type { User } from '../../shared/identity/user.ts';
+import type { UserPool } from '../../shared/identity/user-pool.ts';
+import { createUserStore } from '../../shared/identity/user-store.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 

@@ -11,7 +11,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { MIN_PASSWORD_LENGTH } from '../../functions/control/identity/errors.ts';
+import { MIN_PASSWORD_LENGTH } from '../../shared/identity/errors.ts';
 
 type Action =
   | 'AdminCreateUser'

@@ -4,10 +4,10 @@ import {
   type CognitoIdentityProviderClient,
   UserNotFoundException,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
-import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
+import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
+import { createUserStore } from '../../shared/identity/user-store.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts.ts';
 import { REGION } from './assembly/resolve.ts';

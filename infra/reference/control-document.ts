@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { callLimitOf, limitsOf, textForAll } from '../../functions/control/access/call-limits.ts';
 import type { ControlOperation, ControlTag } from '../../functions/control/access/route.ts';
-import { AUTH_PATHS } from '../../functions/control/identity/auth-paths.ts';
 import { type Operation, ROLES } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
+import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import { controlErrorReplies } from './control-errors.ts';
 import { createDocument } from './document.ts';
 import type { JsonSchema } from './json-schema.ts';

@@ -1,11 +1,9 @@
-import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
+import { requireRole } from '../../functions/control/access/actor.ts';
 import { CALL_LIMITS, TooManyCalls } from '../../functions/control/access/call-limits.ts';
 import { tooManyOfMember } from '../../functions/control/api-keys/key-quota.ts';
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../functions/control/deployments/errors.ts';
-import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
 import { Credentials } from '../../functions/control/sessions/session.ts';
-import { emailTaken } from '../../functions/control/users/user-store.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
 import { OutOfCredit } from '../../shared/gpu-time/start-credit.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
@@ -14,6 +12,8 @@ import { InternalError, PreconditionFailed, ResourceNotFound, ServiceUnavailable
 import { IdempotencyKeyReused } from '../../shared/http/idempotency-key.ts';
 import { expectedVersions } from '../../shared/http/precondition.ts';
 import { validate } from '../../shared/http/validate.ts';
+import { expiredToken, missingToken, RightsChanged, TooManyAttempts, WeakPassword, wrongToken } from '../../shared/identity/errors.ts';
+import { emailTaken } from '../../shared/identity/user-store.ts';
 import { type ErrorReply, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
 
 const email = 'ada@example.com';

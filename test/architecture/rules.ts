@@ -16,6 +16,7 @@ const SHARED_FOLDERS = [
   'models',
   'deployments',
   'hosts',
+  'identity',
   'tokens',
   'upstream',
   'admission',

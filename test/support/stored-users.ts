@@ -1,9 +1,9 @@
 import type { Actor, Role } from '../../functions/control/access/actor.ts';
-import type { UserPool } from '../../functions/control/identity/user-pool.ts';
-import { userIdOf } from '../../functions/control/users/user.ts';
-import type { StoredUser, UserStore } from '../../functions/control/users/user-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { transact } from '../../shared/database/transaction.ts';
+import { userIdOf } from '../../shared/identity/user.ts';
+import type { UserPool } from '../../shared/identity/user-pool.ts';
+import type { StoredUser, UserStore } from '../../shared/identity/user-store.ts';
 import { newId } from './new-id.ts';
 
 export const ISSUER = 'https://issuer.example.com';

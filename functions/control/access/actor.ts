@@ -52,17 +52,6 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, req
   return actor.organization;
 };
 
-/** The actor lost their role or was disabled after their request had been authorized: 403. */
-export class RightsChanged extends Forbidden {
-  constructor() {
-    super({
-      code: 'rights_changed',
-      message:
-        'Your role or status changed while this request was handled, so nothing was changed. Log in again, or ask an owner or an admin.',
-    });
-  }
-}
-
 /** What a change of rights needs to be fair to concurrent ones. */
 export interface ActorChecks {
   /**

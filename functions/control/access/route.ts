@@ -6,10 +6,10 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
+import { type Caller, callerOf } from '../../../shared/identity/request-origin.ts';
 import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
 import { type CallLimitName, limitsOf } from './call-limits.ts';
 import type { CallCounter } from './count-call.ts';
-import { type Caller, callerOf } from './origin.ts';
 import { queryParametersOf } from './query-parameters.ts';
 
 /** The sections of the API reference. */

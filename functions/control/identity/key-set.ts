@@ -1,6 +1,6 @@
 import { findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid } from 'aws-jwt-verify/jwk';
 import * as z from 'zod';
-import { IdentityUnavailable, wrongToken } from './errors.ts';
+import { IdentityUnavailable, wrongToken } from '../../../shared/identity/errors.ts';
 
 const FETCH_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 65_536;

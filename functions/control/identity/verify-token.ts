@@ -1,7 +1,7 @@
 import { JwtVerifier } from 'aws-jwt-verify';
 import { JwtExpiredError } from 'aws-jwt-verify/error';
 import * as z from 'zod';
-import { expiredToken, IdentityUnavailable, InvalidToken, wrongToken } from './errors.ts';
+import { expiredToken, IdentityUnavailable, InvalidToken, wrongToken } from '../../../shared/identity/errors.ts';
 import { createKeySet, type FetchJwks, fetchJwks } from './key-set.ts';
 
 const MAX_TOKEN_LENGTH = 8_192;

@@ -1,10 +1,10 @@
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
-import { callerOf, originOf } from '../access/origin.ts';
+import { missingToken, wrongToken } from '../../../shared/identity/errors.ts';
+import { callerOf, originOf } from '../../../shared/identity/request-origin.ts';
+import { userIdOf } from '../../../shared/identity/user.ts';
+import type { StoredUser, UserStore } from '../../../shared/identity/user-store.ts';
 import type { SignedIn } from '../access/route.ts';
-import { missingToken, wrongToken } from '../identity/errors.ts';
 import type { TokenVerifier } from '../identity/verify-token.ts';
-import { userIdOf } from '../users/user.ts';
-import type { StoredUser, UserStore } from '../users/user-store.ts';
 
 const MS = 1_000;
 

@@ -1,10 +1,10 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
-import { type Caller, originOf } from '../access/origin.ts';
+import { type Caller, originOf } from '../../../shared/identity/request-origin.ts';
+import type { SignIn } from '../../../shared/identity/sign-in.ts';
+import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
 import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
-import type { SignIn } from '../identity/sign-in.ts';
 import type { SessionEndDependencies } from '../users/end-sessions.ts';
-import { type StoredUser, toWire } from '../users/user-store.ts';
 import { LoginRefused, RefreshRefused } from './errors.ts';
 import { recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer, Refreshed, SessionOrChallenge } from './session.ts';

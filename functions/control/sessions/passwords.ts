@@ -1,7 +1,7 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { type Caller, originOf } from '../../../shared/identity/request-origin.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Caller, originOf } from '../access/origin.ts';
-import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { endAllSessions } from '../users/end-sessions.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { recordAction, type SessionDependencies, userOf, waitForResetTime } from './log-in.ts';

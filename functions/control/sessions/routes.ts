@@ -1,9 +1,9 @@
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { OwnName, User } from '../../../shared/identity/user.ts';
+import { toWire } from '../../../shared/identity/user-store.ts';
 import { createRoute } from '../access/route.ts';
-import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
-import { OwnName, User } from '../users/user.ts';
-import { toWire } from '../users/user-store.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { answerChallenge, endSession, logIn, refreshSession, type SessionDependencies } from './log-in.ts';
 import { changePassword, finishReset, startReset } from './passwords.ts';

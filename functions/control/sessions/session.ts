@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { AUTH_PATHS } from '../identity/auth-paths.ts';
-import { Email, User } from '../users/user.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { Email, User } from '../../../shared/identity/user.ts';
 
 /** The identity provider applies the real rules for passwords; this only limits the size. */
 const Password = z.string().min(1).max(256);

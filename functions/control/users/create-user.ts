@@ -1,11 +1,11 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
+import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type OrganizationStatuses, type Role, requireActive } from '../access/actor.ts';
-import type { UserPool } from '../identity/user-pool.ts';
-import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from './user.ts';
-import { type StoredUser, toWire, type UserStore } from './user-store.ts';
 
 export interface UserDependencies extends AuditDependencies {
   userPool: UserPool;

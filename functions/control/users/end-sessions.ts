@@ -1,10 +1,10 @@
 import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import { type Actor, requireRole } from '../access/actor.ts';
-import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import type { UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
-import type { StoredUser } from './user-store.ts';
 
 export interface SessionEndDependencies extends Pick<UserDependencies, 'users' | 'userPool'> {
   now: () => number;

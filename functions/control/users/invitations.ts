@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { Email, type User, UserName } from '../../../shared/identity/user.ts';
 import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
-import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
-import { Email, type User, UserName } from './user.ts';
 
 export const NewUser = z.strictObject({
   email: Email,

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
+import { User } from '../../../shared/identity/user.ts';
+import { toWire } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, requireRole } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
 import type { UserDependencies } from './create-user.ts';
 import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
-import { User } from './user.ts';
-import { toWire } from './user-store.ts';
 
 export interface AccessDependencies extends UserDependencies, ApiKeyDependencies {
   organizations: UserDependencies['organizations'] & ApiKeyDependencies['organizations'];

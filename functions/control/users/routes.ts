@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { User } from '../../../shared/identity/user.ts';
+import { toWire } from '../../../shared/identity/user-store.ts';
 import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
@@ -7,8 +9,6 @@ import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
 import { type AccessDependencies, ChangedUser, changeUser, DeletedUser, deleteUser, UserChange } from './remove-access.ts';
 import { visibleUser } from './update-user.ts';
-import { User } from './user.ts';
-import { toWire } from './user-store.ts';
 
 const route = createRoute<InvitationDependencies & SessionEndDependencies & AccessDependencies>('Users');
 const users = '/v1/users';

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
+import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
+import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
 import { type Actor, isAtLeast, isPlatformRole, Role, requireRole } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
-import { MaxApiKeys, type User, UserName } from './user.ts';
-import { type StoredUser, toWire } from './user-store.ts';
 
 export const UserUpdate = z.strictObject({
   name: UserName.nullable().optional(),

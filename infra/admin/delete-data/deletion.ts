@@ -2,13 +2,13 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Actor } from '../../../functions/control/access/actor.ts';
 import type { StoredApiKey } from '../../../functions/control/api-keys/api-key.ts';
 import type { ApiKeyDependencies } from '../../../functions/control/api-keys/create-api-key.ts';
-import type { UserPool } from '../../../functions/control/identity/user-pool.ts';
 import type { Organization } from '../../../functions/control/organizations/organization.ts';
-import type { UserStore } from '../../../functions/control/users/user-store.ts';
 import type { Rollups } from '../../../functions/rollup/rollup.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import type { UserStore } from '../../../shared/identity/user-store.ts';
 import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
 
 export interface DeleteDataDependencies

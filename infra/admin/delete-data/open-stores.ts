@@ -1,14 +1,14 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
-import type { UserPool } from '../../../functions/control/identity/user-pool.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
-import { createUserStore } from '../../../functions/control/users/user-store.ts';
 import { createLimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createBillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { StoredUser } from '../../../functions/control/users/user-store.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { SignedIn } from '../../support/control.ts';
 import { callsOf, startUsers, TEMPORARY, type Users, untilNextSecond } from './user-fixtures.ts';
 

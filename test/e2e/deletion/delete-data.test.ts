@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createUserPool, createUserPoolClient } from '../../../functions/control/identity/user-pool.ts';
 import { type Admission, release } from '../../../functions/inference/admission/admit.ts';
 import { operatorOrigin } from '../../../infra/admin/accounts.ts';
 import { type DeletionReport, deleteData, NotReady } from '../../../infra/admin/delete-data/delete-data.ts';
@@ -9,6 +8,7 @@ import { openDataStores } from '../../../infra/admin/delete-data/open-stores.ts'
 import { type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { runAdmin } from '../../infra/admin/run-admin.ts';
 import { attempt, makeCaller, usedTokens } from '../../support/callers.ts';
 import { type Control, controlOf } from '../../support/control.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
-import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { LoginRefused } from '../../../../functions/control/sessions/errors.ts';
 import { logIn, type SessionDependencies } from '../../../../functions/control/sessions/log-in.ts';
-import { createUserStore, type StoredUser } from '../../../../functions/control/users/user-store.ts';
 import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import type { UserPool } from '../../../../shared/identity/user-pool.ts';
+import { createUserStore, type StoredUser } from '../../../../shared/identity/user-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);

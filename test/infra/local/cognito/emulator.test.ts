@@ -2,7 +2,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
+import { createUserPool, createUserPoolClient, type UserPool } from '../../../../shared/identity/user-pool.ts';
 import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually } from '../fixtures.ts';

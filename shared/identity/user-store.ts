@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
-import type { Write } from '../../../shared/database/transaction.ts';
-import { Conflict } from '../../../shared/http/errors.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
-import { type Actor, RightsChanged } from '../access/actor.ts';
+import type { Origin } from '../audit/origin.ts';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import type { Role } from '../hosts/operation.ts';
+import { Conflict } from '../http/errors.ts';
+import type { Page, PageRequest } from '../http/page.ts';
+import { RightsChanged } from './errors.ts';
 import { User } from './user.ts';
 
 /** A user with the fields that callers don't see. */
@@ -12,6 +14,13 @@ export interface StoredUser extends User {
   subject: string;
   /** Access tokens issued before this are rejected: Unix time in seconds. */
   tokens_valid_from: number;
+}
+
+/** Who sent a request, with the role that it was authorized with. */
+interface Sender {
+  userId: string;
+  role: Role;
+  origin: Origin;
 }
 
 const placeOf = (id: string): Place => ({ account: id, record: 'user' });
@@ -112,8 +121,8 @@ export const createUserStore = (table: AccountTable) => ({
     table.toDelete(memberPlace(user)),
   ],
 
-  /** @see ActorChecks */
-  toCheckActor: ({ userId, role, origin }: Actor): Write[] =>
+  /** The check that the sender of a change still has their role. Empty for operators, who have no row. */
+  toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
     origin.actor.type === 'user' ? [table.toCheck(placeOf(userId), { status: 'active', role }, () => new RightsChanged())] : [],
 
   /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */

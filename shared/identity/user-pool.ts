@@ -23,9 +23,9 @@ import {
   VerifySoftwareTokenCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { Caller } from '../access/origin.ts';
 import { IdentityUnavailable } from './errors.ts';
 import { INVALID_CREDENTIALS, isDone, orElse, WRONG_CODES } from './refusals.ts';
+import type { Caller } from './request-origin.ts';
 import { CHALLENGES, type Challenge, present, type SignIn, toAccess, toSignIn } from './sign-in.ts';
 
 const CONNECTION_TIMEOUT_MS = 1_000;

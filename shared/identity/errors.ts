@@ -1,4 +1,4 @@
-import { ApiError, InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { ApiError, Forbidden, InvalidRequest, ServiceUnavailable } from '../http/errors.ts';
 import { AUTH_PATHS } from './auth-paths.ts';
 
 /** The user pool's rule, which the message of WeakPassword also states. */
@@ -58,3 +58,14 @@ export const missingToken = (): InvalidToken =>
     code: 'invalid_token',
     message: `Missing access token. Log in with POST ${AUTH_PATHS.login} and send the token in the header 'Authorization: Bearer <token>'.`,
   });
+
+/** The actor lost their role or was disabled after their request had been authorized: 403. */
+export class RightsChanged extends Forbidden {
+  constructor() {
+    super({
+      code: 'rights_changed',
+      message:
+        'Your role or status changed while this request was handled, so nothing was changed. Log in again, or ask an owner or an admin.',
+    });
+  }
+}

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { toBase62 } from '../../../shared/ids/base62.ts';
-import { prefixes, RANDOM_CHARACTERS } from '../../../shared/ids/id.ts';
-import { Role } from '../access/actor.ts';
+import { ROLES } from '../hosts/operation.ts';
+import { toBase62 } from '../ids/base62.ts';
+import { prefixes, RANDOM_CHARACTERS } from '../ids/id.ts';
 
 /** E-mail addresses are case-insensitive. */
 export const Email = z
@@ -23,7 +23,7 @@ export const User = z.object({
   object: z.literal('user'),
   email: z.string(),
   name: z.string().nullable(),
-  role: Role.meta({
+  role: z.enum(ROLES).meta({
     description: 'An `admin` manages the platform, and `support` answers tickets. An `owner` or `member` belongs to an organization.',
   }),
   organization: z.string().nullable().meta({ description: 'null for admins and support.' }),

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
-import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
-import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
-import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
+import { createTokenVerifier, jwksUriOf } from '../../../functions/control/identity/verify-token.ts';
+import { closeServer, listen } from '../../../infra/local/http/listen.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { pool, startTestCognito, type TestCognito } from '../../support/cognito.ts';
 import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
 
 const MINUTE_MS = 60_000;

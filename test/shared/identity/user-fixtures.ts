@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import type { SignIn } from '../../../../functions/control/identity/sign-in.ts';
-import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
-import { pool } from '../../../support/cognito.ts';
-import { totpOf } from '../../../support/totp.ts';
+import type { SignIn } from '../../../shared/identity/sign-in.ts';
+import { createUserPool, createUserPoolClient, type UserPool } from '../../../shared/identity/user-pool.ts';
+import { pool } from '../../support/cognito.ts';
+import { totpOf } from '../../support/totp.ts';
 
 export const TEMPORARY = 'Temporary-Password-1';
 export const PASSWORD = 'Correct-Horse-7';

@@ -1,5 +1,5 @@
-import type { Origin } from '../../../shared/audit/origin.ts';
-import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { Origin } from '../audit/origin.ts';
+import type { ApiEvent } from '../http/api-event.ts';
 
 /** The client that sent a request. The audit log records it, and the identity provider uses it for threat protection. */
 export interface Caller {
