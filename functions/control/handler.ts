@@ -17,6 +17,8 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
+import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
+import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
@@ -44,7 +46,6 @@ import { createBillingDependencies } from './billing/dependencies.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
-import { createAttemptStore } from './identity/attempt-store.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { BUILT_IN_INSTANCE_TYPES } from './instance-types/built-in-instance-types.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
@@ -146,6 +147,7 @@ const routes: Routes = serviceRoutes({
   reference: createReference(path.join(import.meta.dirname, 'reference')),
   apiVersion: API_VERSIONS.control,
 });
+for (const signInPath of SIGN_IN_PATHS) routes[signInPath] = { POST: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 

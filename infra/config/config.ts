@@ -20,6 +20,7 @@ export const ReservedConcurrency = z.strictObject({
   refusals: Concurrency.default(5),
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
+  'sign-in': Concurrency.default(15),
   deployments: Concurrency.default(10),
   billing: Concurrency.default(26),
   notifications: Concurrency.default(10),

@@ -45,6 +45,10 @@ export const alarmTexts = {
     'People and programs cannot manage keys, deployments and invoices. Requests to models still work.',
   ),
   LoginsRefused: ticket('More than a hundred logins were rejected in five minutes.', 'Someone may be guessing passwords.'),
+  SignInThrottled: ticket(
+    'All environments of the function sign-in were busy.',
+    'People who log in get a 503 with Retry-After. Nobody who is logged in notices anything.',
+  ),
   RequestsOrphaned: ticket(
     'The sweep settled requests whose function crashed.',
     'Their callers got no complete response, and pay nothing.',

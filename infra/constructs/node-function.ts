@@ -49,6 +49,7 @@ interface NodeFunctionProps {
     | 'refusals'
     | 'tokenizer'
     | 'control'
+    | 'sign-in'
     | 'deployments'
     | 'billing'
     | 'notifications'

@@ -7,6 +7,7 @@ import {
   EndpointType,
   type IResource,
   LambdaIntegration,
+  type LambdaIntegrationOptions,
   LogGroupLogDestination,
   MethodLoggingLevel,
   ResponseTransferMode,
@@ -115,17 +116,20 @@ export class RestHost extends Construct {
     return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  /** Streams responses to POST on a path from a function. The fallback still serves other methods, and all paths between this one and the root. */
+  /** Streams responses to POST on a path from a function. */
   stream(path: string, handler: IFunction): void {
+    this.#post(path, handler, { responseTransferMode: ResponseTransferMode.STREAM, timeout: STREAM_TIMEOUT });
+  }
+
+  /** Serves POST on a path with a function of its own. */
+  post(path: string, handler: IFunction): void {
+    this.#post(path, handler, { timeout: BUFFERED_TIMEOUT });
+  }
+
+  /** The fallback still serves other methods, and all paths between this one and the root. */
+  #post(path: string, handler: IFunction, options: LambdaIntegrationOptions): void {
     const resource = this.api.root.resourceForPath(path);
-    resource.addMethod(
-      'POST',
-      new LambdaIntegration(handler, {
-        responseTransferMode: ResponseTransferMode.STREAM,
-        timeout: STREAM_TIMEOUT,
-        allowTestInvoke: false,
-      }),
-    );
+    resource.addMethod('POST', new LambdaIntegration(handler, { ...options, allowTestInvoke: false }));
     resource.addMethod('ANY', this.#fallback);
     // API Gateway matches paths below this one only with this resource's own proxy, not with one higher up.
     resource.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { controlRoutes } from '../../functions/control/routes.ts';
 import { controlDocument } from './control-document.ts';
+import { controlOperations } from './control-operations.ts';
 import { openApiDocument } from './inference-document.ts';
 import { START, START_WITH_MODELS } from './start-viewer.ts';
 
@@ -23,7 +23,7 @@ const {
 const references: Readonly<Record<string, () => { title: string; document: unknown }>> = {
   serverless: () => ({ title: 'Sluice API reference', document: openApiDocument({ structuredOutputs, host: 'serverless' }) }),
   on_demand: () => ({ title: 'Sluice on-demand API reference', document: openApiDocument({ structuredOutputs, host: 'on_demand' }) }),
-  control: () => ({ title: 'Sluice control plane API reference', document: controlDocument(controlRoutes) }),
+  control: () => ({ title: 'Sluice control plane API reference', document: controlDocument(controlOperations) }),
 };
 const reference = references[host];
 if (!reference) throw new Error(`--host must be one of ${Object.keys(references).join(', ')}, not '${host}'.`);

@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
@@ -31,6 +32,8 @@ interface ControlStackProps {
 export class ControlStack extends Stack {
   readonly host: RestHost;
   readonly function: NodeFunction;
+  /** Serves those who have no session yet, so that nobody who has one waits behind them. */
+  readonly signIn: NodeFunction;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
 
@@ -104,6 +107,12 @@ export class ControlStack extends Stack {
       authorization:
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
+    this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
+    data.accounts.grant(this.signIn, 'GetItem', 'UpdateItem');
+    data.audit.grantAdd(this.signIn);
+    data.attempts.grant(this.signIn, 'UpdateItem');
+    identity.users.grant(this.signIn, 'AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut');
+    for (const path of SIGN_IN_PATHS) this.host.post(path, this.signIn);
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
   }

@@ -122,8 +122,8 @@ export class OperationsStack extends Stack {
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
     const notKept = alarms.count('ResponseNotKept', says('response_not_kept'), ...inference);
     const notLogged = alarms.count('PayloadLogFailed', says('payload_log_failed'), ...inference);
-    const unhandled = alarms.count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function);
-    const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.function);
+    const unhandled = alarms.count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function, control.signIn);
+    const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {
       logGroup: serverless.metering.logGroup,
       filterPattern: FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
@@ -175,6 +175,7 @@ export class OperationsStack extends Stack {
     const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
+    alarms.above('SignInThrottled', throttlesOf(control.signIn), 0);
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
     alarms.above('ResponsesNotKept', notKept, 0);
@@ -240,7 +241,7 @@ export class OperationsStack extends Stack {
         ]),
       ],
     ]);
-    const ofControlPlane = [control.function, billing.function, notifications.function, support.function];
+    const ofControlPlane = [control.function, control.signIn, billing.function, notifications.function, support.function];
     const { deploymentStage: controlStage } = control.host.api;
     addHostDashboard('ControlDashboard', 'control', [
       [trafficOf(controlStage), latencyOf(controlStage)],

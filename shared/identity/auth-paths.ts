@@ -11,3 +11,6 @@ export const AUTH_PATHS = {
   verifyTotp: '/v1/auth/totp/verify',
   disableTotp: '/v1/auth/totp/disable',
 } as const;
+
+/** Those that people use who have no session yet. The function `sign-in` serves them; the function `control` serves all others. */
+export const SIGN_IN_PATHS = [AUTH_PATHS.login, AUTH_PATHS.challenge, AUTH_PATHS.forgot, AUTH_PATHS.reset] as const;

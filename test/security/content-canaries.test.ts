@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { controlRoutes } from '../../functions/control/routes.ts';
+import { controlOperations } from '../../infra/reference/control-operations.ts';
 import { type Control, controlOf } from '../support/control.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
@@ -146,7 +146,7 @@ const useControlPlane = async (): Promise<void> => {
     [`metadata[${canaries.plant('a key in a search')}]`]: canaries.plant('a value in a search'),
   });
   await done('GET', `/v1/observability/requests?${search}`, { token });
-  for (const { method, path } of controlRoutes) {
+  for (const { method, path } of controlOperations) {
     const plant = (what: string): string => canaries.plant(`${what} of ${method} ${path}`);
     const body = { [plant('a field')]: plant('a value'), email: plant('an email'), name: { [plant('a name')]: 1 } };
     const url = `${path.replace(/\{\w+\+?\}/g, () => plant('an id'))}?${plant('a query name')}=${plant('a query value')}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Route } from '../../functions/control/access/route.ts';
-import { controlRoutes } from '../../functions/control/routes.ts';
+import type { ControlOperation } from '../../functions/control/access/route.ts';
+import { controlOperations } from '../../infra/reference/control-operations.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
 import { storeDeployment } from '../support/deployments.ts';
 import { storeInvoice } from '../support/invoices.ts';
@@ -17,9 +17,9 @@ const PUBLIC = [
   'POST /v1/auth/reset',
 ];
 
-const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
-const restricted = controlRoutes.filter(({ access }) => access !== 'public');
-const named = (routes: readonly Route[]): [string, Route][] => routes.map((route) => [nameOf(route), route]);
+const nameOf = ({ method, path }: Pick<ControlOperation, 'method' | 'path'>): string => `${method} ${path}`;
+const restricted = controlOperations.filter(({ access }) => access !== 'public');
+const named = (routes: readonly ControlOperation[]): [string, ControlOperation][] => routes.map((route) => [nameOf(route), route]);
 
 let run: TestRun;
 let control: Control;
@@ -91,7 +91,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
 ];
 
 /** The path with the id of a resource, and the examples of its other parameters. */
-const pathOf = ({ path, parameters = {} }: Route): string => {
+const pathOf = ({ path, parameters = {} }: ControlOperation): string => {
   const withId = path.replace(/\{\w+\+?\}/, () => {
     const [, id] = resources.find(([prefix]) => path.startsWith(prefix)) ?? [];
     if (!id) throw new Error(`There is no resource for ${path}. Add one to \`resources\`.`);
@@ -101,9 +101,12 @@ const pathOf = ({ path, parameters = {} }: Route): string => {
 };
 
 /** A request with the example body of the route. */
-const exampleRequest = ({ body }: Route, token: string | undefined): RequestParts => ({ token, ...(body && { body: body.example }) });
+const exampleRequest = ({ body }: ControlOperation, token: string | undefined): RequestParts => ({
+  token,
+  ...(body && { body: body.example }),
+});
 
-const send = (route: Route, token: string | undefined): Promise<Answer> =>
+const send = (route: ControlOperation, token: string | undefined): Promise<Answer> =>
   control.call(route.method, pathOf(route), exampleRequest(route, token));
 
 test('the host serves and documents exactly the routes of this list', async () => {
@@ -112,11 +115,11 @@ test('the host serves and documents exactly the routes of this list', async () =
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const service = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
-  expect(documented.sort()).toEqual([...controlRoutes.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
+  expect(documented.sort()).toEqual([...controlOperations.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
 });
 
 test('only logging in and out, and resetting a password, need no session', () => {
-  const open = controlRoutes.filter(({ access }) => access === 'public').map(nameOf);
+  const open = controlOperations.filter(({ access }) => access === 'public').map(nameOf);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
@@ -142,7 +145,7 @@ describe.each(named(restricted))('%s rejects', (_, route) => {
 });
 
 /** Users whose role is too low for a route. */
-const usersBelow = ({ access }: Route): SignedIn[] => {
+const usersBelow = ({ access }: ControlOperation): SignedIn[] => {
   if (access === 'admin') return [owner, member, support];
   return access === 'owner' ? [member, support] : [support];
 };
@@ -179,7 +182,7 @@ const SHARED = [
   '/v1/instance-types/{id}',
 ];
 
-const isOfATenant = ({ path, access }: Route): boolean =>
+const isOfATenant = ({ path, access }: ControlOperation): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
 /** What users with the role support can do besides managing their own account. */
@@ -194,11 +197,11 @@ const REQUIRED = new Map([
   ['start_time', '1795219200'],
   ['end_time', '1795305600'],
 ]);
-const requiredQuery = ({ query }: Route): string =>
+const requiredQuery = ({ query }: ControlOperation): string =>
   [...REQUIRED].map(([name, value]) => (query && name in query.shape ? `&${name}=${value}` : '')).join('');
 
 /** Sends a request for the organization's resource, in its path, query or body. */
-const requestResource = (route: Route, token: string): Promise<Answer> => {
+const requestResource = (route: ControlOperation, token: string): Promise<Answer> => {
   const path = pathOf(route);
   const { body, token: _ } = exampleRequest(route, token);
   if (path !== route.path) return control.call(route.method, path, { token, body });
@@ -233,7 +236,7 @@ describe.each(named(restricted.filter(({ access }) => access !== 'admin')))('%s 
   });
 });
 
-describe.each(named(controlRoutes))('%s', (_, route) => {
+describe.each(named(controlOperations))('%s', (_, route) => {
   test('rejects unknown query parameters without revealing internals', async () => {
     const { status, body } = await control.call(route.method, `${pathOf(route)}?unheard_of=1`, exampleRequest(route, admin.token));
     expect([status, body.error.type]).toEqual([400, 'invalid_request_error']);
@@ -241,7 +244,7 @@ describe.each(named(controlRoutes))('%s', (_, route) => {
   });
 });
 
-describe.each(named(controlRoutes.filter(({ body }) => body)))('%s', (_, route) => {
+describe.each(named(controlOperations.filter(({ body }) => body)))('%s', (_, route) => {
   test.each([
     ['that is empty', ''],
     ['that is not JSON', '{'],

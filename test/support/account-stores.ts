@@ -1,11 +1,11 @@
 import { createCallCounter } from '../../functions/control/access/count-call.ts';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
-import { createAttemptStore } from '../../functions/control/identity/attempt-store.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { TestDatabase } from './database.ts';

@@ -9,7 +9,18 @@ import { RELEASE_FILE, Release } from '../../infra/local/lambda/other-release.ts
 export const LAST_RELEASE = path.join(import.meta.dirname, 'last-release.br');
 
 /** The functions that requests, their settlement, their totals and the keys need. */
-const KEPT = ['inference', 'catalog', 'ondemand-inference', 'ondemand-catalog', 'tokenizer', 'metering', 'rollup', 'refusals', 'control'];
+const KEPT = [
+  'inference',
+  'catalog',
+  'ondemand-inference',
+  'ondemand-catalog',
+  'tokenizer',
+  'metering',
+  'rollup',
+  'refusals',
+  'control',
+  'sign-in',
+];
 const MAX_BYTES = 64 * 1_024 * 1_024;
 
 /** The scripts of each bundle by name. Functions with the same code have the same folder. */

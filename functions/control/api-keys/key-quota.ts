@@ -1,8 +1,8 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError, Conflict } from '../../../shared/http/errors.ts';
+import type { AttemptStore } from '../../../shared/identity/attempt-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
-import type { AttemptStore } from '../identity/attempt-store.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
 /** A member with a higher quota of active keys can create as many per day. */

@@ -1,67 +1,23 @@
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
 import { OwnName, User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { createRoute } from '../access/route.ts';
 import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import type { SignedInUser } from './authenticate.ts';
-import { answerChallenge, endSession, logIn, refreshSession, type SessionDependencies } from './log-in.ts';
-import { changePassword, finishReset, startReset } from './passwords.ts';
+import { changePassword } from './passwords.ts';
+import { endSession, refreshSession } from './refresh-session.ts';
 import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
-import {
-  ChallengeAnswer,
-  Credentials,
-  ForgotPassword,
-  IdentityProof,
-  PasswordChange,
-  PasswordReset,
-  Refreshed,
-  RefreshRequest,
-  SessionOrChallenge,
-  TotpCode,
-  TotpSecret,
-} from './session.ts';
+import { IdentityProof, PasswordChange, Refreshed, RefreshRequest, TotpCode, TotpSecret } from './session.ts';
 
 const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>('Sessions');
 const me = '/v1/me';
-const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
 const token = 'eyJraWQiOiJ…';
 const done = { status: 204, description: 'Success. The response has no body.' } as const;
 
 export const sessionRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: AUTH_PATHS.login,
-      operationId: 'logIn',
-      summary: 'Log in',
-      description:
-        'Returns a session, or a challenge if the password is temporary or a second factor is on. Every failed login returns the same 401.',
-      access: 'public',
-      body: { name: 'Credentials', schema: Credentials, example: { email, password } },
-      reply: { status: 200, description: 'A session or a challenge.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
-      errors: [400, 429, 503],
-    },
-    ({ deps, caller, body }) => logIn(deps, caller, body),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: AUTH_PATHS.challenge,
-      operationId: 'answerChallenge',
-      summary: 'Answer a login challenge',
-      access: 'public',
-      body: {
-        name: 'ChallengeAnswer',
-        schema: ChallengeAnswer,
-        example: { email, session: 'AYABeC1-y8qooiuysEv0uM4wAqQAHQAB…', new_password: password },
-      },
-      reply: { status: 200, description: 'A session or a challenge.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
-      errors: [400, 429, 503],
-    },
-    ({ deps, caller, body }) => answerChallenge(deps, caller, body),
-  ),
   route(
     {
       method: 'POST',
@@ -112,34 +68,6 @@ export const sessionRoutes = [
     },
     ({ deps, actor, user, accessToken, body }) =>
       changePassword(deps, { actor, user, accessToken }, { current: body.current_password, next: body.new_password }),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: AUTH_PATHS.forgot,
-      operationId: 'forgotPassword',
-      summary: 'Request a password reset code',
-      description: 'E-mails a code if a user has this address. The response is the same either way.',
-      access: 'public',
-      body: { name: 'ForgotPassword', schema: ForgotPassword, example: { email } },
-      reply: { status: 202, description: 'If a user has this address, a code is being sent.' },
-      errors: [400, 429, 503],
-    },
-    ({ deps, caller, body }) => startReset(deps, caller, body.email),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: AUTH_PATHS.reset,
-      operationId: 'resetPassword',
-      summary: 'Reset a password',
-      description: 'Sets a new password with the e-mailed code and ends all sessions of the user.',
-      access: 'public',
-      body: { name: 'PasswordReset', schema: PasswordReset, example: { email, code: '123456', new_password: password } },
-      reply: done,
-      errors: [400, 429, 503],
-    },
-    ({ deps, caller, body }) => finishReset(deps, caller, { email: body.email, code: body.code, password: body.new_password }),
   ),
   route(
     {

@@ -1,8 +1,8 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
+import { recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { Actor } from '../access/actor.ts';
-import { recordAction, type SessionDependencies } from './log-in.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import type { IdentityProof, TotpSecret } from './session.ts';
 

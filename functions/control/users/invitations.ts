@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
+import type { AttemptStore } from '../../../shared/identity/attempt-store.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
 import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
-import type { AttemptStore } from '../identity/attempt-store.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';

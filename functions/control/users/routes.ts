@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import type { SessionEndDependencies } from '../../../shared/identity/sessions.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
 import { type AccessDependencies, ChangedUser, changeUser, DeletedUser, deleteUser, UserChange } from './remove-access.ts';
+import { resetTotp } from './reset-totp.ts';
 import { visibleUser } from './update-user.ts';
 
 const route = createRoute<InvitationDependencies & SessionEndDependencies & AccessDependencies>('Users');

@@ -26,7 +26,7 @@ const sourceOf = (prefix: string, groups: readonly string[]): string =>
 
 const linesQuery = (prefix: string, id: string): string =>
   [
-    sourceOf(prefix, ['serverless-InferenceLogs', 'serverless-CatalogLogs', 'serverless-MeteringLogs', 'ondemand-', 'control-ControlLogs']),
+    sourceOf(prefix, ['serverless-InferenceLogs', 'serverless-CatalogLogs', 'serverless-MeteringLogs', 'ondemand-', 'control-']),
     '| fields @timestamp, message, path, code, status, outcome, detail, key_id, org_id, gateway_request_id',
     `| filter request_id = '${id}'`,
     '| sort @timestamp asc',

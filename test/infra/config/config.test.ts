@@ -36,6 +36,7 @@ describe('the configuration', () => {
       refusals: 5,
       tokenizer: 100,
       control: 20,
+      'sign-in': 15,
       deployments: 10,
       billing: 26,
       notifications: 10,

@@ -3,8 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import * as z from 'zod';
 import { callLimitOf, limitsOf, textForAll } from '../../../functions/control/access/call-limits.ts';
 import type { ControlOperation } from '../../../functions/control/access/route.ts';
-import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
+import { controlOperations } from '../../../infra/reference/control-operations.ts';
 import { toInlineSchema } from '../../../infra/reference/json-schema.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Json, schemasOf } from '../../support/schemas.ts';
@@ -25,7 +25,7 @@ interface Document {
 }
 
 const documentOf = (routes: readonly ControlOperation[]): Document => JSON.parse(JSON.stringify(controlDocument(routes))) as Document;
-const document = documentOf(controlRoutes);
+const document = documentOf(controlOperations);
 const { faults } = schemasOf(document as unknown as Json, { isClosed: true });
 
 const documentedOperation = ({ method, path }: ControlOperation, { paths } = document): DocumentedOperation => {
@@ -33,7 +33,7 @@ const documentedOperation = ({ method, path }: ControlOperation, { paths } = doc
   if (!documented) throw new Error(`The document has no ${method} ${path}.`);
   return documented;
 };
-const named = controlRoutes.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+const named = controlOperations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
 test('is a valid OpenAPI 3.1 document', async () => {
   expect(await new Validator().validate(document as unknown as Json)).toEqual({ valid: true });
@@ -48,7 +48,7 @@ test('is a valid OpenAPI 3.1 document', async () => {
 
 test('has exactly the control plane routes and the service routes', () => {
   const documented = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
-  const served = controlRoutes.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll('+}', '}')}`);
+  const served = controlOperations.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll('+}', '}')}`);
   expect(documented.toSorted()).toEqual([...served, 'get /docs', 'get /health', 'get /openapi.json', 'get /version'].toSorted());
 });
 
@@ -67,7 +67,7 @@ test('has no broken references and no unused schemas', () => {
 });
 
 test('schemas with the same name are the same', () => {
-  const schemas = controlRoutes.flatMap(({ body, reply: { json } }) => [
+  const schemas = controlOperations.flatMap(({ body, reply: { json } }) => [
     ...(body ? [[body.name, toInlineSchema(body.schema)] as const] : []),
     ...(json ? [[json.name, toInlineSchema(json.schema, 'output')] as const] : []),
   ]);

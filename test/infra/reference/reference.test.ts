@@ -5,8 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
+import { controlOperations } from '../../../infra/reference/control-operations.ts';
 import { openApiDocument } from '../../../infra/reference/inference-document.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -44,6 +44,6 @@ test('fails for an unknown host', async () => {
 
 test('writes the reference of the control plane', async () => {
   const { document, page } = await write('--host', 'control');
-  expect(document).toEqual(onWire(controlDocument(controlRoutes)));
+  expect(document).toEqual(onWire(controlDocument(controlOperations)));
   expect(page).toContain('<title>Sluice control plane API reference</title>');
 });

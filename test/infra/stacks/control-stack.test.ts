@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { SIGN_IN_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { templateOf } from '../../support/templates.ts';
-import { all, byText, grantsOf } from './grants.ts';
+import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
+import { functionOfPosts } from './host-template.ts';
 
 test('the function control can do exactly this with objects: read what it shows or links to, and store files of tickets', () => {
   const ofBuckets = grantsOf(templateOf('control'), 'ControlRole').filter(([action]) => action.startsWith('s3:'));
@@ -8,6 +10,24 @@ test('the function control can do exactly this with objects: read what it shows 
     [
       ...all('s3', ['GetObject'], ['BillingFiles/*', 'Payloads/*']),
       ...all('s3', ['GetObject', 'PutObject'], ['TicketFiles/pending/*', 'TicketFiles/kept/*']),
+    ].sort(byText),
+  );
+});
+
+test('the routes of people who have no session are served by the function sign-in, and all others by control', () => {
+  const posts = functionOfPosts(templateOf('control'));
+  expect(posts).toEqual(Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])));
+});
+
+test('the function sign-in can do exactly this: check passwords and codes, count attempts, and note logins', () => {
+  const grants = grantsOf(templateOf('control'), 'SignInRole');
+  expect(grants.sort(byText)).toEqual(
+    [
+      ...ofFunction('SignInLogs'),
+      ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Accounts']),
+      ...all('dynamodb', ['UpdateItem'], ['Attempts']),
+      ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
+      ...all('cognito-idp', ['AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut'], ['Users']),
     ].sort(byText),
   );
 });

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
+import { controlOperations } from '../../../infra/reference/control-operations.ts';
 import { CANARY } from './fixtures.ts';
 import { createJudge } from './judge.ts';
 import type { FuzzedReply } from './send.ts';
@@ -10,7 +10,7 @@ import type { FuzzedReply } from './send.ts';
 let server: Server;
 let judge: Awaited<ReturnType<typeof createJudge>>;
 beforeAll(async () => {
-  const document = JSON.stringify(controlDocument(controlRoutes));
+  const document = JSON.stringify(controlDocument(controlOperations));
   server = createServer((_, response) => response.end(document));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   judge = await createJudge({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, new Set(['admin']));

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor, Role } from '../../../../functions/control/access/actor.ts';
 import { CALL_LIMITS, type CallLimitName, callLimitOf, limitsOf, textForAll } from '../../../../functions/control/access/call-limits.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
-import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
 import { controlRoutes } from '../../../../functions/control/routes.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
 import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
+import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newId } from '../../../support/new-id.ts';
 

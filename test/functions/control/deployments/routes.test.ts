@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { deploymentRoutes } from '../../../../functions/control/deployments/routes.ts';
-import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
+import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
 import { eventOf } from '../../../support/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ManagedDeployments, manageDeployments } from '../../../support/managed-deployments.ts';

@@ -1,7 +1,7 @@
-import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import { type Caller, originOf } from '../../../shared/identity/request-origin.ts';
-import type { StoredUser } from '../../../shared/identity/user-store.ts';
-import type { AttemptStore } from '../identity/attempt-store.ts';
+import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
+import type { AttemptStore } from '../../shared/identity/attempt-store.ts';
+import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import type { StoredUser } from '../../shared/identity/user-store.ts';
 
 export interface RefusalDependencies extends AuditDependencies {
   attempts: Pick<AttemptStore, 'countInSpan'>;

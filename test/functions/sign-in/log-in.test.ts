@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
-import { LoginRefused } from '../../../../functions/control/sessions/errors.ts';
-import { logIn, type SessionDependencies } from '../../../../functions/control/sessions/log-in.ts';
-import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
-import { transact } from '../../../../shared/database/transaction.ts';
-import type { UserPool } from '../../../../shared/identity/user-pool.ts';
-import { createUserStore, type StoredUser } from '../../../../shared/identity/user-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { LoginRefused } from '../../../functions/sign-in/errors.ts';
+import { logIn } from '../../../functions/sign-in/log-in.ts';
+import { createAuditStore } from '../../../shared/audit/audit-store.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { createAttemptStore } from '../../../shared/identity/attempt-store.ts';
+import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 

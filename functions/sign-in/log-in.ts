@@ -1,43 +1,27 @@
-import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import type { Origin } from '../../../shared/audit/origin.ts';
-import { type Caller, originOf } from '../../../shared/identity/request-origin.ts';
-import type { SignIn } from '../../../shared/identity/sign-in.ts';
-import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
-import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
-import type { SessionEndDependencies } from '../users/end-sessions.ts';
-import { LoginRefused, RefreshRefused } from './errors.ts';
+import type { Attempt } from '../../shared/identity/attempt-store.ts';
+import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
+import type { SignIn } from '../../shared/identity/sign-in.ts';
+import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
+import { LoginRefused } from './errors.ts';
 import { recordRefusal } from './record-refusal.ts';
-import type { ChallengeAnswer, Refreshed, SessionOrChallenge } from './session.ts';
+import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
 
-export interface SessionDependencies extends AuditDependencies, SessionEndDependencies {
-  attempts: AttemptStore;
-}
-
-/** Every failed login is answered this long after it arrived, so that the response time doesn't reveal what was wrong. */
-const FAILED_LOGIN_MS = 800;
-/** The same for password resets, which may send an e-mail. */
-const RESET_MS = 2_000;
-
-/** Records a change that was made at the identity provider. A crash in between leaves it unrecorded. */
-export const recordAction = (
-  deps: AuditDependencies,
-  origin: Origin,
-  { id, organization }: Pick<StoredUser, 'id' | 'organization'>,
-  action: string,
-): Promise<void> => commit(deps, origin, { action, organization, target: { type: 'user', id } }, []);
+/** Every refused login and reset is answered this long after it arrived, so that the response time doesn't reveal what was wrong. */
+const REFUSED_MS = 800;
 
 export const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };
 
-/** Waits for the fixed response time of a password reset. */
-export const waitForResetTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
-  deps.wait(Math.max(0, receivedAtMs + RESET_MS - deps.now()));
+/** Waits for the fixed response time of a refusal. */
+export const waitForRefusalTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
+  deps.wait(Math.max(0, receivedAtMs + REFUSED_MS - deps.now()));
 
 const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
   if (user) await recordRefusal(deps, caller, user);
-  await deps.wait(Math.max(0, caller.receivedAtMs + FAILED_LOGIN_MS - deps.now()));
+  await waitForRefusalTime(deps, caller);
   throw new LoginRefused();
 };
 
@@ -91,21 +75,3 @@ export const answerChallenge = (
       ...(new_password === undefined ? { challenge: 'totp', answer: code ?? '' } : { challenge: 'new_password', answer: new_password }),
     }),
   );
-
-/** Returns a new access token. @throws 401, 429 */
-export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
-  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
-  const tokens = await deps.userPool.refresh({ refreshToken, caller });
-  if (!tokens) throw new RefreshRefused();
-  return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
-};
-
-/** Revokes a refresh token; does nothing if it is invalid. @throws 429 */
-export const endSession = async (
-  { attempts, userPool }: SessionDependencies,
-  { ipAddress, receivedAtMs }: Caller,
-  refreshToken: string,
-): Promise<void> => {
-  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
-  await userPool.revoke(refreshToken);
-};

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
-import type { Write } from '../../../shared/database/transaction.ts';
-import { TooManyAttempts } from '../../../shared/identity/errors.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Write } from '../database/transaction.ts';
+import { TooManyAttempts } from './errors.ts';
 
 /** Attempts are counted in fixed windows of this length. */
 const WINDOW_MS = 5 * 60_000;

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import type { Operation } from '../../shared/hosts/operation.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { readJsonBody } from '../../shared/http/json-body.ts';
+import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
+import { validate } from '../../shared/http/validate.ts';
+import { type Caller, callerOf } from '../../shared/identity/request-origin.ts';
+
+const TAG = 'Sessions';
+
+interface RouteFacts extends Omit<Operation, 'tag' | 'access' | 'query' | 'body'> {
+  body: NonNullable<Operation['body']>;
+}
+
+/** A route that needs no session, with its handler. `Deps` are the dependencies of its rule. */
+export interface PublicRoute<Deps> extends Operation<typeof TAG> {
+  access: 'public';
+  handle: (deps: Deps, event: ApiEvent) => Promise<Reply>;
+}
+
+interface Call<Deps, Facts extends RouteFacts> {
+  deps: Deps;
+  body: z.output<Facts['body']['schema']>;
+  caller: Caller;
+}
+
+const NO_QUERY = z.strictObject({});
+
+/** Returns the `route()` of rules that need `Deps`. A route validates the request, runs its rule and serializes the result. @throws 400, then the rule's own errors */
+export const createPublicRoute =
+  <Deps>() =>
+  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<unknown>): PublicRoute<Deps> => ({
+    ...facts,
+    tag: TAG,
+    access: 'public',
+    handle: async (deps, event) => {
+      validate(NO_QUERY, event.queryStringParameters ?? {});
+      const body = validate(facts.body.schema, readJsonBody(event)) as Call<Deps, Facts>['body'];
+      const result = await run({ deps, body, caller: callerOf(event) });
+      const { status, json } = facts.reply;
+      if (json) return jsonReply(event.requestId, status, result);
+      return { statusCode: status, headers: commonHeaders(event.requestId, 'application/json'), body: '' };
+    },
+  });
