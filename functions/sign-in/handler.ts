@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createDelayQueue } from '../../shared/aws/message-queue.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
@@ -7,17 +9,19 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
-import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
+import { queueMessages } from '../../shared/middleware/queue-messages.ts';
+import { createResetRequests, mailResetCodes } from './reset-mails.ts';
+import type { ResetDependencies } from './reset-password.ts';
 import { signInRoutes } from './routes.ts';
 
 const database = createSdkDatabase();
 
-const dependencies: SessionDependencies = {
+const dependencies: ResetDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
   users: createUserStore(createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'))),
@@ -26,6 +30,7 @@ const dependencies: SessionDependencies = {
     poolId: environmentVariable('USER_POOL_ID'),
     clientId: environmentVariable('USER_POOL_CLIENT_ID'),
   }),
+  resetRequests: createResetRequests(createDelayQueue(environmentVariable('RESET_MAILS_QUEUE'))),
   now: Date.now,
   wait: delay,
 };
@@ -33,4 +38,9 @@ const dependencies: SessionDependencies = {
 const routes: Routes = {};
 for (const { method, path, handle } of signInRoutes) routes[path] = { [method]: (event) => handle(dependencies, event) };
 
-export const handler = middy<ApiEvent, Reply>().use(identified()).use(errorReplies()).handler(route(routes));
+/** Two kinds of events: requests, and batches of the queue of reset codes. */
+export const handler = middy<ApiEvent, Reply | SQSBatchResponse>()
+  .use(queueMessages(mailResetCodes(dependencies)))
+  .use(identified())
+  .use(errorReplies())
+  .handler(route(routes));

@@ -10,7 +10,8 @@ import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
 /** Every refused login and reset is answered this long after it arrived, so that the response time doesn't reveal what was wrong. */
 const REFUSED_MS = 800;
 
-export const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
+/** The user who has this address, which must be in lower case. */
+export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };

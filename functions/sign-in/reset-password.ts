@@ -3,14 +3,19 @@ import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { endAllSessions, recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import { userOf, waitForRefusalTime } from './log-in.ts';
+import type { ResetRequests } from './reset-mails.ts';
 
 const wrongCode = (): InvalidRequest =>
   new InvalidRequest({ param: 'code', message: `The code is incorrect or has expired. Request a new one with POST ${AUTH_PATHS.forgot}.` });
 
-/** E-mails a code to the user with this address, if one exists. The reply and its timing are the same either way. @throws 429 */
-export const startReset = async (deps: SessionDependencies, caller: Caller, email: string): Promise<void> => {
+export interface ResetDependencies extends SessionDependencies {
+  resetRequests: ResetRequests;
+}
+
+/** Requests a code for the user with this address, if one exists. What it does, and how long that takes, is the same either way. @throws 429 */
+export const startReset = async (deps: ResetDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
-  await deps.userPool.startReset(email);
+  await deps.resetRequests.add(email);
 };
 
 /** Sets a password with an e-mailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */

@@ -1,11 +1,10 @@
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
-import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import { answerChallenge, logIn } from './log-in.ts';
 import { createPublicRoute } from './public-route.ts';
-import { finishReset, startReset } from './reset-password.ts';
+import { finishReset, type ResetDependencies, startReset } from './reset-password.ts';
 import { ChallengeAnswer, Credentials, ForgotPassword, PasswordReset, SessionOrChallenge } from './session.ts';
 
-const route = createPublicRoute<SessionDependencies>();
+const route = createPublicRoute<ResetDependencies>();
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
 const done = { status: 204, description: 'Success. The response has no body.' } as const;

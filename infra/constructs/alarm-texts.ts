@@ -49,6 +49,10 @@ export const alarmTexts = {
     'All environments of the function sign-in were busy.',
     'People who log in get a 503 with Retry-After. Nobody who is logged in notices anything.',
   ),
+  ResetMailsStuck: ticket(
+    'A code to reset a password could not be e-mailed in five attempts.',
+    'A user waits for it, and must request another one.',
+  ),
   RequestsOrphaned: ticket(
     'The sweep settled requests whose function crashed.',
     'Their callers got no complete response, and pay nothing.',

@@ -9,6 +9,7 @@ import { AuditCopies } from '../constructs/audit-copies.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
+import { ResetMails } from '../constructs/reset-mails.ts';
 import { RestHost } from '../constructs/rest-host.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
@@ -34,6 +35,7 @@ export class ControlStack extends Stack {
   readonly function: NodeFunction;
   /** Serves those who have no session yet, so that nobody who has one waits behind them. */
   readonly signIn: NodeFunction;
+  readonly resetMails: ResetMails;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
 
@@ -112,6 +114,9 @@ export class ControlStack extends Stack {
     data.audit.grantAdd(this.signIn);
     data.attempts.grant(this.signIn, 'UpdateItem');
     identity.users.grant(this.signIn, 'AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut');
+    this.resetMails = new ResetMails(this, 'ResetMails');
+    this.resetMails.grantSend(this.signIn);
+    this.resetMails.deliverTo(this.signIn);
     for (const path of SIGN_IN_PATHS) this.host.post(path, this.signIn);
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });

@@ -176,6 +176,7 @@ export class OperationsStack extends Stack {
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
     alarms.above('SignInThrottled', throttlesOf(control.signIn), 0);
+    alarms.above('ResetMailsStuck', waiting(control.resetMails.failures), 0);
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
     alarms.above('ResponsesNotKept', notKept, 0);

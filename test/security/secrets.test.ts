@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf } from '../support/control.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { totpOf } from '../support/totp.ts';
 
@@ -73,6 +74,7 @@ const useEverySecret = async (): Promise<void> => {
   secret('the secret of an authenticator', totp.secret as string);
   await done('POST', '/v1/auth/totp/verify', { token, body: { code: totpOf(totp.secret) } });
   await done('POST', '/v1/auth/forgot', { body: { email } });
+  await eventually(async () => (await lastCodeTo(email)) !== invited, 'the code of a reset');
   const code = secret('the code of a reset', await lastCodeTo(email));
   await done('POST', '/v1/auth/reset', { body: { email, code, new_password: secret('a new password', 'Walrus-lantern-4410') } });
 
@@ -140,7 +142,7 @@ test('stores no secret, token, password or prompt in a table, a log or an audit 
   ])
     expect([name, places.get(name)?.length ?? 0]).toEqual([name, expect.any(Number)]);
   expect(places.get('the table Audit')).toContain('session.refused');
-  expect(places.get('the log control.log')).toContain('login_refused');
+  expect(places.get('the log sign-in.log')).toContain('login_refused');
   const found = [...places].flatMap(([place, text]) =>
     [...secrets].filter(([, hidden]) => isIn(text, hidden)).map(([what]) => `${what} is in ${place}`),
   );

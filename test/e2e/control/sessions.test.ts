@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.ts';
 import { totpOf, wrongTotpOf } from '../../support/totp.ts';
 import { callsOf, startUsers, TEMPORARY, type Users, untilNextSecond } from './user-fixtures.ts';
 
@@ -126,6 +127,7 @@ describe('a password', () => {
     for (const email of [user.email, 'nobody-else@example.com'])
       expect((await control.call('POST', '/v1/auth/forgot', { body: { email } })).status).toBe(202);
     expect(await lastCodeTo('nobody-else@example.com')).toBeUndefined();
+    await eventually(async () => (await lastCodeTo(user.email)) !== undefined, 'the code');
     const code = await lastCodeTo(user.email);
     const reset = (given: string | undefined) =>
       control.call('POST', '/v1/auth/reset', { body: { email: user.email, code: given, new_password: 'Yet-Another-Password-3' } });

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 /** Environments of each function. */
@@ -18,6 +21,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await run.close();
 });
+
+/** The last e-mail to an address, as the local run logs it. */
+const lastMailTo = async (email: string): Promise<string | undefined> => {
+  const text = await readFile(path.join(run.state, 'logs', 'mail.log'), 'utf8').catch(() => '');
+  return text.split('\n').findLast((line) => line.includes(email));
+};
 
 /** How long a call of a signed-in user takes, in ms. */
 const timeOfCall = async (): Promise<number> => {
@@ -40,4 +49,35 @@ test('nobody who is logged in waits behind strangers with wrong passwords', asyn
   while (!isOver) times.push(await timeOfCall());
   expect(Math.max(...times)).toBeLessThan(WAITED_MS);
   expect((await over).map(({ status }) => status)).toContain(401);
+});
+
+test('a code to reset a password is requested at once, in the same time whether or not anybody has the address, and mailed afterwards', async () => {
+  const { id: organization } = await control.createOrganization();
+  const user = await control.createUser({ role: 'member', organization });
+  const times = new Map<string, number[]>([
+    [user.email, []],
+    ['nobody@example.com', []],
+  ]);
+  for (let round = 0; round < 4; round++)
+    for (const [email, ofEmail] of times) {
+      const startMs = performance.now();
+      const { status, body } = await control.call('POST', '/v1/auth/forgot', { body: { email } });
+      ofEmail.push(performance.now() - startMs);
+      expect([status, body]).toEqual([202, undefined]);
+    }
+  const [known = 0, unknown = 0] = [...times.values()].map((ofEmail) => Math.min(...ofEmail));
+  expect(Math.max(known, unknown)).toBeLessThan(WAITED_MS);
+  expect(Math.abs(known - unknown)).toBeLessThan(100);
+  await eventually(async () => (await lastMailTo(user.email)) !== undefined, 'the code');
+  expect(await lastMailTo('nobody@example.com')).toBeUndefined();
+});
+
+test('a code that was requested while the identity provider was out of reach is mailed afterwards', async () => {
+  const { id: organization } = await control.createOrganization();
+  const { email } = await control.createUser({ role: 'member', organization });
+  await run.control('cognito', { kind: 'unavailable' });
+  expect((await control.call('POST', '/v1/auth/forgot', { body: { email } })).status).toBe(202);
+  await eventually(async () => (await run.logOf('sign-in')).includes('reset_mail_failed'), 'a failed attempt');
+  await run.control('cognito');
+  await eventually(async () => (await lastMailTo(email)) !== undefined, 'the code');
 });

@@ -23,8 +23,10 @@ export const callsOf = (users: () => Users) => {
     users().control.call('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
   const login = (email: string, password: string) => users().control.call('POST', '/v1/auth/login', { body: { email, password } });
   const lastCodeTo = async (email: string): Promise<string | undefined> => {
-    const lines = (await readFile(path.join(users().run.state, 'logs', 'mail.log'), 'utf8')).trim().split('\n');
-    return lines.map((line) => JSON.parse(line) as { to: string; code: string }).findLast(({ to }) => to === email)?.code;
+    // Nothing may have been mailed yet.
+    const text = await readFile(path.join(users().run.state, 'logs', 'mail.log'), 'utf8').catch(() => '');
+    const mails = text.split('\n').flatMap((line) => (line ? [JSON.parse(line) as { to: string; code: string }] : []));
+    return mails.findLast(({ to }) => to === email)?.code;
   };
   const actionsOf = async (of = users().organization): Promise<string[]> => {
     const { data } = await users().control.done('GET', `/v1/audit-log?organization=${of}&limit=100`, { token: users().admin.token });

@@ -19,7 +19,7 @@ test('the routes of people who have no session are served by the function sign-i
   expect(posts).toEqual(Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])));
 });
 
-test('the function sign-in can do exactly this: check passwords and codes, count attempts, and note logins', () => {
+test('the function sign-in can do exactly this: check passwords and codes, count attempts, note logins, and queue codes to reset passwords', () => {
   const grants = grantsOf(templateOf('control'), 'SignInRole');
   expect(grants.sort(byText)).toEqual(
     [
@@ -27,6 +27,7 @@ test('the function sign-in can do exactly this: check passwords and codes, count
       ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Accounts']),
       ...all('dynamodb', ['UpdateItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
+      ...all('sqs', ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'], ['ResetMailsQueue']),
       ...all('cognito-idp', ['AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut'], ['Users']),
     ].sort(byText),
   );

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import type { DelayQueue } from '../../shared/aws/message-queue.ts';
+import type { SessionDependencies } from '../../shared/identity/sessions.ts';
+import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
+import { userOf } from './log-in.ts';
+
+/** A request for a code. Whoever sent it did not prove that a user has the address. */
+const ResetRequest = z.object({ email: z.string() });
+
+/** The requests for codes that are still to be e-mailed. */
+export const createResetRequests = (queue: DelayQueue) => ({
+  add: (email: string): Promise<void> => queue.send({ body: JSON.stringify({ email }), delaySeconds: 0 }),
+});
+export type ResetRequests = ReturnType<typeof createResetRequests>;
+
+/** E-mails the codes that were requested, each to the active user who has the address. */
+export const mailResetCodes = (deps: Pick<SessionDependencies, 'users' | 'userPool'>): MessageWork<string> => ({
+  read: ({ body }) => body,
+  handle: async (body) => {
+    const { email } = ResetRequest.parse(JSON.parse(body));
+    const user = await userOf(deps, email);
+    if (user?.status === 'active') await deps.userPool.startReset(email);
+  },
+  failure: 'reset_mail_failed',
+  factsOf: () => ({}),
+});
