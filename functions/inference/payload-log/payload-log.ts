@@ -4,7 +4,7 @@ import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from '../..
 import type { RedactionRules } from '../../../shared/payload-log/settings.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import type { PutObject } from './put-object.ts';
-import { type Redacted, redactValue } from './redact-value.ts';
+import { type Redacted, redactValue } from './redaction/redact-value.ts';
 
 /** Of each direction, before compression. */
 const MAX_BYTES = 1_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { redactValue } from '../../../../functions/inference/payload-log/redact-value.ts';
-import { PATTERNS, type RedactionRules } from '../../../../shared/payload-log/settings.ts';
+import { redactValue } from '../../../../../functions/inference/payload-log/redaction/redact-value.ts';
+import { PATTERNS, type RedactionRules } from '../../../../../shared/payload-log/settings.ts';
 
 const RULES: RedactionRules = { patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' };
 const PLENTY = 1_000_000;
@@ -159,6 +159,6 @@ test('leaves out what is nested too deeply', () => {
 });
 
 test('gives many equal names different ones', () => {
-  const object = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`a${i}@b.example`, i]));
-  expect(Object.keys(redact(object).value as object)).toHaveLength(20_000);
+  const object = Object.fromEntries(Array.from({ length: 4_096 }, (_, i) => [`a${i}@b.example`, i]));
+  expect(Object.keys(redact(object).value as object)).toHaveLength(4_096);
 });

@@ -1,6 +1,8 @@
-import { ANY, parseJsonPath, type Segment } from '../../../shared/payload-log/json-path.ts';
-import type { PatternName, RedactionRules } from '../../../shared/payload-log/settings.ts';
+import { ANY, parseJsonPath, type Segment } from '../../../../shared/payload-log/json-path.ts';
+import type { PatternName, RedactionRules } from '../../../../shared/payload-log/settings.ts';
+import { type Budget, MAX_STEPS, VALUE_STEPS } from './budget.ts';
 import { CUT, cutText } from './cut-text.ts';
+import { jsonBytesOf } from './json-bytes.ts';
 import { leftOutAs } from './left-out.ts';
 import { markerOf, redactText } from './redact-text.ts';
 
@@ -13,15 +15,21 @@ const FILL = 0.9;
 /** With less room, the rest of an array or an object is left out. */
 const LEAST_BYTES = 16;
 
+/** From this number on, a number can be that of a card. */
+const MIN_CARD_NUMBER = 1e12;
+/** The name of the marker of what was not searched, because the budget was used up. */
+const BUDGET = 'budget';
+
 /** Content after redaction. */
 export interface Redacted {
   value: unknown;
+  /** Whether something was left out because it was too large, or would have taken too long. */
   isTruncated: boolean;
   /** How often each kind of content was replaced. */
   counts: Record<string, number>;
 }
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + VALUE_BYTES;
+const bytesOf = (value: unknown): number => (typeof value === 'string' ? jsonBytesOf(value) : String(value).length) + VALUE_BYTES;
 
 /** The rest of each path that leads to a value. */
 type Paths = readonly (readonly Segment[])[];
@@ -31,12 +39,16 @@ const NO_PATHS: Paths = [];
 /**
  * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again changes nothing, unless it was cut.
  * @param value as `JSON.parse` returns it
+ * @param maxSteps the most work. What is left after it is left out
  */
-export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: number): Redacted => {
+export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: number, maxSteps: number = MAX_STEPS): Redacted => {
   const counts: Record<string, number> = {};
   const patterns = new Set<PatternName>(rules.patterns);
+  const budget: Budget = { left: maxSteps };
   let leftBytes = maxBytes;
   let isTruncated = false;
+  /** What stands for everything that is left out, once something is. */
+  let rest = CUT;
 
   const count = (name: string, times: number): void => {
     counts[name] = (counts[name] ?? 0) + times;
@@ -45,11 +57,18 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
   const cut = (): string => {
     isTruncated = true;
     leftBytes = 0;
-    return CUT;
+    return rest;
+  };
+  /** The same for what the budget has no steps for. */
+  const exhaust = (): string => {
+    if (leftBytes > 0) {
+      rest = markerOf(BUDGET);
+      count(BUDGET, 1);
+    }
+    return cut();
   };
   /** The value, if there is room for it. */
-  const fitting = (result: unknown): unknown => {
-    const bytes = bytesOf(result);
+  const fitting = (result: unknown, bytes = bytesOf(result)): unknown => {
     if (bytes > leftBytes) return cut();
     leftBytes -= bytes;
     return result;
@@ -61,29 +80,41 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
 
   const textOf = (text: string): unknown => {
     const bytes = bytesOf(text);
-    if (bytes <= leftBytes) return fitting(redactText(text, patterns, count));
-    isTruncated = true;
-    return fitting(redactText(cutText(text, Math.floor((text.length * leftBytes * FILL) / bytes)), patterns, count));
+    const isWhole = bytes <= leftBytes;
+    isTruncated ||= !isWhole;
+    const kept = isWhole ? text : cutText(text, Math.floor((text.length * leftBytes * FILL) / bytes));
+    const redacted = redactText(kept, patterns, budget, count);
+    if (redacted === undefined) return exhaust();
+    return redacted === text ? fitting(text, bytes) : fitting(redacted);
   };
 
   const numberOf = (number: number): unknown => {
+    if (Math.abs(number) < MIN_CARD_NUMBER) return fitting(number);
     const text = String(number);
-    const redacted = redactText(text, patterns, count);
+    const redacted = redactText(text, patterns, budget, count);
+    if (redacted === undefined) return exhaust();
     return fitting(redacted === text ? number : redacted);
   };
 
   /** The value of a field or an element, to which these paths led. */
   const childOf = (child: unknown, key: string | number, paths: Paths, depth: number, leftOut?: string): unknown => {
-    const rest = paths === NO_PATHS ? NO_PATHS : paths.flatMap(([next, ...after]) => (next === ANY || next === key ? [after] : []));
-    if (rest.some((path) => path.length === 0)) return mark('path');
-    return leftOut ? mark(leftOut) : redactedOf(child, rest.length > 0 ? rest : NO_PATHS, depth + 1);
+    const after = paths === NO_PATHS ? NO_PATHS : paths.flatMap(([next, ...further]) => (next === ANY || next === key ? [further] : []));
+    if (after.some((path) => path.length === 0)) return mark('path');
+    return leftOut ? mark(leftOut) : redactedOf(child, after.length > 0 ? after : NO_PATHS, depth + 1);
   };
+
+  /** Whether there is room, and are steps, for one more value. */
+  const hasRoom = (): boolean => {
+    budget.left -= VALUE_STEPS;
+    return leftBytes >= LEAST_BYTES && budget.left > 0;
+  };
+  const leaveOut = (): string => (budget.left > 0 ? cut() : exhaust());
 
   const arrayOf = (array: readonly unknown[], paths: Paths, depth: number): unknown[] => {
     const elements: unknown[] = [];
     for (const [i, element] of array.entries()) {
-      if (leftBytes < LEAST_BYTES) {
-        elements.push(cut());
+      if (!hasRoom()) {
+        elements.push(leaveOut());
         break;
       }
       elements.push(childOf(element, i, paths, depth));
@@ -94,9 +125,10 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
   const objectOf = (object: Record<string, unknown>, paths: Paths, depth: number): Record<string, unknown> => {
     const fields = new Map<string, unknown>();
     const numbers = new Map<string, number>();
-    for (const [name, child] of Object.entries(object)) {
-      if (leftBytes < LEAST_BYTES) {
-        fields.set(CUT, cut());
+    for (const name of Object.keys(object)) {
+      if (!hasRoom()) {
+        const left = leaveOut();
+        fields.set(left, left);
         break;
       }
       const written = String(textOf(name));
@@ -107,7 +139,7 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
         numbers.set(written, number + 1);
       }
       leftBytes = Math.max(0, leftBytes - (unique.length - written.length));
-      fields.set(unique, childOf(child, name, paths, depth, leftOutAs(name, object, rules.tool_arguments)));
+      fields.set(unique, childOf(object[name], name, paths, depth, leftOutAs(name, object, rules.tool_arguments)));
     }
     return Object.fromEntries(fields);
   };

@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MAX_STEPS } from '../../../../../functions/inference/payload-log/redaction/budget.ts';
+import { findSpans } from '../../../../../functions/inference/payload-log/redaction/find-spans.ts';
+import { normalize } from '../../../../../functions/inference/payload-log/redaction/normal-text.ts';
+import { redactText } from '../../../../../functions/inference/payload-log/redaction/redact-text.ts';
+import { redactValue } from '../../../../../functions/inference/payload-log/redaction/redact-value.ts';
+import { PATTERNS, type RedactionRules } from '../../../../../shared/payload-log/settings.ts';
+import { isFull, sized } from '../../../../support/sized.ts';
+import { plainOf, SIZE, shapesOf } from './shapes.ts';
+
+const RULES: RedactionRules = { patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' };
+const ALL = new Set(PATTERNS);
+const MAX_BYTES = 1_000_000;
+const MAX_RATIO = 3;
+
+const redact = (value: unknown) => redactValue(value, RULES, MAX_BYTES);
+
+const cpuMsOf = (work: () => unknown): number => {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
+
+/** The least CPU times of several runs, in turns, so that other work on the machine slows down both or neither. */
+const leastCpu = (works: readonly (() => unknown)[], runs: number): number[] => {
+  const least = works.map(() => Number.POSITIVE_INFINITY);
+  for (let run = 0; run < runs; run++) for (const [i, work] of works.entries()) least[i] = Math.min(least[i] as number, cpuMsOf(work));
+  return least;
+};
+
+const RUNS = 5;
+
+/** CPU time of a value divided by that of plain text of the same size. What is too much is measured again. */
+const ratioOf = (value: unknown): number => {
+  const plain = plainOf(SIZE);
+  for (let attempt = 1; ; attempt++) {
+    const [own = 0, ofPlain = 1] = leastCpu([() => redact(value), () => redact(plain)], RUNS * attempt);
+    if (own / ofPlain <= MAX_RATIO || attempt === 4) return own / ofPlain;
+  }
+};
+
+const stepsOf = (text: string): number => {
+  const budget = { left: Number.MAX_SAFE_INTEGER };
+  redactText(text, ALL, budget);
+  return Number.MAX_SAFE_INTEGER - budget.left;
+};
+
+test('redacts 1 MB of whatever text in at most three times the CPU time of plain text', () => {
+  for (let run = 0; run < RUNS; run++) redact(plainOf(SIZE));
+  const rows = shapesOf(SIZE).map(([name, value]) => ({ name, ratio: ratioOf(value) }));
+  const table = rows.map(({ name, ratio }) => `${ratio.toFixed(2).padStart(5)}  ${name}`);
+  process.stdout.write(`CPU of 1 MB, divided by that of plain text:\n${table.join('\n')}\n`);
+  expect(rows.length).toBeGreaterThanOrEqual(40);
+  expect(rows.filter(({ ratio }) => ratio > MAX_RATIO)).toEqual([]);
+}, 300_000);
+
+describe('counts its work in steps:', () => {
+  test('one to two for each character of plain text', () => {
+    const steps = stepsOf(plainOf(SIZE)) / SIZE;
+    expect(steps).toBeGreaterThanOrEqual(1);
+    expect(steps).toBeLessThan(2);
+  });
+
+  test.each(shapesOf(20_000).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])))(
+    'twice as much of %s takes twice as many',
+    (_, text) => {
+      const passOf = (part: string): number => findSpans(normalize(part), ALL, Number.MAX_SAFE_INTEGER)?.steps ?? 0;
+      const half = text.slice(0, text.length / 2);
+      expect(passOf(text)).toBeLessThanOrEqual(2.1 * passOf(half) + 2_000);
+      expect(passOf(text)).toBeLessThanOrEqual(20 * text.length);
+    },
+  );
+});
+
+describe('the budget', () => {
+  const text = 'word 4111 1111 1111 1111 '.repeat(100);
+
+  test('leaves out the text in which it ends, and everything after it, and says so', () => {
+    const { value, isTruncated, counts } = redactValue({ a: 'first', b: text, c: ['later'], d: 'last' }, RULES, MAX_BYTES, 1_000);
+    expect(value).toEqual({ a: 'first', b: '[redacted:budget]', '[redacted:budget]': '[redacted:budget]' });
+    expect(isTruncated).toBe(true);
+    expect(counts).toMatchObject({ budget: 1 });
+  });
+
+  test('also bounds values without texts', () => {
+    const { value, counts } = redactValue(
+      Array.from({ length: 1_000 }, () => 1),
+      RULES,
+      MAX_BYTES,
+      500,
+    );
+    expect((value as unknown[]).at(-1)).toBe('[redacted:budget]');
+    expect((value as unknown[]).length).toBeLessThanOrEqual(10);
+    expect(counts).toEqual({ budget: 1 });
+  });
+
+  test('is enough for 1 MB of text with something to find', () => {
+    expect(redact(`${plainOf(SIZE - 50_000)} a@b.example`).counts).toEqual({ email: 1 });
+    expect(MAX_STEPS).toBe(MAX_RATIO * MAX_BYTES);
+  });
+});
+
+const part = fc.constantFrom(
+  ...'a @ . - : / + 1 41 4111 _ = " ( ) \\ \\n é \u00a0 \u200b １ ＠'.split(' '),
+  ...'DE89 GB11 QA11A eyJ aaaaaaaaa sk- whsec_ bearer basic AKIA 1. :: YTpi -----BEGIN -----END secret_access_key'.split(' '),
+  ' ',
+  'PRIVATE KEY-----',
+);
+const parts = fc.array(part, { minLength: 1, maxLength: 5 }).map((list) => list.join(''));
+
+test('takes no more steps for any repetition of what the patterns look for than the budget of its size', () => {
+  fc.assert(
+    fc.property(parts, parts, fc.integer({ min: 0, max: 100 }), (one, other, percent) => {
+      const length = 20_000;
+      const text = one.repeat(length / one.length).slice(0, percent * 200) + other.repeat((length - percent * 200) / other.length);
+      const found = findSpans(normalize(text), ALL, Number.MAX_SAFE_INTEGER);
+      expect(found?.steps).toBeLessThanOrEqual(25 * text.length + 1_000);
+      const redacted = redactText(text, ALL, { left: Number.MAX_SAFE_INTEGER });
+      expect(redactText(redacted ?? '', ALL, { left: Number.MAX_SAFE_INTEGER })).toBe(redacted);
+    }),
+    { numRuns: sized(100, 5_000) },
+  );
+}, 600_000);
+
+/** The search for slow texts measures CPU time, and so only where nothing else runs. */
+(isFull ? test : test.skip)(
+  'finds no text of which 1 MB takes more than three times the CPU time of plain text',
+  () => {
+    for (let run = 0; run < RUNS; run++) redact(plainOf(SIZE));
+    fc.assert(
+      fc.property(parts, parts, (one, other) => {
+        expect(ratioOf(`${one}${other}`.repeat(SIZE / (one.length + other.length)))).toBeLessThanOrEqual(MAX_RATIO);
+      }),
+      { numRuns: 200 },
+    );
+  },
+  1_200_000,
+);
