@@ -138,6 +138,15 @@ describe('a queued settlement', () => {
     expect(await stored()).toEqual(event);
   });
 
+  test('releases what the stored event says, if another settlement wrote one and crashed before its release', async () => {
+    const { admission, event, send, deliver, charged } = await setUp();
+    const orphan: UsageEvent = { ...event, outcome: 'orphaned', cost_nanos: 0n, completion_tokens: 0, prompt_tokens: 0 };
+    await database.usage.putIfAbsent(orphan, admission.shards);
+    await send(event);
+    expect(await deliver()).toBe(0);
+    expect(await charged()).toBe(0n);
+  });
+
   test('is delivered until the database takes it, and the sweep of a request that has waited for it does not make it free', async () => {
     const { event, send, deliver, sweep: sweepIt, charged, stored, wait } = await setUp();
     await send(event);
