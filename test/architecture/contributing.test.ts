@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
@@ -48,5 +48,10 @@ test('CI runs what a submission must pass, with a token that can only read, and 
   expect(workflow.match(/permissions:/g)).toHaveLength(1);
   expect(workflow).toContain('- run: .ci/run\n');
   expect(workflow).toMatch(/^ {4}timeout-minutes: \d+$/m);
-  for (const [, version] of workflow.matchAll(/uses: [\w/-]+@(\S+)/g)) expect(version).toMatch(/^v\d+$/);
+});
+
+test('the actions of workflows are pinned by commit', () => {
+  for (const file of readdirSync(path.join(root, '.github/workflows')))
+    for (const [, version] of read(`.github/workflows/${file}`).matchAll(/uses: (?:[\w/-]+)@(.*)$/gm))
+      expect([file, version]).toEqual([file, expect.stringMatching(/^[0-9a-f]{40} # v\d+\.\d+\.\d+$/)]);
 });

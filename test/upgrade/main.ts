@@ -35,4 +35,4 @@ console.log(`${file}: ${Math.ceil(archive.length / 1_024)} KiB. Now commit and t
 
 git add ${rows} ${stacks}
 git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file} ${rows} ${stacks}
-git tag -a v${version} -m 'Release ${version}'`);
+git tag -s v${version} -m 'Release ${version}'`);

@@ -1,0 +1,44 @@
+/** Files of a release by their names, as SHA-256 in hexadecimal digits. */
+export type Hashes = Readonly<Record<string, string>>;
+
+/** What a release is made of. */
+export interface Release {
+  version: string;
+  /** Where the source is, such as `https://github.com/example/sluice`. */
+  repository: string;
+  /** Ids of git. */
+  commit: string;
+  tree: string;
+  /** Of the files that a release has besides its source. */
+  files: Hashes;
+  lockFile: string;
+  /** Who made it: a URI, such as of a workflow. */
+  builder: string;
+  tools: Readonly<Record<string, string>>;
+  startedAt: string;
+}
+
+/**
+ * What a release says of its origin: an in-toto statement (https://in-toto.io/Statement/v1) with the predicate of SLSA
+ * (https://slsa.dev/provenance/v1). Its subjects are the source and the files.
+ */
+export const provenanceOf = ({ version, repository, commit, tree, files, lockFile, builder, tools, startedAt }: Release) => {
+  const tag = `v${version}`;
+  const source = { uri: `git+${repository}@refs/tags/${tag}`, digest: { gitCommit: commit, gitTree: tree } };
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      { name: `sluice-${version}`, digest: source.digest },
+      ...Object.entries(files).map(([name, sha256]) => ({ name, digest: { sha256 } })),
+    ],
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: `${repository}/blob/${tag}/SECURITY.md#verify-a-release`,
+        externalParameters: { version, tag },
+        resolvedDependencies: [source, { uri: `${repository}/blob/${tag}/package-lock.json`, digest: { sha256: lockFile } }],
+      },
+      runDetails: { builder: { id: builder, version: tools }, metadata: { startedOn: startedAt } },
+    },
+  };
+};
