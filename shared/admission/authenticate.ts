@@ -1,7 +1,7 @@
 import type { Host } from '../hosts/host.ts';
 import { type ApiEvent, headerOf } from '../http/api-event.ts';
 import { ApiError } from '../http/errors.ts';
-import { expiredKey, InvalidApiKey, missingKey, wrongHost, wrongKey } from './key-errors.ts';
+import { expiredKey, InvalidApiKey, keyInOtherHeader, keyWithoutScheme, missingKey, wrongHost, wrongKey } from './key-errors.ts';
 import { isKeyItem, isOrganizationLimited, type KeyItem } from './key-item.ts';
 import type { LimiterItem } from './limiter-item.ts';
 import type { ReadableKeys } from './limiter-reader.ts';
@@ -11,12 +11,20 @@ import { TooManyReads } from './read-limit.ts';
 import { type PresentedKey, parseSecret, sameHash } from './secret.ts';
 import { ownerIdOf } from './shards.ts';
 
+/** Where other APIs take a key. */
+const OTHER_HEADERS = ['x-api-key', 'api-key'];
+
+const misplacedKey = (event: ApiEvent): InvalidApiKey => {
+  const header = OTHER_HEADERS.find((name) => headerOf(event, name));
+  return header === undefined ? missingKey() : keyInOtherHeader(header);
+};
+
 /** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
 export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
   const authorization = headerOf(event, 'authorization');
-  if (!authorization) throw missingKey();
+  if (!authorization) throw misplacedKey(event);
   const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization) ?? [];
-  if (!secret) throw missingKey();
+  if (!secret) throw parseSecret(authorization.trim()) ? keyWithoutScheme() : missingKey();
   const key = parseSecret(secret);
   if (!key) throw wrongKey();
   if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
@@ -68,7 +76,8 @@ export const openKey = async (
     return item;
   };
   const seen = cache.get(key.keyId);
-  const ageMs = seen ? now() - seen.seenAtMs : Number.POSITIVE_INFINITY;
+  // A clock can go back, and then nothing is as old as it seems.
+  const ageMs = seen ? Math.abs(now() - seen.seenAtMs) : Number.POSITIVE_INFINITY;
   if (!seen || (ageMs >= maxAgeMs && ageMs >= REFUSAL_MS)) return { item: opened(await read()), isRead: true };
   try {
     const item = opened(seen.item);

@@ -8,14 +8,23 @@ export class InvalidApiKey extends ApiError {
   }
 }
 
-export const missingKey = (): InvalidApiKey =>
-  new InvalidApiKey("You didn't provide an API key. Send it in the header 'Authorization: Bearer <API key>'.");
+const SEND_IT = "Send it in the header 'Authorization: Bearer <API key>'.";
+
+export const missingKey = (): InvalidApiKey => new InvalidApiKey(`You didn't provide an API key. ${SEND_IT}`);
+
+/** @param header a header of other APIs, in which the caller sent a key */
+export const keyInOtherHeader = (header: string): InvalidApiKey =>
+  new InvalidApiKey(`You sent an API key in the header '${header}', which this API doesn't read. ${SEND_IT}`);
+
+export const keyWithoutScheme = (): InvalidApiKey =>
+  new InvalidApiKey(`Your 'Authorization' header has an API key without 'Bearer' before it. ${SEND_IT}`);
 
 /** The same message for every invalid key: unknown, wrong or revoked. */
 export const wrongKey = (): InvalidApiKey =>
   new InvalidApiKey('Your API key is not valid. Check that you copied the whole key and that it has not been revoked.');
 
-export const expiredKey = (): InvalidApiKey => new InvalidApiKey('Your API key has expired. Create a new one in the console.');
+export const expiredKey = (): InvalidApiKey =>
+  new InvalidApiKey('Your API key has expired. Create a new one, or ask an owner of your organization for one.');
 
 /** @param url of the host that the key is for, if known */
 export const wrongHost = (scope: Scope, url?: string): InvalidApiKey =>

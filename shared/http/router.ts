@@ -11,13 +11,21 @@ export type Handle = (event: ApiEvent) => Promise<Reply>;
  */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
+/** What the paths of all routes begin with but those about the host itself. */
+const VERSION = '/v1';
+
 export class NotFound extends ApiError {
-  constructor(method: string, path: string) {
+  /** @param meant the path of a route that was probably meant */
+  constructor(method: string, path: string, meant?: string) {
+    const hint =
+      meant === undefined
+        ? 'GET /docs lists its routes.'
+        : `Did you mean ${method} ${meant.slice(0, 200)}? If you set the base URL of a client, it must end with ${VERSION} once, and with no other path.`;
     super({
       status: 404,
       type: 'invalid_request_error',
       code: 'not_found',
-      message: `This host has no route ${method} ${path.slice(0, 200)}. GET /docs lists its routes.`,
+      message: `This host has no route ${method} ${path.slice(0, 200)}. ${hint}`,
     });
   }
 }
@@ -69,6 +77,19 @@ const parametersOf = (routePath: string, path: string): Record<string, string> |
   return segments.length === parts.length ? parameters : undefined;
 };
 
+/** More than a route and a wrong base URL have together. */
+const MAX_SEGMENTS = 12;
+
+/**
+ * The paths that a client may have meant with a wrong base URL: one without `/v1` or with several, with two slashes, or with the path of a route, to which
+ * the client adds another one.
+ */
+const pathsMeantBy = (path: string): string[] => {
+  const segments = path.split('/', MAX_SEGMENTS).filter((segment) => segment !== '');
+  const rest = segments.slice(segments.lastIndexOf(VERSION.slice(1)) + 1);
+  return rest.map((_, i) => [VERSION, ...rest.slice(i)].join('/'));
+};
+
 /** Serves a host's light routes, and replies to HEAD, OPTIONS, unknown methods (405 with `Allow`) and unknown paths (404). */
 export const route = (routes: Routes): Handle => {
   const find = (path: string) => {
@@ -78,9 +99,16 @@ export const route = (routes: Routes): Handle => {
     }
     return undefined;
   };
+  const notFound = ({ httpMethod, path }: ApiEvent, routed: string): NotFound =>
+    new NotFound(
+      httpMethod,
+      path,
+      pathsMeantBy(routed).find((meant) => Object.hasOwn(find(meant)?.methods ?? {}, httpMethod)),
+    );
   return async (event) => {
-    const found = find(pathOf(event));
-    if (!found) throw new NotFound(event.httpMethod, event.path);
+    const path = pathOf(event);
+    const found = find(path);
+    if (!found) throw notFound(event, path);
     const { routePath, methods, pathParameters } = found;
     event.routePath = routePath;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
@@ -89,7 +117,7 @@ export const route = (routes: Routes): Handle => {
     const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
     const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
     // API Gateway routes that path to the other function. A variant that arrives here, for instance with two trailing slashes, is unknown.
-    if (handle === 'elsewhere') throw new NotFound(event.httpMethod, event.path);
+    if (handle === 'elsewhere') throw notFound(event, path);
     if (!handle) throw new MethodNotAllowed(event.httpMethod, event.path, allow);
     return handle({ ...event, pathParameters });
   };

@@ -2,15 +2,29 @@ import { ApiError, Conflict } from '../http/errors.ts';
 import { MODELS_PATH } from './models-path.ts';
 import { nearestName } from './nearest-name.ts';
 
+/** There is no such shared model: 404, with the one that was probably meant. */
 export class ModelNotFound extends ApiError {
-  constructor(model: string) {
+  readonly #model: string;
+  readonly #names: readonly string[];
+
+  /** @param names of models that the caller may see */
+  constructor(model: string, names: readonly string[] = []) {
+    const nearest = nearestName(model, names);
+    const hint = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
     super({
       status: 404,
       type: 'invalid_request_error',
       code: 'model_not_found',
       param: 'model',
-      message: `The model '${model.slice(0, 256)}' does not exist. GET ${MODELS_PATH} lists the models that do.`,
+      message: `The model '${model.slice(0, 256)}' does not exist.${hint} GET ${MODELS_PATH} lists the models that do.`,
     });
+    this.#model = model;
+    this.#names = names;
+  }
+
+  /** Returns the same error with only the names that the caller may use. */
+  showingOnly(isAllowed: (name: string) => boolean): ModelNotFound {
+    return new ModelNotFound(this.#model, this.#names.filter(isAllowed));
   }
 }
 

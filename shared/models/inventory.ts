@@ -19,11 +19,14 @@ export const createInventory = (
   store: ModelReader,
   pool: string,
   now: () => number,
-  absent: Absent = (name) => new ModelNotFound(name),
+  absent: Absent = (name, _, names) => new ModelNotFound(name, names),
 ) => {
   let seen: { models: Map<string, Model>; atMs: number } | undefined;
-  let retryAtMs = 0;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<Map<string, Model>> | undefined;
+
+  /** A clock can go back, and then nothing is as old as it seems. */
+  const isWithin = (ms: number, atMs: number): boolean => Math.abs(now() - atMs) <= ms;
 
   const refresh = async (): Promise<Map<string, Model>> => {
     try {
@@ -31,9 +34,9 @@ export const createInventory = (
       seen = { models, atMs: now() };
       return models;
     } catch (error) {
-      if (!seen || now() - seen.atMs > STALE_MS) throw error;
+      if (!seen || !isWithin(STALE_MS, seen.atMs)) throw error;
       logError('inventory_stale', error, { age_ms: now() - seen.atMs });
-      retryAtMs = now() + RETRY_MS;
+      failedAtMs = now();
       return seen.models;
     } finally {
       refreshing = undefined;
@@ -41,7 +44,7 @@ export const createInventory = (
   };
 
   const models = (): Map<string, Model> | Promise<Map<string, Model>> => {
-    if (seen && (now() - seen.atMs < FRESH_MS || now() < retryAtMs)) return seen.models;
+    if (seen && (isWithin(FRESH_MS - 1, seen.atMs) || isWithin(RETRY_MS - 1, failedAtMs))) return seen.models;
     refreshing ??= refresh();
     return refreshing;
   };

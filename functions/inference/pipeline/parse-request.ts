@@ -8,7 +8,7 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import type { OpaqueParts } from '../../../shared/http/json-numbers.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { DeploymentNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
+import { DeploymentNotFound, ModelNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { checkModel, checkRemembered } from '../admission/admit.ts';
@@ -77,7 +77,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const item = await (deps.host.scope === 'on_demand' ? authenticateToSee : authenticate)(deps.keys, key);
     // A key must not learn whether a model exists that it may not use.
     if (named !== undefined) checkModel(item, named, deps.now());
-    const visible = error instanceof DeploymentNotFound ? error.showingOnly((name) => isModelAllowed(item, name)) : error;
+    const hasNames = error instanceof DeploymentNotFound || error instanceof ModelNotFound;
+    const visible = hasNames ? error.showingOnly((name) => isModelAllowed(item, name)) : error;
     throw visible.withHeaders(limitHeaders([item], deps.now()));
   }
 };

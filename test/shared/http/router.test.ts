@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { ApiError } from '../../../shared/http/errors.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
 import { eventOf } from '../../support/api-event.ts';
 
@@ -89,5 +90,51 @@ describe('a method', () => {
       statusCode: 204,
       headers: { 'access-control-allow-methods': 'GET, DELETE, HEAD, OPTIONS', allow: 'GET, DELETE, HEAD, OPTIONS' },
     });
+  });
+});
+
+describe('the 404 of a wrong base URL names the route that was meant', () => {
+  const host = route({
+    '/v1/models': { GET: echo('list') },
+    '/v1/models/{model+}': { GET: echo('model') },
+    '/v1/chat/completions': { POST: 'elsewhere' },
+    '/v1/responses': { POST: 'elsewhere' },
+    '/v1/responses/{id}': { GET: echo('response') },
+  });
+  const messageOf = async (path: string, method: string): Promise<string> => {
+    const error = await host(eventOf(path, { method })).then(
+      () => undefined,
+      (thrown: ApiError) => thrown,
+    );
+    expect(error).toMatchObject({ status: 404, code: 'not_found' });
+    return error?.message ?? '';
+  };
+
+  test.each([
+    ['without /v1', 'POST', '/chat/completions', '/v1/chat/completions'],
+    ['with two /v1', 'POST', '/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['with a slash too many', 'POST', '//v1/chat/completions', '/v1/chat/completions'],
+    ['with a slash at the end', 'POST', '/v1//chat/completions', '/v1/chat/completions'],
+    ['with the path of the route', 'POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+    ['with the path of another route', 'POST', '/v1/chat/completions/responses', '/v1/responses'],
+    ['of another API', 'POST', '/openai/deployments/chat/completions', '/v1/chat/completions'],
+    ['for one resource', 'GET', '/responses/resp_1', '/v1/responses/resp_1'],
+    ['for a list', 'GET', '/v1/v1/models', '/v1/models'],
+  ])('%s: %s %s', async (_, method, path, meant) => {
+    const message = await messageOf(path, method);
+    expect(message).toContain(`Did you mean ${method} ${meant}?`);
+    expect(message).toContain('it must end with /v1 once');
+  });
+
+  test.each([
+    ['POST', '/v1/embeddings'],
+    ['GET', '/chat/completions'],
+    ['POST', '/nothing'],
+    ['POST', `/${'a/'.repeat(2_000)}chat/completions`],
+    ['GET', '/'],
+  ])('and no other is named for %s %s', async (method, path) => {
+    const message = await messageOf(path, method);
+    expect(message).toContain('GET /docs lists its routes.');
+    expect(message).not.toContain('Did you mean');
   });
 });

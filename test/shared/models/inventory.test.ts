@@ -67,6 +67,41 @@ describe('the inventory', () => {
     expect(lists).toBe(2);
   });
 
+  test('is read again when the clock goes back, so that a new price arrives', async () => {
+    now = 1_000_000 + 24 * 86_400_000;
+    await database.models.put('back', model('a'));
+    const inventory = createInventory(store, 'back', () => now);
+    await inventory.find('a');
+    now = 1_000_000;
+    const prices = [{ version: '2', effective_at: 0, prompt_nanos: 2, completion_nanos: 2 }];
+    await database.models.put('back', model('a', { prices }));
+    expect(await inventory.find('a')).toMatchObject({ prices });
+    now += 29_999;
+    await inventory.find('a');
+    expect(lists).toBe(2);
+  });
+
+  test('does not wait for a time before which it failed when the clock goes back', async () => {
+    await database.models.put('failed', model('a'));
+    const inventory = createInventory(store, 'failed', () => now);
+    await inventory.find('a');
+    now += 60_000;
+    isDown = true;
+    await inventory.find('a');
+    isDown = false;
+    now -= 20_000;
+    await inventory.find('a');
+    expect(lists).toBe(3);
+  });
+
+  test('suggests the published model that was probably meant', async () => {
+    await database.models.put('named', model('sluice-tiny'));
+    await database.models.put('named', model('sluice-hidden', { status: 'unpublished' }));
+    const inventory = createInventory(store, 'named', () => now);
+    await expect(inventory.find('sluice-tinny')).rejects.toThrow("Did you mean 'sluice-tiny'? GET /v1/models lists");
+    for (const name of ['sluice-hiden', 'gpt-4o']) await expect(inventory.find(name)).rejects.toThrow(/does not exist\. GET/);
+  });
+
   test('uses cached models while the table does not answer, but not forever', async () => {
     await database.models.put('outage', model('a'));
     const inventory = createInventory(store, 'outage', () => now);
