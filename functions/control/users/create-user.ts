@@ -51,6 +51,7 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
 /**
  * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a crash completes it.
  * @param checks further conditions of the creation
+ * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; what it throws ends the creation
  * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
  */
 export const createUser = async (
@@ -58,6 +59,7 @@ export const createUser = async (
   origin: Origin,
   { temporary_password, ...fields }: UserFields,
   checks: readonly Write[] = [],
+  beforeInvitation: () => Promise<void> = async () => undefined,
 ): Promise<User> => {
   const { email, organization } = fields;
   if (organization) await requireActive(deps.organizations, organization);
@@ -65,6 +67,7 @@ export const createUser = async (
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);
   try {
+    await beforeInvitation();
     const subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
     const user = newUser(deps.issuer, subject, fields, origin.nowMs);
     const isActive = organization ? [deps.organizations.toCheckActive(organization)] : [];

@@ -54,8 +54,10 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   requireRole(actor, 'owner');
   await countInvitation(deps, actor);
   const organization = organizationOf(actor, body);
-  if (body.temporary_password === undefined) await countRecipient(deps, actor, body.email);
-  return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor));
+  const isMailed = body.temporary_password === undefined;
+  return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor), async () => {
+    if (isMailed) await countRecipient(deps, actor, body.email);
+  });
 };
 
 /** E-mails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
+import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
+import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { inviteUser, NewUser, resendInvitation } from '../../../../functions/control/users/invitations.ts';
+import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
+import { accountStores } from '../../../support/account-stores.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
+
+let database: TestDatabase;
+let owner: Actor;
+let otherOwner: Actor;
+/** The addresses to which the identity provider has sent an invitation. */
+const mailed: string[] = [];
+
+const userPool = {
+  ...acceptingUserPool,
+  createUser: async ({ email, temporaryPassword }: { email: string; temporaryPassword?: string }) => {
+    if (temporaryPassword === undefined) mailed.push(email);
+    return { subject: newId('user'), isNew: true };
+  },
+  resendInvitation: async (email: string) => mailed.push(email) > 0,
+} as Partial<UserPool> as UserPool;
+
+const dependencies = () => ({ ...accountStores(database), userPool, issuer: ISSUER, now: Date.now });
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  const deps = dependencies();
+  const admin = await storeUser(deps, { role: 'admin', organization: null });
+  const newOwner = async (name: string): Promise<Actor> =>
+    storeUser(deps, { role: 'owner', organization: (await createOrganization(deps, admin.origin, { name })).id });
+  owner = await newOwner('Acme');
+  otherOwner = await newOwner('Other');
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  mailed.length = 0;
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const invite = (by: Actor, fields: object = {}) =>
+  inviteUser(dependencies(), by, NewUser.parse({ email: `${newId('user').toLowerCase()}@example.com`, ...fields }));
+
+/** The statuses of so many attempts, one after the other. */
+const statusesOf = async (times: number, attempt: () => Promise<unknown>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i++)
+    statuses.push(
+      await attempt().then(
+        () => 200,
+        ({ status }: { status: number }) => status,
+      ),
+    );
+  return statuses;
+};
+
+test('an address gets at most three invitations in an hour, and everyone else still gets theirs', async () => {
+  const { id, email } = await invite(owner);
+  const statuses = await statusesOf(10, () => resendInvitation(dependencies(), owner, id));
+  expect(statuses).toEqual([200, 200, ...Array(8).fill(429)]);
+  expect(mailed).toEqual([email, email, email]);
+  await expect(resendInvitation(dependencies(), owner, id)).rejects.toMatchObject({
+    code: 'rate_limit_exceeded',
+    message: expect.stringContaining('This e-mail address can get 3 invitations an hour.'),
+  });
+  expect((await invite(owner)).status).toBe('active');
+});
+
+test('an address is counted whoever invites it, only if an invitation is sent, and not if it is passed on without an e-mail', async () => {
+  const email = `${newId('user').toLowerCase()}@example.com`;
+  const inviteAndDelete = (by: Actor, fields: object = {}) =>
+    statusesOf(1, async () => {
+      const { id } = await invite(by, { email, ...fields });
+      await deleteUser(dependencies(), by, id, { revokes: false });
+    });
+  const { id } = await invite(owner, { email });
+  expect(await statusesOf(5, () => invite(otherOwner, { email }))).toEqual(Array(5).fill(409));
+  await deleteUser(dependencies(), owner, id, { revokes: false });
+  const statuses = [];
+  for (const by of [otherOwner, owner, otherOwner, owner]) statuses.push(...(await inviteAndDelete(by)));
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  expect(mailed).toEqual([email, email, email]);
+  expect(await inviteAndDelete(owner, { temporary_password: 'For-the-first-day-1' })).toEqual([200]);
+});
+
+test('a disabled user gets no invitation again', async () => {
+  const { id, email } = await invite(owner);
+  await changeUser(dependencies(), owner, id, { status: 'disabled' });
+  await expect(resendInvitation(dependencies(), owner, id)).rejects.toMatchObject({ status: 409, code: 'user_disabled' });
+  expect(mailed).toEqual([email]);
+});
