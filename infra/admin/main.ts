@@ -142,12 +142,14 @@ const invoiceStores = async (database: Database, stack: string) => {
 
 const deskOf = async (database: Database, stack: string): Promise<DeskDependencies> => {
   const tables = await accountTables(database, stack);
+  const accounts = createAccountTable(database, tables.accountsTable);
   const ticketsTable = await physicalName('TICKETS_TABLE', 'TicketsTable', stack);
   const promise = SupportPromise.parse(JSON.parse(await physicalName('SUPPORT_PROMISE', 'SupportPromise', stack)));
   return {
     database,
     audit: createAuditStore(createAccountTable(database, tables.auditTable)),
-    users: createUserStore(createAccountTable(database, tables.accountsTable)),
+    users: createUserStore(accounts),
+    apiKeys: createApiKeyStore(accounts),
     tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
     outbox: createOutbox(createAccountTable(database, await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack))),
     clocks: createClocks(promise),

@@ -7,10 +7,11 @@ import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
 import type { ActorChecks } from '../access/actor.ts';
 import type { AttachmentStore } from './attachments/attachment-store.ts';
 import type { TicketFiles } from './attachments/ticket-files.ts';
+import type { EvidenceReads } from './evidence/can-see-evidence.ts';
 import type { EvidenceDependencies } from './evidence/collect-evidence.ts';
 
 /** What answering tickets needs. */
-export interface DeskDependencies extends AuditDependencies {
+export interface DeskDependencies extends AuditDependencies, EvidenceReads {
   tickets: TicketStore;
   clocks: Clocks;
   outbox: Outbox;

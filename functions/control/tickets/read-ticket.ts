@@ -1,11 +1,12 @@
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import type { Actor } from '../access/actor.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { DeskDependencies } from './dependencies.ts';
+import { canSeeEvidence } from './evidence/can-see-evidence.ts';
 import { inOrder } from './merge-pages.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 import { type EvidenceResource, type HistoryResource, toEvidenceResource, toHistoryResource } from './ticket-resource.ts';
 
-type Reads = Pick<TicketDependencies, 'tickets'>;
+type Reads = Pick<DeskDependencies, 'tickets'>;
 
 /** A page of the history, oldest first. Support's has assignments and notes among it. @throws 404 */
 export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, page: PageRequest): Promise<Page<HistoryResource>> => {
@@ -17,9 +18,15 @@ export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, 
   return { object: 'list', data: entries.map((line) => toHistoryResource(line, side)), ...rest };
 };
 
-/** All evidence of a ticket. @throws 404 */
-export const listEvidence = async ({ tickets }: Reads, actor: Actor, id: string): Promise<Page<EvidenceResource>> => {
-  await visibleTicket({ tickets }, actor, id);
-  const evidence = await tickets.evidence(id);
+/** The evidence of a ticket that the actor can see now: who opened it as an owner can be a member by now. @throws 404 */
+export const listEvidence = async (
+  deps: Pick<DeskDependencies, 'tickets' | 'apiKeys'>,
+  actor: Actor,
+  id: string,
+): Promise<Page<EvidenceResource>> => {
+  const { organization } = await visibleTicket(deps, actor, id);
+  const all = await deps.tickets.evidence(id);
+  const isVisible = await Promise.all(all.map((each) => canSeeEvidence(deps, actor, organization, each)));
+  const evidence = all.filter((_, i) => isVisible[i]);
   return { object: 'list', data: evidence.map((each) => toEvidenceResource(each, sideOf(actor))), has_more: false, next: null };
 };

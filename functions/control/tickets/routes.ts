@@ -225,7 +225,7 @@ export const ticketRoutes = [
       operationId: 'listTicketEvidence',
       summary: 'List what a ticket is about',
       description:
-        'The requests, the deployment and the invoice of the ticket, as they were when it was opened. Support also sees the usage events of requests, and what AWS said about a deployment.',
+        'The requests, the deployment and the invoice of the ticket, as they were when it was opened. Members see the requests of their own API keys, and no invoice. Support also sees the usage events of requests, and what AWS said about a deployment.',
       access: 'support',
       parameters,
       reply: {

@@ -123,6 +123,19 @@ describe('opening a ticket', () => {
     expect(body.data[0].resource.object).toBe('request');
   });
 
+  test('shows an owner who became a member no invoices, and no requests but those of their own keys', async () => {
+    const another = await desk.newUser('owner', organization);
+    const [own, others] = [await desk.failedRequest(owner), await desk.failedRequest(another)];
+    const { id: deployment } = await storeDeployment(desk.emulator, { organization, state: 'failed', wanted: 'running' });
+    const { invoiceId: invoice } = await storeInvoice(desk.emulator, organization);
+    const id = await open(owner, { request_ids: [own, others], deployment, invoice });
+    const seenBy = async (as: Actor): Promise<string[]> =>
+      (await send('listTicketEvidence', { as, id })).body.data.map((each: { id: string }) => each.id).toSorted();
+    expect(await seenBy(owner)).toEqual([own, others, deployment, invoice].toSorted());
+    expect(await seenBy({ ...owner, role: 'member' })).toEqual([own, deployment].toSorted());
+    expect(await seenBy(support)).toHaveLength(4);
+  });
+
   test('refuses ids that are not its organization’s, or not a member’s, as if they did not exist', async () => {
     const foreign = await desk.failedRequest(foreignOwner);
     const ofOwner = await desk.failedRequest(owner);

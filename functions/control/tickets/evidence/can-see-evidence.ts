@@ -1,0 +1,34 @@
+import { ResourceNotFound } from '../../../../shared/http/errors.ts';
+import type { Evidence } from '../../../../shared/tickets/ticket.ts';
+import { type Actor, isAtLeast, isPlatformRole } from '../../access/actor.ts';
+import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
+
+export interface EvidenceReads {
+  apiKeys: Pick<ApiKeyStore, 'get'>;
+}
+
+/** Whether a member created the API key of a request that was kept. */
+const isOwnRequest = async (
+  { apiKeys }: EvidenceReads,
+  { userId }: Actor,
+  organization: string,
+  { resource }: Evidence,
+): Promise<boolean> => {
+  const { api_key_id } = JSON.parse(resource) as { api_key_id?: unknown };
+  try {
+    return (await apiKeys.get(organization, String(api_key_id))).created_by === userId;
+  } catch (error) {
+    if (!(error instanceof ResourceNotFound)) throw error;
+    return false;
+  }
+};
+
+/**
+ * Whether someone who can see a ticket can see a piece of its evidence, with their role of now. Members see deployments, and requests of API keys that
+ * they created, but no invoices.
+ * @param organization of the ticket
+ */
+export const canSeeEvidence = async (deps: EvidenceReads, actor: Actor, organization: string, evidence: Evidence): Promise<boolean> => {
+  if (isPlatformRole(actor.role) || isAtLeast(actor.role, 'owner') || evidence.type === 'deployment') return true;
+  return evidence.type === 'request' && isOwnRequest(deps, actor, organization, evidence);
+};
