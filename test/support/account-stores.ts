@@ -3,6 +3,7 @@ import { createApiKeyStore } from '../../functions/control/api-keys/api-key-stor
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
@@ -22,6 +23,7 @@ export const accountStores = ({ tables, database: emulator }: TestDatabase, data
     apiKeys: createApiKeyStore(accounts),
     attempts,
     calls: createCallCounter(attempts),
+    settings: createBillingSettingsStore(createAccountTable(database, tables.Billing as string)),
     payloadLogs: createPayloadLogStore(createAccountTable(database, tables.Observability as string)),
     limiters: createLimiterConfigurationStore(database, tables.Keys as string),
   };

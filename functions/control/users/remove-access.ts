@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
+import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { User } from '../../../shared/identity/user.ts';
@@ -14,6 +15,7 @@ import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
 export interface AccessDependencies extends UserDependencies, ApiKeyDependencies {
   organizations: UserDependencies['organizations'] & ApiKeyDependencies['organizations'];
   users: UserDependencies['users'];
+  settings: Pick<BillingSettingsStore, 'getProfile' | 'toReplaceProfile'>;
   now: () => number;
 }
 
@@ -58,8 +60,20 @@ export const changeUser = async (
   return { ...user, open_api_keys: revoke_keys ? await revokeKeysOf(deps, actor, user) : await openKeysOf(deps, user) };
 };
 
+/** What takes an address out of an organization's billing profile, where it would look like one of nobody. */
+const toStopMails = async ({ settings }: AccessDependencies, { email, organization }: Pick<User, 'email' | 'organization'>) => {
+  if (organization === null) return { changes: [], writes: [] };
+  const before = await settings.getProfile(organization);
+  const emails = before.emails.filter((address) => address.toLowerCase() !== email);
+  if (emails.length === before.emails.length) return { changes: [], writes: [] };
+  const after = { ...before, emails };
+  const target = { type: 'billing_profile', id: organization };
+  const change = { action: 'billing_profile.updated', organization, target, before, after };
+  return { changes: [change], writes: settings.toReplaceProfile(after, before) };
+};
+
 /**
- * Deletes a user. Their API keys stay with the organization, unless they are revoked: then the user is disabled first and deleted last, so that
+ * Deletes a user, and their address in the billing profile. Their API keys stay with the organization, unless they are revoked: then the user is disabled first and deleted last, so that
  * repeating the request completes it. @throws 403, 404, 412; 503 if there was no time to revoke all keys
  */
 export const deleteUser = async (
@@ -81,7 +95,13 @@ export const deleteUser = async (
   const user = revokes ? await visibleUser(deps, actor, id) : found;
   const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
   const claim = newTimedId('event', actor.origin.nowMs);
-  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs)]);
+  const mails = await toStopMails(deps, user);
+  await commit(
+    deps,
+    actor.origin,
+    [change, ...mails.changes],
+    [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs), ...mails.writes],
+  );
   await deps.userPool.deleteUser(user.subject);
   await deps.users.releaseEmail(user.email, claim);
   return { id, object: 'user', deleted: true, open_api_keys: await openKeysOf(deps, user) };

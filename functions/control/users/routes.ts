@@ -129,7 +129,7 @@ export const userRoutes = [
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description:
-        'API keys that the user created stay with the organization and keep working; the response names them. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
+        'API keys that the user created stay with the organization and keep working; the response names them. The user’s address is removed from the billing profile. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
       access: 'owner',
       parameters,
       isVersioned: true,

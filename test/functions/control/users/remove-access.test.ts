@@ -6,6 +6,7 @@ import { createApiKey } from '../../../../functions/control/api-keys/create-api-
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
@@ -63,6 +64,20 @@ const crashingAt = (number: number): Database => {
 };
 
 const DISABLE = { status: 'disabled', revoke_keys: true } as const;
+
+test('the deletion of a user takes their address out of the billing profile, which is in the audit log', async () => {
+  const deps = dependenciesOver(database.database);
+  const leaver = await storeUser(deps, { role: 'owner', organization });
+  const before = await deps.settings.getProfile(organization);
+  const emails = ['accounting@example.com', leaver.email];
+  await transact(database.database, deps.settings.toReplaceProfile({ ...before, emails }, before));
+  await deleteUser(deps, owner, leaver.userId, { revokes: false });
+  expect((await deps.settings.getProfile(organization)).emails).toEqual(['accounting@example.com']);
+  const { data } = await deps.audit.list(organization, { limit: 2 });
+  expect(data.map(({ action }) => action).toSorted()).toEqual(['billing_profile.updated', 'user.deleted']);
+  const changed = data.find(({ action }) => action === 'billing_profile.updated');
+  expect(changed?.changes).toEqual({ emails: { from: emails, to: ['accounting@example.com'] } });
+});
 
 describe('a repeated request finishes what a crash left', () => {
   test.each([2, 3, 4])('of disabling a user, if the function crashes at transaction %i', async (number) => {
