@@ -10,7 +10,8 @@ import type { WebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { toCloudEvent } from './cloud-event.ts';
 import { MailExists, type MailStore, mailIdOf } from './mail/mail-store.ts';
 import { type MailText, mailTextOf } from './mail/mail-text.ts';
-import { isAboutTicket, type SupportDesk, ticketMailOf } from './mail/ticket-mail.ts';
+import { billingReaders, type Recipient, type RecipientDependencies, ticketReaders } from './mail/recipients.ts';
+import { isAboutTicket, type SupportDesk, sideOfTicketEvent, ticketMailOf } from './mail/ticket-mail.ts';
 import { type MessageDependencies, sendMessage } from './messages.ts';
 import type { PutEvent } from './put-event.ts';
 
@@ -19,8 +20,8 @@ export interface AnnounceDependencies extends MessageDependencies {
   webhooks: WebhookStore;
   deliveries: DeliveryStore;
   mails: MailStore;
-  /** The addresses that an organization's e-mails go to; undefined: e-mail is not configured. */
-  emailsOf: ((organization: string) => Promise<readonly string[]>) | undefined;
+  /** Who gets e-mails; undefined: e-mail is not configured. */
+  recipients: RecipientDependencies | undefined;
   /** Where e-mails about customers' messages to support go, and where answers to e-mails about tickets go; both can be absent. */
   supportDesk: SupportDesk;
   /** Puts an event on EventBridge's bus; undefined: that is not configured. */
@@ -65,22 +66,34 @@ const deliver = async (deps: AnnounceDependencies, notification: Notification, {
 /** An e-mail, and whom it goes to. */
 interface Mailing {
   text: MailText;
-  to: readonly string[];
+  to: readonly Recipient[];
 }
 
-/** About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined: nobody gets an e-mail. */
-const mailingOf = async ({ emailsOf, supportDesk }: AnnounceDependencies, notification: Notification): Promise<Mailing | undefined> => {
-  if (!emailsOf) return undefined;
-  if (isAboutTicket(notification)) return ticketMailOf(notification, supportDesk);
-  const text = mailTextOf(notification);
-  return text && { text, to: await emailsOf(notification.organization) };
+/** Who is told about a ticket: the person on the other side. */
+const readersOfTicketEvent = async (
+  recipients: RecipientDependencies,
+  { email }: SupportDesk,
+  notification: Notification,
+): Promise<Recipient[]> => {
+  const side = sideOfTicketEvent(notification);
+  if (side === 'support') return ticketReaders(recipients, notification);
+  return side === 'customer' && email !== undefined ? [{ to: email }] : [];
 };
 
-const mail = async (deps: AnnounceDependencies, notification: Notification, text: MailText, to: string): Promise<void> => {
+/** About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined: nobody gets an e-mail. */
+const mailingOf = async ({ recipients, supportDesk }: AnnounceDependencies, notification: Notification): Promise<Mailing | undefined> => {
+  if (!recipients) return undefined;
+  if (isAboutTicket(notification))
+    return { text: ticketMailOf(notification, supportDesk), to: await readersOfTicketEvent(recipients, supportDesk, notification) };
+  const text = mailTextOf(notification);
+  return text && { text, to: await billingReaders(recipients, notification.organization) };
+};
+
+const mail = async (deps: AnnounceDependencies, notification: Notification, text: MailText, { to, reader }: Recipient): Promise<void> => {
   const { id: event, organization } = notification;
   const nowMs = deps.now();
   const id = mailIdOf(event, to);
-  const row = { id, organization, to, ...text, state: 'pending' as const, begun: 0, next_attempt_at: nowMs };
+  const row = { id, organization, to, ...(reader && { reader }), ...text, state: 'pending' as const, begun: 0, next_attempt_at: nowMs };
   await createOnce(deps.database, deps.mails.toCreate({ ...row, expires_at: expiryOf(notification), version: 1 }));
   await sendMessage(deps, { organization, mail: id, due_at: nowMs });
 };
@@ -96,7 +109,7 @@ export const announce = async (deps: AnnounceDependencies, notification: Notific
   const mailing = await mailingOf(deps, notification);
   const made = await Promise.allSettled([
     ...webhooks.map((webhook) => deliver(deps, notification, webhook)),
-    ...(mailing ? [...new Set(mailing.to)].map((address) => mail(deps, notification, mailing.text, address)) : []),
+    ...(mailing ? mailing.to.map((recipient) => mail(deps, notification, mailing.text, recipient)) : []),
     ...(deps.putEvent && isAboutTicket(notification) ? [deps.putEvent(notification)] : []),
   ]);
   throwFailures(made.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));

@@ -2,9 +2,11 @@ import type { DynamoDBStreamEvent, SQSBatchResponse } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createDelayQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
+import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createUserDirectory } from '../../shared/identity/user-directory.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { originalStacks } from '../../shared/middleware/original-stacks.ts';
@@ -16,19 +18,27 @@ import { createPost } from './deliver/post.ts';
 import { createResolveHost } from './deliver/resolve-host.ts';
 import { announceRecords, deliveries, type NotificationsDependencies } from './handle-event.ts';
 import { createMailStore } from './mail/mail-store.ts';
+import type { RecipientDependencies } from './mail/recipients.ts';
 import { createSendEmail } from './mail/send-email.ts';
+import { createOrganizationShares } from './organization-shares.ts';
 import { createPutEvent } from './put-event.ts';
 
 const database = createSdkDatabase();
 const rows = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 const networks = createNetworks(process.env.ALLOWED_NETWORKS ?? '');
 const { random } = Math;
+const { now } = Date;
 const from = process.env.EMAIL_FROM;
 
-/** The addresses in an organization's billing profile, which the function can read if it sends e-mails. */
-const createEmailsOf = () => {
+const accounts = createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'));
+
+/** Who gets e-mails: the function can read billing profiles only if it sends e-mails. */
+const createRecipients = (): RecipientDependencies => {
   const profiles = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
-  return async (organization: string) => (await profiles.getProfile(organization)).emails;
+  return {
+    users: createUserDirectory(accounts),
+    emailsOf: async (organization) => (await profiles.getProfile(organization)).emails,
+  };
 };
 
 const dependencies: NotificationsDependencies = {
@@ -37,7 +47,8 @@ const dependencies: NotificationsDependencies = {
   webhooks: createWebhookStore(rows),
   deliveries: createDeliveryStore(rows),
   mails: createMailStore(rows),
-  emailsOf: from ? createEmailsOf() : undefined,
+  recipients: from ? createRecipients() : undefined,
+  organizations: createOrganizationDirectory(accounts),
   supportDesk: { email: process.env.SUPPORT_EMAIL, replyTo: process.env.SUPPORT_REPLY_TO },
   putEvent: process.env.TICKET_EVENTS === 'true' ? createPutEvent() : undefined,
   sendEmail: from ? createSendEmail(from) : undefined,
@@ -45,7 +56,8 @@ const dependencies: NotificationsDependencies = {
   queue: createDelayQueue(environmentVariable('DELIVERIES_QUEUE')),
   post: createPost({ networks, resolveHost: createResolveHost(), random }),
   random,
-  now: Date.now,
+  now,
+  shares: createOrganizationShares(rows, { now, random }),
 };
 
 /** What is begun within this time of the timeout could not be finished. */

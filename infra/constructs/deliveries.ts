@@ -9,11 +9,12 @@ const MAX_DELIVERIES = 300;
 const KEEP = Duration.days(4);
 /** Each receiver gets the whole time of an invocation, so a slow one delays no other. */
 const BATCH_SIZE = 1;
-/** Of deliveries, so that they leave room for the stream of notifications. */
-const CONCURRENCY = 8;
 
 /** The attempts to deliver notifications to webhooks. The queue is a standard one, because only these have a delay for each message. */
 export class Deliveries extends WorkQueue {
+  /** Of deliveries, so that they leave room for the stream of notifications. */
+  static readonly CONCURRENCY = 8;
+
   constructor(scope: Construct, id: string) {
     super(scope, id, {
       variable: 'DELIVERIES_QUEUE',
@@ -22,7 +23,7 @@ export class Deliveries extends WorkQueue {
       retryAfter: RETRY_AFTER,
       maxDeliveries: MAX_DELIVERIES,
       batchSize: BATCH_SIZE,
-      concurrency: CONCURRENCY,
+      concurrency: Deliveries.CONCURRENCY,
     });
   }
 }

@@ -39,8 +39,10 @@ export class NotificationsStack extends Stack {
     // The source of events.
     this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('ALLOWED_NETWORKS', allowedNetworks.join(','));
-    // Webhooks, deliveries and e-mails.
-    data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
+    // Webhooks, deliveries and e-mails, and the places that an organization's work takes.
+    data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    // Nothing is sent of a suspended organization, nor e-mailed to users who have left.
+    data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
     // A webhook is disabled when its receiver is gone.
     data.audit.grantAdd(this.function);
     if (emailFrom !== undefined) {

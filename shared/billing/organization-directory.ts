@@ -33,6 +33,9 @@ export const createOrganizationDirectory = (accounts: AccountTable) => ({
   getMany: async (ids: readonly string[]): Promise<BilledOrganization[]> =>
     (await accounts.getMany(ids.map(placeOfOrganization))).map(toBilled),
 
+  /** Whether an organization exists and is not suspended. */
+  isActive: async (id: string): Promise<boolean> => (await accounts.get(placeOfOrganization(id)))?.status === 'active',
+
   /** @throws 404 */
   nameOf: async (id: string): Promise<string> => {
     const row = await accounts.get(placeOfOrganization(id));

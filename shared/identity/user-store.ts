@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { Origin } from '../audit/origin.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { AccountTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { Role } from '../hosts/operation.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { RightsChanged } from './errors.ts';
 import { User } from './user.ts';
+import { emailPlace, MEMBER, memberPlace, placeOfUser } from './user-directory.ts';
 
 /** A user with the fields that callers don't see. */
 export interface StoredUser extends User {
@@ -23,18 +23,6 @@ interface Sender {
   origin: Origin;
 }
 
-const placeOf = (id: string): Place => ({ account: id, record: 'user' });
-/** Prefix of the rows that list the users of an organization, or the admins, by id. */
-const MEMBER = 'user#';
-const memberPlace = ({ organization, id }: Pick<User, 'organization' | 'id'>): Place => ({
-  account: organization ?? 'platform',
-  record: MEMBER + id,
-});
-/** The row that reserves an e-mail address for one user. */
-const emailPlace = (email: string): Place => ({
-  account: `email#${createHash('sha256').update(email).digest('base64url')}`,
-  record: 'holder',
-});
 /** Ids come from request paths; malformed ones are not looked up. */
 const ID = /^user_[0-9A-Za-z]{18}$/;
 
@@ -64,7 +52,7 @@ export const createUserStore = (table: AccountTable) => ({
   /** Returns undefined if the user doesn't exist. */
   get: async (id: string): Promise<StoredUser | undefined> => {
     if (!ID.test(id)) return undefined;
-    const row = await table.get(placeOf(id));
+    const row = await table.get(placeOfUser(id));
     return row && toUser(row);
   },
 
@@ -76,10 +64,10 @@ export const createUserStore = (table: AccountTable) => ({
 
   /** Lists the users of an organization, or the admins for null, sorted by id. */
   list: async (organization: string | null, request: PageRequest): Promise<Page<User>> => {
-    const { account } = memberPlace({ organization, id: '' });
+    const { account } = memberPlace(organization, '');
     const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
     const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
-    const found = await table.getMany(ids.map(placeOf));
+    const found = await table.getMany(ids.map(placeOfUser));
     return {
       object: 'list',
       data: found.map((row) => toWire(toUser(row))),
@@ -98,38 +86,38 @@ export const createUserStore = (table: AccountTable) => ({
   /** Creates a user with an address that was claimed for them. */
   toCreate: (user: StoredUser, claim: string): Write[] => [
     table.toKeepClaim(emailPlace(user.email), claim, { user: user.id }, emailTaken),
-    table.toCreate(placeOf(user.id), user, emailTaken),
-    table.toCreate(memberPlace(user), {}, emailTaken),
+    table.toCreate(placeOfUser(user.id), user, emailTaken),
+    table.toCreate(memberPlace(user.organization, user.id), {}, emailTaken),
   ],
 
   /** Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the same. */
   toReplace: (user: StoredUser, before: StoredUser): Write =>
     // These fields change without a new version.
-    table.toReplace(placeOf(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
+    table.toReplace(placeOfUser(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
 
   /** Deletes a user. The address stays claimed until the identity provider has deleted the user too. */
   toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
-    table.toDelete(placeOf(user.id), user.version),
+    table.toDelete(placeOfUser(user.id), user.version),
     table.toClaim(emailPlace(user.email), { claim, nowMs }),
-    table.toDelete(memberPlace(user)),
+    table.toDelete(memberPlace(user.organization, user.id)),
   ],
 
   /** Deletes a user whom the identity provider has deleted already, so that their address is free at once. */
   toDeleteWithEmail: (user: StoredUser): Write[] => [
-    table.toDelete(placeOf(user.id), user.version),
+    table.toDelete(placeOfUser(user.id), user.version),
     table.toDelete(emailPlace(user.email)),
-    table.toDelete(memberPlace(user)),
+    table.toDelete(memberPlace(user.organization, user.id)),
   ],
 
   /** The check that the sender of a change still has their role. Empty for operators, who have no row. */
   toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
-    origin.actor.type === 'user' ? [table.toCheck(placeOf(userId), { status: 'active', role }, () => new RightsChanged())] : [],
+    origin.actor.type === 'user' ? [table.toCheck(placeOfUser(userId), { status: 'active', role }, () => new RightsChanged())] : [],
 
   /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
-  endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'tokens_valid_from', seconds),
+  endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
 
   /** Records a login. The write is unconditional, so concurrent changes cannot make it fail. */
-  noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'last_login_at', seconds),
+  noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'last_login_at', seconds),
 });
 
 export type UserStore = ReturnType<typeof createUserStore>;

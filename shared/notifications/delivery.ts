@@ -17,6 +17,7 @@ export const AttemptError = z.enum([
   'tls_failed',
   'timed_out',
   'webhook_disabled',
+  'organization_suspended',
 ]);
 export type AttemptError = z.infer<typeof AttemptError>;
 

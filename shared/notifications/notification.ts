@@ -36,6 +36,8 @@ export const Notification = z.object({
   data: z.record(z.string(), z.unknown()),
   /** Whom an e-mail about it goes to, if it concerns one person. Receivers of webhooks don't see it. */
   recipient: z.string().optional(),
+  /** The user who has that address. Absent in notifications of earlier releases. */
+  user: z.string().optional(),
 });
 export type Notification = z.infer<typeof Notification>;
 

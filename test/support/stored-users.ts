@@ -26,7 +26,7 @@ export const storeUser = async (
   }: { role: Role; organization: string | null; nowMs?: number; maxApiKeys?: number },
 ): Promise<Actor> => {
   const subject = newId('user');
-  const email = `${subject}@example.com`;
+  const email = `${subject}@example.com`.toLowerCase();
   const seconds = Math.floor(nowMs / 1_000);
   const user: StoredUser = {
     id: userIdOf(ISSUER, subject),

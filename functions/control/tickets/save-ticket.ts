@@ -87,5 +87,7 @@ export const toNotify = (
     by: sideOf(actor),
     ...(message && { message: message.id, body: message.body }),
   };
-  return outbox.toEmit(newNotification({ type, organization, subject: id, at: ticket.updated_at, data, recipient: ticket.email }));
+  return outbox.toEmit(
+    newNotification({ type, organization, subject: id, at: ticket.updated_at, data, recipient: ticket.email, user: ticket.created_by }),
+  );
 };

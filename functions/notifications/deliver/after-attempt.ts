@@ -6,7 +6,8 @@ export const GONE = 410;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 /** No later attempt would be made, or would succeed. */
-const isFinal = ({ status, error }: Attempt): boolean => status === GONE || error === 'webhook_disabled';
+const isFinal = ({ status, error }: Attempt): boolean =>
+  status === GONE || error === 'webhook_disabled' || error === 'organization_suspended';
 
 /**
  * What an attempt changes of its delivery.

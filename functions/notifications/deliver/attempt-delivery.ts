@@ -1,5 +1,6 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
+import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
@@ -8,7 +9,8 @@ import type { DeliveryStore } from '../../../shared/notifications/delivery-store
 import type { Webhook } from '../../../shared/notifications/webhook.ts';
 import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
 import { CLOUD_EVENT_TYPE } from '../cloud-event.ts';
-import { type MessageDependencies, sendMessage } from '../messages.ts';
+import { type Message, type MessageDependencies, postpone, sendMessage } from '../messages.ts';
+import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
 import { afterAttempt, GONE } from './after-attempt.ts';
 import type { Post, PostResult } from './post.ts';
 import { signedHeaders } from './sign.ts';
@@ -16,13 +18,11 @@ import { signedHeaders } from './sign.ts';
 export interface DeliverDependencies extends MessageDependencies, AuditDependencies {
   deliveries: DeliveryStore;
   webhooks: WebhookStore;
+  organizations: Pick<OrganizationDirectory, 'isActive'>;
   post: Post;
-  /** From 0 to 1. */
-  random: () => number;
+  shares: OrganizationShares;
 }
 
-/** Longer than an attempt can take: after that, its function has crashed. */
-export const LEASE_MS = 60_000;
 /** Changes of a delivery compete only with replays. */
 const MAX_CHANGES = 5;
 
@@ -55,6 +55,7 @@ const disable = async (deps: DeliverDependencies, webhook: Webhook): Promise<voi
 const attempt = async (deps: DeliverDependencies, delivery: Delivery): Promise<PostResult> => {
   const webhook = await deps.webhooks.find(delivery.organization, delivery.webhook);
   if (!webhook?.enabled) return { status: null, error: 'webhook_disabled' };
+  if (!(await deps.organizations.isActive(delivery.organization))) return { status: null, error: 'organization_suspended' };
   const headers = { 'content-type': CLOUD_EVENT_TYPE, 'user-agent': USER_AGENT, ...signedHeaders(webhook, delivery, deps.now()) };
   const result = await deps.post(webhook.url, { headers, body: delivery.body });
   if (result.status === GONE) await disable(deps, webhook);
@@ -74,16 +75,8 @@ const record = async (deps: DeliverDependencies, claimed: Delivery, made: Attemp
   throw new DatabaseUnavailable(new Error(`${claimed.id} changed during each of ${MAX_CHANGES} attempts to record one.`));
 };
 
-/**
- * Makes an attempt to deliver, if it is due and no other function makes one, and sends the message for the next one. A delivery that is done, or has
- * expired, needs nothing. If the function crashes, the message is delivered again, and the attempt is repeated with the same id once its lease is over.
- */
-export const attemptDelivery = async (deps: DeliverDependencies, message: { webhook: string; delivery: string }): Promise<void> => {
-  const delivery = await deps.deliveries.find(message.webhook, message.delivery);
-  if (delivery?.state !== 'pending') return;
-  const startedAt = deps.now();
-  const dueAt = Math.max(delivery.next_attempt_at, delivery.leased_until);
-  if (dueAt > startedAt) return sendAgain(deps, delivery, dueAt);
+/** Makes an attempt that is due, if no other function makes one, and sends the message for the next one. */
+const makeAttempt = async (deps: DeliverDependencies, delivery: Delivery, startedAt: number): Promise<void> => {
   const leasedUntil = startedAt + LEASE_MS;
   const claimed = await deps.deliveries.change(delivery, { leased_until: leasedUntil, begun: delivery.begun + 1 });
   if (!claimed) return sendAgain(deps, delivery, leasedUntil);
@@ -92,4 +85,18 @@ export const attemptDelivery = async (deps: DeliverDependencies, message: { webh
   const { id, webhook, organization, type, begun } = claimed;
   logInfo('delivery_attempt', { delivery: id, webhook, organization, type, attempt: begun, ...result, state: after?.state });
   if (after?.state === 'pending') await sendAgain(deps, after, Math.max(after.next_attempt_at, after.leased_until));
+};
+
+/**
+ * Makes an attempt to deliver, if it is due, no other function makes one and the organization has a share left. A delivery that is done, or has expired,
+ * needs nothing. If the function crashes, the message is delivered again, and the attempt is repeated with the same id once its lease is over.
+ */
+export const attemptDelivery = async (deps: DeliverDependencies, message: Extract<Message, { delivery: string }>): Promise<void> => {
+  const delivery = await deps.deliveries.find(message.webhook, message.delivery);
+  if (delivery?.state !== 'pending') return;
+  const startedAt = deps.now();
+  const dueAt = Math.max(delivery.next_attempt_at, delivery.leased_until);
+  if (dueAt > startedAt) return sendAgain(deps, delivery, dueAt);
+  const isMade = await deps.shares.use(delivery.organization, () => makeAttempt(deps, delivery, startedAt));
+  if (!isMade) await postpone(deps, message);
 };

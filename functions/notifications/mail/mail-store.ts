@@ -9,11 +9,14 @@ export const Mail = z.object({
   id: z.string(),
   organization: z.string(),
   to: z.string(),
+  /** Why this address gets it, which must still hold when it is sent: as this user of the organization, or for the billing profile. Absent: always. */
+  reader: z.union([z.literal('billing'), z.object({ user: z.string(), least: z.enum(['member', 'owner']) })]).optional(),
   subject: z.string(),
   text: z.string(),
   /** Where an answer goes; absent: to the sender. */
   reply_to: z.string().optional(),
-  state: z.enum(['pending', 'sent', 'failed']),
+  /** `withheld`: its recipient could not read it any more when it was due. */
+  state: z.enum(['pending', 'sent', 'failed', 'withheld']),
   /** How often sending was begun. */
   begun: z.int().min(0),
   /** It is not sent before: it failed, or another function is sending it. */

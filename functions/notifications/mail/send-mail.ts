@@ -1,19 +1,24 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { waitAfter } from '../back-off.ts';
-import { type MessageDependencies, sendMessage } from '../messages.ts';
+import { type Message, type MessageDependencies, postpone, sendMessage } from '../messages.ts';
+import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
 import type { Mail, MailStore } from './mail-store.ts';
+import { mayStillRead, type RecipientDependencies } from './recipients.ts';
 import { MailRejected, type SendEmail } from './send-email.ts';
 
 export interface MailDependencies extends MessageDependencies {
   mails: MailStore;
   /** Undefined: e-mail is not configured. */
   sendEmail: SendEmail | undefined;
-  /** From 0 to 1. */
-  random: () => number;
+  recipients: RecipientDependencies | undefined;
+  shares: OrganizationShares;
 }
 
-/** Longer than SES can take: after that, the function that was sending the mail has crashed. */
-const LEASE_MS = 60_000;
+/** What a deployment has that sends e-mail. */
+interface SendDependencies {
+  sendEmail: SendEmail;
+  recipients: RecipientDependencies;
+}
 
 const sendAgain = (deps: MailDependencies, { organization, id }: Mail, dueAtMs: number): Promise<void> =>
   sendMessage(deps, { organization, mail: id, due_at: dueAtMs });
@@ -32,22 +37,35 @@ const retry = async (deps: MailDependencies, claimed: Mail, error: unknown): Pro
   await sendAgain(deps, claimed, dueAt);
 };
 
-/**
- * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail has nothing like an idempotency key.
- */
-export const sendMail = async (deps: MailDependencies, message: { organization: string; mail: string }): Promise<void> => {
-  const mail = await deps.mails.find(message.organization, message.mail);
-  if (mail?.state !== 'pending' || !deps.sendEmail) return;
-  const nowMs = deps.now();
-  if (mail.next_attempt_at > nowMs) return sendAgain(deps, mail, mail.next_attempt_at);
+/** Sends an e-mail that is due, unless another function sends it, or its recipient may not read it any more. */
+const send = async (deps: MailDependencies & SendDependencies, mail: Mail, nowMs: number): Promise<void> => {
   const leasedUntil = nowMs + LEASE_MS;
   const claimed = await deps.mails.change(mail, { begun: mail.begun + 1, next_attempt_at: leasedUntil });
   if (!claimed) return sendAgain(deps, mail, leasedUntil);
+  const { id, organization } = claimed;
+  if (!(await mayStillRead(deps.recipients, claimed))) {
+    await deps.mails.change(claimed, { state: 'withheld' });
+    logInfo('mail_withheld', { mail: id, organization });
+    return;
+  }
   try {
     await deps.sendEmail(claimed);
   } catch (error) {
     return retry(deps, claimed, error);
   }
   await deps.mails.change(claimed, { state: 'sent' });
-  logInfo('mail_sent', { mail: claimed.id, organization: claimed.organization });
+  logInfo('mail_sent', { mail: id, organization });
+};
+
+/**
+ * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail has nothing like an idempotency key.
+ */
+export const sendMail = async (deps: MailDependencies, message: Extract<Message, { mail: string }>): Promise<void> => {
+  const mail = await deps.mails.find(message.organization, message.mail);
+  const { sendEmail, recipients } = deps;
+  if (mail?.state !== 'pending' || !sendEmail || !recipients) return;
+  const nowMs = deps.now();
+  if (mail.next_attempt_at > nowMs) return sendAgain(deps, mail, mail.next_attempt_at);
+  const isDone = await deps.shares.use(mail.organization, () => send({ ...deps, sendEmail, recipients }, mail, nowMs));
+  if (!isDone) await postpone(deps, message);
 };

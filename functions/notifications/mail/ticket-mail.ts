@@ -33,17 +33,12 @@ const withTicket = (address: string, ticket: string): string => {
   return `${address.slice(0, at)}+${ticket}${address.slice(at)}`;
 };
 
-/**
- * The e-mail about a ticket: to the customer who opened it about what support writes and decides, to support about what customers write. Plain text.
- * @returns undefined: nobody gets one, because time did it, or because there is no address
- */
-export const ticketMailOf = (
-  { id, organization, recipient, data }: Notification,
-  { email, replyTo }: SupportDesk,
-): { text: MailText; to: readonly string[] } | undefined => {
+/** On whose side someone did what a notification of a ticket is about; null: time did it. */
+export const sideOfTicketEvent = ({ data }: Pick<Notification, 'data'>): 'customer' | 'support' | null => TicketData.parse(data).by;
+
+/** The text of the e-mail about what one side of a ticket wrote or decided, for the other one. Plain text. */
+export const ticketMailOf = ({ id, organization, data }: Notification, { replyTo }: Pick<SupportDesk, 'replyTo'>): MailText => {
   const { ticket, subject, severity, status, by, body } = TicketData.parse(data);
-  const to = by === 'support' ? recipient : by === 'customer' ? email : undefined;
-  if (to === undefined) return undefined;
   const who = by === 'support' ? 'Support' : organization;
   const lines = [
     body === undefined ? `${who} changed the status of this ticket.` : `${who} wrote:`,
@@ -55,11 +50,8 @@ export const ticketMailOf = (
     `Event: ${id}`,
   ];
   return {
-    to: [to],
-    text: {
-      subject: `[${ticket}] ${subject.replace(CONTROL, ' ')}`,
-      text: `${lines.join('\n')}\n`,
-      ...(replyTo !== undefined && { reply_to: withTicket(replyTo, ticket) }),
-    },
+    subject: `[${ticket}] ${subject.replace(CONTROL, ' ')}`,
+    text: `${lines.join('\n')}\n`,
+    ...(replyTo !== undefined && { reply_to: withTicket(replyTo, ticket) }),
   };
 };

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { LEASE_MS } from '../../../functions/notifications/deliver/attempt-delivery.ts';
+import { LEASE_MS } from '../../../functions/notifications/organization-shares.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash, unreliable } from '../../support/unreliable-database.ts';
@@ -169,9 +169,22 @@ test('a receiver that is gone (410) gets nothing more: its webhook is disabled, 
       ['dead', null, 'webhook_disabled'],
     ]),
   );
-  const { data } = await world.audit.list(world.organization, { limit: 10 });
+  const { data: entries } = await world.audit.list(world.organization, { limit: 10 });
+  const data = entries.filter(({ target }) => target.type === 'webhook');
   expect(data).toMatchObject([{ action: 'webhook.disabled', actor: { type: 'system', id: 'notifications' }, target: { id: webhook.id } }]);
   expect(JSON.stringify([data, lines])).not.toMatch(/whsec_|token=secret/);
+});
+
+test('nothing is sent of an organization that was suspended after the event: the delivery is dead, and can be replayed', async () => {
+  const webhook = await world.createWebhook();
+  await world.emit();
+  await world.announceRows(await world.newEntries());
+  const { organizations } = world.stores;
+  const before = await organizations.get(world.organization);
+  await transact(database.database, [organizations.toReplace({ ...before, status: 'suspended' })]);
+  await world.run(DAY_MS);
+  expect(world.received).toEqual([]);
+  expect(await world.deliveriesOf(webhook)).toMatchObject([{ state: 'dead', attempts: [{ error: 'organization_suspended' }] }]);
 });
 
 test('a delivery to a deleted webhook ends', async () => {

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../functions/control/access/actor.ts';
+import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { MailRejected } from '../../../functions/notifications/mail/send-email.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { storeUser } from '../../support/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,9 +55,52 @@ test('nothing is mailed about deployments, nor if e-mail is not configured', asy
   await world.emit({ type: 'sluice.deployment.state_changed.v1' });
   await world.run(DAY_MS);
   await world.emit(INVOICE);
-  await world.announceRows(await world.newEntries(), { ...world.deps, emailsOf: undefined });
+  await world.announceRows(await world.newEntries(), { ...world.deps, recipients: undefined });
   await world.run(DAY_MS);
   expect([world.mails, world.queue]).toEqual([[], []]);
+});
+
+describe('an address of the billing profile', () => {
+  const set = async ({ userId }: Actor, fields: Partial<StoredUser>): Promise<void> => {
+    const user = await world.stores.users.get(userId);
+    if (!user) throw new Error(`${userId} does not exist.`);
+    await transact(database.database, [world.stores.users.toReplace({ ...user, ...fields }, user)]);
+  };
+
+  test('that is a user’s is told of an invoice only while the user is an active owner or admin; any other address always', async () => {
+    const { stores, organization, admin } = world;
+    const { id: other } = await createOrganization(stores, admin.origin, { name: 'Other' });
+    const owner = await storeUser(stores, { role: 'owner', organization });
+    const demoted = await storeUser(stores, { role: 'owner', organization });
+    const disabled = await storeUser(stores, { role: 'owner', organization });
+    const stranger = await storeUser(stores, { role: 'owner', organization: other });
+    await set(demoted, { role: 'member' });
+    await set(disabled, { status: 'disabled' });
+    const users = [owner, demoted, disabled, stranger, admin].map(({ email }) => email);
+    world.setEmails([...users, 'accounting@example.com']);
+    await world.emit(INVOICE);
+    await world.emit({ ...INVOICE, type: 'sluice.budget.threshold_reached.v1' });
+    await world.run(DAY_MS);
+    const told = [owner.email, admin.email, 'accounting@example.com'];
+    expect(world.mails.map(({ to }) => to).toSorted()).toEqual([...told, ...told].toSorted());
+  });
+
+  test('that was removed, or whose user was demoted, before a late attempt gets nothing', async () => {
+    const owner = await storeUser(world.stores, { role: 'owner', organization: world.organization });
+    const attempts: string[] = [];
+    const refuse = async ({ to }: { to: string }): Promise<void> => {
+      attempts.push(to);
+      throw new Error('SES does not answer.');
+    };
+    world.setEmails(['accounting@example.com', owner.email], refuse);
+    await world.emit(INVOICE);
+    await world.run(1_000);
+    expect(attempts).toHaveLength(2);
+    await set(owner, { role: 'member' });
+    world.setEmails([owner.email], refuse);
+    await world.run(3 * DAY_MS);
+    expect([attempts.length, world.queue]).toEqual([2, []]);
+  });
 });
 
 describe('a mail', () => {

@@ -1,16 +1,20 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { SQSBatchResponse } from 'aws-lambda';
+import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { createPost } from '../../../functions/notifications/deliver/post.ts';
 import { createResolveHost } from '../../../functions/notifications/deliver/resolve-host.ts';
 import { announceRecords, deliveries, type NotificationsDependencies } from '../../../functions/notifications/handle-event.ts';
 import { createMailStore } from '../../../functions/notifications/mail/mail-store.ts';
+import { createOrganizationShares } from '../../../functions/notifications/organization-shares.ts';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
+import { createOrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { createUserDirectory } from '../../../shared/identity/user-directory.ts';
 import type { TimedContext } from '../../../shared/middleware/deadline.ts';
 import { middy } from '../../../shared/middleware/middy.ts';
 import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
@@ -20,8 +24,10 @@ import { type Notification, newNotification } from '../../../shared/notification
 import { createOutbox, OUTBOX_PREFIX } from '../../../shared/notifications/outbox.ts';
 import { SECRET_PREFIX, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { createWebhookStore } from '../../../shared/notifications/webhook-store.ts';
+import { accountStores } from '../../support/account-stores.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
+import { storeUser } from '../../support/stored-users.ts';
 
 const SECOND_MS = 1_000;
 const MAX_STEPS = 10_000;
@@ -37,7 +43,9 @@ interface Received {
 /** The function `notifications` on a virtual clock, with a queue in memory, and a receiver that answers as a test wants. */
 export const createNotificationsWorld = async (test: TestDatabase) => {
   let nowMs = Date.now();
-  const organization = newId('organization');
+  const stores = accountStores(test);
+  const admin = await storeUser(stores, { role: 'admin', organization: null });
+  const { id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' });
   const table = createAccountTable(test.database, test.tables.Notifications as string);
   const queue: { body: string; dueAtMs: number }[] = [];
   const received: Received[] = [];
@@ -60,13 +68,16 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
 
   const depsOver = (database: Database): NotificationsDependencies => {
     const rows = createAccountTable(database, test.tables.Notifications as string);
+    const accounts = createAccountTable(database, test.tables.Accounts as string);
     return {
       database,
       audit: createAuditStore(createAccountTable(database, test.tables.Audit as string)),
       webhooks: createWebhookStore(rows),
       deliveries: createDeliveryStore(rows),
       mails: createMailStore(rows),
-      emailsOf: async () => emails,
+      recipients: { users: createUserDirectory(accounts), emailsOf: async () => emails },
+      organizations: createOrganizationDirectory(accounts),
+      shares: createOrganizationShares(rows, { now: () => nowMs, random: () => 0.5 }),
       sendEmail: (mail) => sendEmail(mail),
       supportDesk: { email: 'desk@example.com', replyTo: 'support@example.com' },
       putEvent: undefined,
@@ -102,6 +113,8 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
 
   return {
     organization,
+    stores,
+    admin,
     deps,
     depsOver,
     audit,

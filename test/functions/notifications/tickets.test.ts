@@ -1,9 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../functions/control/access/actor.ts';
+import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { createPutEvent } from '../../../functions/notifications/put-event.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
+import type { Notification } from '../../../shared/notifications/notification.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { storeUser } from '../../support/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,10 +29,15 @@ afterEach(async () => {
   await world.close();
 });
 
+/** Who opened the ticket. */
+let ann: Actor;
+beforeEach(async () => {
+  ann = await storeUser(world.stores, { role: 'member', organization: world.organization });
+});
+
 const MESSAGE = {
   type: 'sluice.ticket.message_added.v1' as const,
   subject: 'tkt_1',
-  recipient: 'ann@example.com',
   data: {
     ticket: 'tkt_1',
     subject: 'It fails\r\nBcc: all@example.com',
@@ -39,12 +50,87 @@ const MESSAGE = {
   },
 };
 
+/** Support writes to the ticket. */
+const answer = (fields: Partial<Notification> = {}) => world.emit({ ...MESSAGE, recipient: ann.email, user: ann.userId, ...fields });
+
+const storedUser = async ({ userId }: Actor): Promise<StoredUser> => {
+  const user = await world.stores.users.get(userId);
+  if (!user) throw new Error(`${userId} does not exist.`);
+  return user;
+};
+
+const change = async (whom: Actor, fields: Partial<StoredUser>): Promise<void> => {
+  const user = await storedUser(whom);
+  await transact(database.database, [world.stores.users.toReplace({ ...user, ...fields }, user)]);
+};
+
+const remove = async (whom: Actor): Promise<void> =>
+  transact(database.database, world.stores.users.toDeleteWithEmail(await storedUser(whom)));
+
+const addressees = (): string[] => world.mails.map(({ to }) => to).toSorted();
+
+describe('an answer to a ticket whose opener', () => {
+  /** Their address is that of a user of another organization now. */
+  const move = async (): Promise<void> => {
+    const { id: organization } = await createOrganization(world.stores, world.admin.origin, { name: 'Other' });
+    await remove(ann);
+    const { users } = world.stores;
+    const { userId: id } = await storeUser(world.stores, { role: 'owner', organization });
+    const user = { ...(await storedUser({ ...ann, userId: id })), id: `user_${'0'.repeat(18)}`, email: ann.email };
+    await users.claimEmail(ann.email, 'claim', world.now());
+    await transact(database.database, users.toCreate(user, 'claim'));
+  };
+
+  test.each([
+    ['was deleted', () => remove(ann)],
+    ['was disabled', () => change(ann, { status: 'disabled' })],
+    ['belongs to another organization now', move],
+  ])('%s goes to the owners of the organization, of whom only active ones are told', async (_, leave) => {
+    const owner = await storeUser(world.stores, { role: 'owner', organization: world.organization });
+    const disabled = await storeUser(world.stores, { role: 'owner', organization: world.organization });
+    await change(disabled, { status: 'disabled' });
+    await leave();
+    await answer();
+    // As earlier releases wrote it.
+    await answer({ user: undefined });
+    await world.run(DAY_MS);
+    expect(addressees()).toEqual([owner.email, owner.email]);
+  });
+
+  test('left an organization without owners goes to nobody', async () => {
+    await remove(ann);
+    await answer();
+    await world.run(DAY_MS);
+    expect([addressees(), world.queue]).toEqual([[], []]);
+  });
+
+  test('leaves before a late attempt is not sent to them any more', async () => {
+    const send = jest.fn(async () => Promise.reject(new Error('SES does not answer.')));
+    world.setEmails([], send);
+    await answer();
+    await world.run(1_000);
+    expect(send).toHaveBeenCalledTimes(1);
+    await change(ann, { status: 'disabled' });
+    await world.run(3 * DAY_MS);
+    expect(send).toHaveBeenCalledTimes(1);
+    expect(world.queue).toEqual([]);
+  });
+
+  test('was demoted is told, because members see the tickets that they opened', async () => {
+    await change(ann, { role: 'owner' });
+    await change(ann, { role: 'member', version: 2 });
+    await answer();
+    await world.run(DAY_MS);
+    expect(addressees()).toEqual([ann.email]);
+  });
+});
+
 test('what support writes is mailed to the customer who opened the ticket, as plain text, and an answer names the ticket', async () => {
   world.setEmails(['finance@example.com']);
-  const { id } = await world.emit(MESSAGE);
+  const { id } = await answer();
   await world.run(DAY_MS, 2);
   expect(world.mails).toMatchObject([
-    { to: 'ann@example.com', subject: '[tkt_1] It fails Bcc: all@example.com', reply_to: 'support+tkt_1@example.com' },
+    { to: ann.email, subject: '[tkt_1] It fails Bcc: all@example.com', reply_to: 'support+tkt_1@example.com' },
   ]);
   expect(world.mails[0]?.text.split('\n')).toEqual(
     expect.arrayContaining(['Support wrote:', 'Which <b>model</b>?', 'And since when?', 'Ticket: tkt_1', `Event: ${id}`]),
@@ -63,20 +149,20 @@ test('nobody is mailed without an address for support, or if e-mail is not confi
   await world.emit({ ...MESSAGE, data: { ...MESSAGE.data, by: 'customer' } });
   const noDesk = { ...world.deps, supportDesk: { email: undefined, replyTo: undefined } };
   await world.announceRows(await world.newEntries(), noDesk);
-  await world.emit(MESSAGE);
-  await world.announceRows(await world.newEntries(), { ...world.deps, emailsOf: undefined });
+  await answer();
+  await world.announceRows(await world.newEntries(), { ...world.deps, recipients: undefined });
   await world.run(DAY_MS);
   expect([world.mails, world.queue]).toEqual([[], []]);
 });
 
 test('webhooks get what both sides can read, and not the address of the customer', async () => {
   await world.createWebhook({ types: ['sluice.ticket.message_added.v1'] });
-  const { organization } = await world.emit(MESSAGE);
+  const { organization } = await answer();
   await world.run(DAY_MS);
-  const { recipient, ...told } = MESSAGE;
+  const told = MESSAGE;
   expect(world.received).toHaveLength(1);
   expect(JSON.parse(world.received[0]?.body ?? '')).toMatchObject({ type: told.type, sluiceorganization: organization, data: told.data });
-  expect(world.received[0]?.body).not.toContain(recipient);
+  for (const hidden of [ann.email, ann.userId]) expect(world.received[0]?.body).not.toContain(hidden);
 });
 
 test('events of tickets, and no others, are put on the bus, and a failed entry is tried again', async () => {

@@ -6,7 +6,8 @@ import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 const notifications = templateOf('notifications');
 
 const whatItCanDo = [
-  ...all('dynamodb', ['GetItem', 'Query', 'PutItem', 'UpdateItem'], ['Notifications']),
+  ...all('dynamodb', ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Notifications']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query'], ['Accounts']),
   ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
   ...all('dynamodb', ['DescribeStream', 'GetRecords', 'GetShardIterator'], ['NotificationsStream']),
   ...all('dynamodb', ['ListStreams'], ['*']),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
-import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { inviteUser, NewUser, resendInvitation } from '../../../../functions/control/users/invitations.ts';
 import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
+import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newId } from '../../../support/new-id.ts';

@@ -1,0 +1,58 @@
+import { isActiveIn, type UserDirectory } from '../../../shared/identity/user-directory.ts';
+import type { Notification } from '../../../shared/notifications/notification.ts';
+import type { Mail } from './mail-store.ts';
+
+export interface RecipientDependencies {
+  users: UserDirectory;
+  /** The addresses in an organization's billing profile. */
+  emailsOf: (organization: string) => Promise<readonly string[]>;
+}
+
+/** An address, and why it gets an e-mail. */
+export interface Recipient {
+  to: string;
+  /** Absent: it is support's address, which the deployer has configured. */
+  reader?: Mail['reader'];
+}
+
+/** More owners are not told. */
+const MAX_OWNERS = 10;
+
+/**
+ * Who is told what support writes and decides: the user who opened the ticket, if they are active in its organization; otherwise its owners, who see all
+ * its tickets.
+ */
+export const ticketReaders = async (
+  { users }: RecipientDependencies,
+  { organization, recipient, user: id }: Pick<Notification, 'organization' | 'recipient' | 'user'>,
+): Promise<Recipient[]> => {
+  if (recipient === undefined) return [];
+  const opener = id === undefined ? await users.ofEmail(recipient) : await users.get(id);
+  if (opener && isActiveIn(opener, organization, 'member')) return [{ to: opener.email, reader: { user: opener.id, least: 'member' } }];
+  const owners = await users.ownersOf(organization, MAX_OWNERS);
+  return owners.map((owner) => ({ to: owner.email, reader: { user: owner.id, least: 'owner' } }));
+};
+
+/** Whether an address of a billing profile is told about money. A user's address only while they can see invoices; any other one because an owner entered it. */
+const mayReadInvoices = async ({ users }: RecipientDependencies, organization: string, address: string): Promise<boolean> => {
+  const user = await users.ofEmail(address);
+  if (!user) return true;
+  return isActiveIn(user, organization, 'owner') || (user.status === 'active' && user.role === 'admin');
+};
+
+/** The addresses that are told about an organization's budgets, credit and invoices. */
+export const billingReaders = async (deps: RecipientDependencies, organization: string): Promise<Recipient[]> => {
+  const addresses = [...new Set(await deps.emailsOf(organization))];
+  const allowed = await Promise.all(addresses.map((address) => mayReadInvoices(deps, organization, address)));
+  return addresses.filter((_, i) => allowed[i]).map((to) => ({ to, reader: 'billing' }));
+};
+
+/** Whether an e-mail may still be sent: between its creation and a late attempt, its recipient can have left. */
+export const mayStillRead = async (
+  deps: RecipientDependencies,
+  { organization, to, reader }: Pick<Mail, 'organization' | 'to' | 'reader'>,
+): Promise<boolean> => {
+  if (reader === undefined) return true;
+  if (reader === 'billing') return (await deps.emailsOf(organization)).includes(to) && mayReadInvoices(deps, organization, to);
+  return isActiveIn(await deps.users.get(reader.user), organization, reader.least);
+};

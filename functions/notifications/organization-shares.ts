@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { AccountTable, Place } from '../../shared/database/record-table.ts';
+
+/** The work of one organization at the same time: half of the deliveries that the queue runs at once. */
+export const MAX_AT_ONCE = 4;
+/** Longer than an attempt can take: after that, its function has crashed, and its place is free. */
+export const LEASE_MS = 60_000;
+
+class PlaceTaken extends Error {}
+
+const placeOf = (organization: string, number: number): Place => ({ account: organization, record: `sending#${number}` });
+
+export interface ShareDependencies {
+  now: () => number;
+  /** From 0 to 1. */
+  random: () => number;
+}
+
+/**
+ * Lets the function work for one organization only so often at the same time, in all its environments together, so that slow receivers of one delay no other.
+ * Each organization has a fixed number of places in the table `notifications`, which are taken with conditional writes.
+ */
+export const createOrganizationShares = (table: AccountTable, { now, random }: ShareDependencies) => {
+  const take = async (organization: string, claim: string): Promise<Place | undefined> => {
+    const nowMs = now();
+    const first = Math.floor(random() * MAX_AT_ONCE);
+    for (let tried = 0; tried < MAX_AT_ONCE; tried++) {
+      const place = placeOf(organization, (first + tried) % MAX_AT_ONCE);
+      try {
+        await table.claim(place, { claim, nowMs, olderThanMs: nowMs - LEASE_MS }, () => new PlaceTaken());
+        return place;
+      } catch (error) {
+        if (!(error instanceof PlaceTaken)) throw error;
+      }
+    }
+    return undefined;
+  };
+  return {
+    /** Works for an organization, unless its share is in use. @returns whether the work was done */
+    use: async (organization: string, work: () => Promise<void>): Promise<boolean> => {
+      const claim = randomUUID();
+      const place = await take(organization, claim);
+      if (!place) return false;
+      try {
+        await work();
+      } finally {
+        await table.unclaim(place, claim);
+      }
+      return true;
+    },
+  };
+};
+
+export type OrganizationShares = ReturnType<typeof createOrganizationShares>;

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import { ROLES, type Role } from '../hosts/operation.ts';
+
+/** Where a user is in the table `accounts`. */
+export const placeOfUser = (id: string): Place => ({ account: id, record: 'user' });
+
+/** Prefix of the rows that list the users of an organization, or the admins, by id. */
+export const MEMBER = 'user#';
+/** @param organization null for admins and support */
+export const memberPlace = (organization: string | null, id: string): Place => ({
+  account: organization ?? 'platform',
+  record: MEMBER + id,
+});
+
+/** The row that reserves an e-mail address, in lower case, for one user. */
+export const emailPlace = (email: string): Place => ({
+  account: `email#${createHash('sha256').update(email).digest('base64url')}`,
+  record: 'holder',
+});
+
+/** What other functions need of a user. */
+const DirectoryUser = z.object({
+  id: z.string(),
+  email: z.string(),
+  role: z.enum(ROLES),
+  organization: z.string().nullable(),
+  status: z.enum(['active', 'disabled']),
+});
+export type DirectoryUser = z.infer<typeof DirectoryUser>;
+
+/** Whether someone can log in now and has at least a role in an organization. */
+export const isActiveIn = (user: DirectoryUser | undefined, organization: string, least: Extract<Role, 'member' | 'owner'>): boolean =>
+  user?.status === 'active' && user.organization === organization && ROLES.indexOf(user.role) >= ROLES.indexOf(least);
+
+const ROWS_PER_PAGE = 100;
+/** An organization's owners are looked for among so many users. */
+const MAX_PAGES = 20;
+
+/** The users, for functions that write to them. */
+export const createUserDirectory = (accounts: AccountTable) => {
+  const get = async (id: string): Promise<DirectoryUser | undefined> => {
+    const row = await accounts.get(placeOfUser(id));
+    return row && DirectoryUser.parse(row);
+  };
+  return {
+    get,
+
+    /** The user who logs in with an address. */
+    ofEmail: async (email: string): Promise<DirectoryUser | undefined> => {
+      const holder = await accounts.get(emailPlace(email.toLowerCase()));
+      return holder?.user === undefined ? undefined : get(String(holder.user));
+    },
+
+    /** The first active owners of an organization, by id. */
+    ownersOf: async (organization: string, limit: number): Promise<DirectoryUser[]> => {
+      const owners: DirectoryUser[] = [];
+      let after: string | undefined;
+      for (let page = 0; page < MAX_PAGES && owners.length < limit; page++) {
+        const { rows, hasMore } = await accounts.page({ account: organization, prefix: MEMBER }, { limit: ROWS_PER_PAGE, after });
+        const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
+        const users = (await accounts.getMany(ids.map(placeOfUser))).map((row) => DirectoryUser.parse(row));
+        owners.push(...users.filter((user) => isActiveIn(user, organization, 'owner')));
+        after = ids.at(-1);
+        if (!hasMore) break;
+      }
+      return owners.slice(0, limit);
+    },
+  };
+};
+
+export type UserDirectory = ReturnType<typeof createUserDirectory>;
