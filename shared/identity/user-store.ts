@@ -26,6 +26,15 @@ interface Sender {
 /** Ids come from request paths; malformed ones are not looked up. */
 const ID = /^user_[0-9A-Za-z]{18}$/;
 
+/** An organization's users, disabled ones included. */
+const MAX_USERS = 1_000;
+
+const tooManyUsers = (): Conflict =>
+  new Conflict({
+    code: 'too_many_users',
+    message: `An organization can have at most ${MAX_USERS} users. Delete one who is no longer needed, then invite this person.`,
+  });
+
 /** How long a request that creates or deletes a user holds its claim on the address: longer than a function can run. */
 const CLAIM_MS = 60_000;
 
@@ -48,76 +57,83 @@ export const emailTaken = (): Conflict =>
   });
 
 /** Users in the `accounts` table. `claim` is any text that identifies the request that claims an address. */
-export const createUserStore = (table: AccountTable) => ({
-  /** Returns undefined if the user doesn't exist. */
-  get: async (id: string): Promise<StoredUser | undefined> => {
-    if (!ID.test(id)) return undefined;
-    const row = await table.get(placeOfUser(id));
-    return row && toUser(row);
-  },
+export const createUserStore = (table: AccountTable) => {
+  /** Counts a user for their organization; admins and support have none. Users of releases before this count are not in it. */
+  const toCount = ({ organization }: Pick<User, 'organization'>, by: 1 | -1): Write[] =>
+    organization === null ? [] : [table.toCount({ account: organization, record: 'users' }, by, MAX_USERS, tooManyUsers)];
+  return {
+    /** Returns undefined if the user doesn't exist. */
+    get: async (id: string): Promise<StoredUser | undefined> => {
+      if (!ID.test(id)) return undefined;
+      const row = await table.get(placeOfUser(id));
+      return row && toUser(row);
+    },
 
-  /** Returns the id of the user with this address, which must be in lower case. */
-  idOfEmail: async (email: string): Promise<string | undefined> => {
-    const row = await table.get(emailPlace(email));
-    return row?.user === undefined ? undefined : String(row.user);
-  },
+    /** Returns the id of the user with this address, which must be in lower case. */
+    idOfEmail: async (email: string): Promise<string | undefined> => {
+      const row = await table.get(emailPlace(email));
+      return row?.user === undefined ? undefined : String(row.user);
+    },
 
-  /** Lists the users of an organization, or the admins for null, sorted by id. */
-  list: async (organization: string | null, request: PageRequest): Promise<Page<User>> => {
-    const { account } = memberPlace(organization, '');
-    const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
-    const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
-    const found = await table.getMany(ids.map(placeOfUser));
-    return {
-      object: 'list',
-      data: found.map((row) => toWire(toUser(row))),
-      has_more: hasMore,
-      next: hasMore ? (ids.at(-1) ?? null) : null,
-    };
-  },
+    /** Lists the users of an organization, or the admins for null, sorted by id. */
+    list: async (organization: string | null, request: PageRequest): Promise<Page<User>> => {
+      const { account } = memberPlace(organization, '');
+      const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
+      const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
+      const found = await table.getMany(ids.map(placeOfUser));
+      return {
+        object: 'list',
+        data: found.map((row) => toWire(toUser(row))),
+        has_more: hasMore,
+        next: hasMore ? (ids.at(-1) ?? null) : null,
+      };
+    },
 
-  /** Claims a free address. @throws 409 if a user has it or another request has claimed it */
-  claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
-    table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
+    /** Claims a free address. @throws 409 if a user has it or another request has claimed it */
+    claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
+      table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
 
-  /** Releases a claimed address that no user has. Without `claim`, releases any request's claim. */
-  releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
+    /** Releases a claimed address that no user has. Without `claim`, releases any request's claim. */
+    releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
 
-  /** Creates a user with an address that was claimed for them. */
-  toCreate: (user: StoredUser, claim: string): Write[] => [
-    table.toKeepClaim(emailPlace(user.email), claim, { user: user.id }, emailTaken),
-    table.toCreate(placeOfUser(user.id), user, emailTaken),
-    table.toCreate(memberPlace(user.organization, user.id), {}, emailTaken),
-  ],
+    /** Creates a user with an address that was claimed for them. */
+    toCreate: (user: StoredUser, claim: string): Write[] => [
+      table.toKeepClaim(emailPlace(user.email), claim, { user: user.id }, emailTaken),
+      table.toCreate(placeOfUser(user.id), user, emailTaken),
+      table.toCreate(memberPlace(user.organization, user.id), {}, emailTaken),
+      ...toCount(user, 1),
+    ],
 
-  /** Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the same. */
-  toReplace: (user: StoredUser, before: StoredUser): Write =>
-    // These fields change without a new version.
-    table.toReplace(placeOfUser(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
+    /** Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the same. */
+    toReplace: (user: StoredUser, before: StoredUser): Write =>
+      // These fields change without a new version.
+      table.toReplace(placeOfUser(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
 
-  /** Deletes a user. The address stays claimed until the identity provider has deleted the user too. */
-  toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
-    table.toDelete(placeOfUser(user.id), user.version),
-    table.toClaim(emailPlace(user.email), { claim, nowMs }),
-    table.toDelete(memberPlace(user.organization, user.id)),
-  ],
+    /** Deletes a user. The address stays claimed until the identity provider has deleted the user too. */
+    toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
+      table.toDelete(placeOfUser(user.id), user.version),
+      table.toClaim(emailPlace(user.email), { claim, nowMs }),
+      table.toDelete(memberPlace(user.organization, user.id)),
+      ...toCount(user, -1),
+    ],
 
-  /** Deletes a user whom the identity provider has deleted already, so that their address is free at once. */
-  toDeleteWithEmail: (user: StoredUser): Write[] => [
-    table.toDelete(placeOfUser(user.id), user.version),
-    table.toDelete(emailPlace(user.email)),
-    table.toDelete(memberPlace(user.organization, user.id)),
-  ],
+    /** Deletes a user whom the identity provider has deleted already, so that their address is free at once. */
+    toDeleteWithEmail: (user: StoredUser): Write[] => [
+      table.toDelete(placeOfUser(user.id), user.version),
+      table.toDelete(emailPlace(user.email)),
+      table.toDelete(memberPlace(user.organization, user.id)),
+    ],
 
-  /** The check that the sender of a change still has their role. Empty for operators, who have no row. */
-  toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
-    origin.actor.type === 'user' ? [table.toCheck(placeOfUser(userId), { status: 'active', role }, () => new RightsChanged())] : [],
+    /** The check that the sender of a change still has their role. Empty for operators, who have no row. */
+    toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
+      origin.actor.type === 'user' ? [table.toCheck(placeOfUser(userId), { status: 'active', role }, () => new RightsChanged())] : [],
 
-  /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
-  endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
+    /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
+    endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
 
-  /** Records a login. The write is unconditional, so concurrent changes cannot make it fail. */
-  noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'last_login_at', seconds),
-});
+    /** Records a login. The write is unconditional, so concurrent changes cannot make it fail. */
+    noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'last_login_at', seconds),
+  };
+};
 
 export type UserStore = ReturnType<typeof createUserStore>;

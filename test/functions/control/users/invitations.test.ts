@@ -3,6 +3,8 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { inviteUser, NewUser, resendInvitation } from '../../../../functions/control/users/invitations.ts';
 import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -91,4 +93,20 @@ test('a disabled user gets no invitation again', async () => {
   await changeUser(dependencies(), owner, id, { status: 'disabled' });
   await expect(resendInvitation(dependencies(), owner, id)).rejects.toMatchObject({ status: 409, code: 'user_disabled' });
   expect(mailed).toEqual([email]);
+});
+
+test('an organization can have 1,000 users, and another one after a deletion', async () => {
+  const { database: over, users } = dependencies();
+  const { id: organization } = await createOrganization(dependencies(), owner.origin, { name: 'Large' });
+  const large = await storeUser(dependencies(), { role: 'owner', organization });
+  const { id } = await invite(large, { temporary_password: 'For-the-first-day-1' });
+  // As 998 more invitations would leave it.
+  const accounts = createAccountTable(over, database.tables.Accounts as string);
+  const counted = accounts.toCount({ account: organization, record: 'users' }, 998, 1_000, () => new Error('There are too many.'));
+  await transact(over, [counted]);
+  const next = () => invite(large, { temporary_password: 'For-the-first-day-1' });
+  await expect(next()).rejects.toMatchObject({ status: 409, code: 'too_many_users' });
+  await deleteUser(dependencies(), large, id, { revokes: false });
+  expect(await users.get((await next()).id)).toMatchObject({ organization, status: 'active' });
+  await expect(next()).rejects.toMatchObject({ status: 409, code: 'too_many_users' });
 });
