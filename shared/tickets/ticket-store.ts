@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts';
 import { createReadBudget, newestFirst, type RowRange } from '../database/newest-first.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
+import { Conflict } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { Evidence, HistoryLine, Message, Ticket, type TicketStatus, TicketSummary } from './ticket.ts';
@@ -20,6 +21,17 @@ const MESSAGES: Record<Audience, string> = { everyone: 'message#', support: 'not
 const HISTORY: Record<Audience, string> = { everyone: 'history#', support: 'staff-history#' };
 const EVIDENCE = 'evidence#';
 const TICKET = 'ticket';
+
+/** An organization's tickets that are neither resolved nor closed. */
+const MAX_UNRESOLVED = 100;
+
+const tooManyUnresolved = (): Conflict =>
+  new Conflict({
+    code: 'too_many_unresolved_tickets',
+    message: `An organization can have at most ${MAX_UNRESOLVED} tickets that are not resolved. Resolve one that needs no answer any more.`,
+  });
+
+const isUnresolved = ({ status }: Pick<Ticket, 'status'>): boolean => status !== 'resolved' && status !== 'closed';
 
 /** Where a list has a ticket: newest change first. */
 const positionOf = ({ id, updated_at }: Pick<TicketSummary, 'id' | 'updated_at'>): string => timeOfId(updated_at) + id;
@@ -79,6 +91,16 @@ export const createTicketStore = (database: Database, tableName: string, table: 
       ...toUnlist(before),
       ...toList(after),
     ],
+
+    /**
+     * Counts a change among the tickets of its organization that are not resolved: 409 if there are too many. Tickets of releases before this count are
+     * not in it.
+     */
+    toCountUnresolved: (before: Ticket | undefined, after: Ticket): Write[] => {
+      const by = Number(isUnresolved(after)) - Number(before !== undefined && isUnresolved(before));
+      const place = { account: after.organization, record: 'unresolved-tickets' };
+      return by === 0 ? [] : [table.toCount(place, by, MAX_UNRESOLVED, tooManyUnresolved)];
+    },
 
     toAddMessage: (ticket: string, message: Message, audience: Audience): Write =>
       table.toCreate({ account: ticket, record: MESSAGES[audience] + message.id }, message, exists(message.id)),

@@ -25,7 +25,7 @@ class TooManyTickets extends ApiError {
   }
 }
 
-/** Opens a ticket, with what is known of the requests, the deployment and the invoice that it names. @throws 400, 403, 404, 429 */
+/** Opens a ticket, with what is known of the requests, the deployment and the invoice that it names. @throws 400, 403, 404, 409, 429 */
 export const openTicket = async (deps: TicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
   if (sideOf(actor) === 'support')
     throw new Forbidden({ message: 'Only users of an organization can open tickets. Support can write to those that exist.' });

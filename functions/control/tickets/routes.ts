@@ -41,7 +41,7 @@ export const ticketRoutes = [
       operationId: 'createTicket',
       summary: 'Open a ticket',
       description:
-        'What is known now of the requests, the deployment and the invoice that you name is kept with the ticket, so that support sees what you saw. An organization can open 20 tickets an hour.',
+        'What is known now of the requests, the deployment and the invoice that you name is kept with the ticket, so that support sees what you saw. An organization can have 100 tickets that are not resolved.',
       access: 'support',
       limits: ['tickets'],
       isOpenToSuspended: true,
@@ -57,7 +57,7 @@ export const ticketRoutes = [
         },
       },
       reply: { status: 201, description: 'The ticket.', json: ticket },
-      errors: [400, 404, 429, 503],
+      errors: [400, 404, 409, 429, 503],
     },
     ({ deps, actor, body }) => openTicket(deps, actor, body),
   ),

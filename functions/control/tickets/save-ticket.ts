@@ -56,7 +56,7 @@ const auditedChange = ({ action, before, after, audience }: TicketChange): Audit
   texts: ['subject'],
 });
 
-/** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 412 */
+/** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 409, 412 */
 export const saveTicket = (
   deps: DeskDependencies,
   actor: Actor,
@@ -66,6 +66,8 @@ export const saveTicket = (
   commit(deps, actor.origin, changes.map(auditedChange), [
     ...deps.users.toCheckActor(actor),
     ...writes,
+    // All changes of one transaction have the ticket before it and after it.
+    ...changes.slice(0, 1).flatMap(({ before, after }) => deps.tickets.toCountUnresolved(before, after)),
     ...changes.map((change) => deps.tickets.toAddHistory(change.after.id, lineOf(actor, change), change.audience)),
   ]);
 

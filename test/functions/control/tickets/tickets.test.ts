@@ -123,6 +123,21 @@ describe('opening a ticket', () => {
     expect(body.data[0].resource.object).toBe('request');
   });
 
+  test('is possible for a hundred tickets of an organization that are not resolved', async () => {
+    const tickets: string[] = [];
+    const hour = (i: number) => ({ atMs: owner.origin.nowMs + Math.floor(i / 20) * 3_600_000 });
+    const body = { subject: 'a', body: 'b' };
+    for (let i = 0; i < 100; i++) tickets.push((await send('createTicket', { as: owner, body, ...hour(i) })).body.id);
+    const later = { as: owner, ...hour(100) };
+    const tooMany = { status: 409, code: 'too_many_unresolved_tickets' };
+    expect(await send('createTicket', { ...later, body })).toMatchObject(tooMany);
+    const resolve = { id: tickets[0], body: { status: 'resolved' } };
+    expect((await send('updateTicket', { ...later, ...resolve })).status).toBe(200);
+    expect((await send('createTicket', { ...later, body })).status).toBe(201);
+    expect(await send('createTicketMessage', { ...later, id: tickets[0], body: { body: 'It fails again.' } })).toMatchObject(tooMany);
+    expect((await send('createTicketMessage', { ...later, id: tickets[1], body: { body: 'It still fails.' } })).status).toBe(201);
+  });
+
   test('shows an owner who became a member no invoices, and no requests but those of their own keys', async () => {
     const another = await desk.newUser('owner', organization);
     const [own, others] = [await desk.failedRequest(owner), await desk.failedRequest(another)];
