@@ -1,4 +1,4 @@
-import type { Attempt } from '../../shared/identity/attempt-store.ts';
+import { type Attempt, REFUSED_MS } from '../../shared/identity/attempt-store.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignIn } from '../../shared/identity/sign-in.ts';
@@ -7,16 +7,13 @@ import { LoginRefused } from './errors.ts';
 import { recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
 
-/** Every refused login and reset is answered this long after it arrived, so that the response time doesn't reveal what was wrong. */
-const REFUSED_MS = 800;
-
 /** The user who has this address, which must be in lower case. */
 export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };
 
-/** Waits for the fixed response time of a refusal. */
+/** Waits for the fixed response time of a refusal, which doesn't reveal what was wrong. */
 export const waitForRefusalTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
   deps.wait(Math.max(0, receivedAtMs + REFUSED_MS - deps.now()));
 
@@ -43,6 +40,7 @@ const step = async (
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
   await deps.users.noteLogin(user.id, seconds);
+  await deps.attempts.know(attempt, caller.receivedAtMs);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
   const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
   return {

@@ -112,7 +112,7 @@ export class ControlStack extends Stack {
     this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
     data.accounts.grant(this.signIn, 'GetItem', 'UpdateItem');
     data.audit.grantAdd(this.signIn);
-    data.attempts.grant(this.signIn, 'UpdateItem');
+    data.attempts.grant(this.signIn, 'GetItem', 'UpdateItem');
     identity.users.grant(this.signIn, 'AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut');
     this.resetMails = new ResetMails(this, 'ResetMails');
     this.resetMails.grantSend(this.signIn);

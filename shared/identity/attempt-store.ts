@@ -2,15 +2,23 @@ import { createHash } from 'node:crypto';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import type { Write } from '../database/transaction.ts';
 import { TooManyAttempts } from './errors.ts';
+import { networkOf } from './network-of.ts';
+import { createSlidingCounts, type SlidingLimit } from './sliding-counts.ts';
 
-/** Attempts are counted in fixed windows of this length. */
+/** The limits of attempts hold in every time of this length. */
 const WINDOW_MS = 5 * 60_000;
+/** A refused login, challenge or reset is answered this long after it arrived, and keeps an environment until then. */
+export const REFUSED_MS = 800;
+/** How many of them one address can have at once. */
+const MAX_AT_ONCE = 10;
+/** How long the network of a successful login is known. */
+const KNOWN_MS = 30 * 86_400_000;
 /** DynamoDB deletes a count some time after this. */
 const RETENTION_MS = 60 * 60_000;
 
 /** How many attempts of one kind are allowed in a window. */
 interface AttemptLimits {
-  /** From one IP address, which many users may share. */
+  /** From one address (see networkOf), which many users may share. */
   address: number;
   /** On one account, from one IP address. */
   pair: number;
@@ -28,9 +36,12 @@ const LIMITS = {
   reset: CODES,
   password: PASSWORDS,
   totp: CODES,
-  refresh: { address: 600, pair: 600, account: 600 },
+  refresh: { address: 300, pair: 300, account: 300 },
   invite: { address: 200, pair: 100, account: 100 },
 } as const satisfies Record<string, AttemptLimits>;
+
+/** The kinds whose refusals are held back. An address has one count for all of them. */
+const HELD_BACK: ReadonlySet<string> = new Set<keyof typeof LIMITS>(['login', 'challenge', 'reset']);
 
 export interface Attempt {
   /** Each kind has its own counts. */
@@ -54,18 +65,31 @@ const SPANS_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
 const hashOf = (account: string): string => createHash('sha256').update(account).digest('base64url');
 
-const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
-  const window = Math.floor(nowMs / WINDOW_MS);
-  const limits = LIMITS[kind];
-  const ofAddress = { id: `${kind}#address#${ipAddress}#${window}`, max: limits.address };
+const toId = (...parts: readonly string[]): string => parts.join('#');
+
+interface Counted extends SlidingLimit {
+  /** Whether the limit can be used up by others than the account's user. */
+  isOfAccount?: true;
+}
+
+const limitsOf = ({ kind, ipAddress, account }: Attempt): Counted[] => {
+  const { address, pair, account: ofAccount } = LIMITS[kind];
+  const network = networkOf(ipAddress);
+  const limit = (id: string, max: number, windowMs = WINDOW_MS): Counted => ({ id, max, windowMs });
+  const isHeldBack = HELD_BACK.has(kind);
+  const ofAddress = limit(toId(isHeldBack ? 'sign-in' : kind, 'address', network), address);
   if (account === undefined) return [ofAddress];
   const hash = hashOf(account);
   return [
     ofAddress,
-    { id: `${kind}#pair#${ipAddress}#${hash}#${window}`, max: limits.pair },
-    { id: `${kind}#account#${hash}#${window}`, max: limits.account },
+    limit(toId(kind, 'pair', network, hash), pair),
+    ...(isHeldBack ? [limit(toId('sign-in', 'at-once', network), MAX_AT_ONCE, REFUSED_MS)] : []),
+    { ...limit(toId(kind, 'account', hash), ofAccount), isOfAccount: true },
   ];
 };
+
+/** The row of a network from which a user has logged in. */
+const knownId = ({ ipAddress, account = '' }: Attempt): string => toId('known', hashOf(toId(account, networkOf(ipAddress))));
 
 /**
  * The `attempts` table, which limits logins, codes and invitations, the API keys that a member creates per day, and the tickets and
@@ -73,6 +97,13 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
  * exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {
+  const counts = createSlidingCounts(database, table);
+
+  const isKnown = async (attempt: Attempt, nowMs: number): Promise<boolean> => {
+    const { Item } = await database.get({ TableName: table, Key: { id: knownId(attempt) } });
+    return Item !== undefined && Number(Item.expires_at) * 1_000 > nowMs;
+  };
+
   const updateOf = (id: string, by: number, max: number, lastMs: number) => ({
     TableName: table,
     Key: { id },
@@ -80,25 +111,33 @@ export const createAttemptStore = (database: Database, table: string) => {
     ConditionExpression: 'attribute_not_exists(attempts) OR attempts <= :most',
     ExpressionAttributeValues: { ':expires': Math.ceil((lastMs + RETENTION_MS) / 1_000), ':by': by, ':most': max - Math.max(by, 1) },
   });
-  const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
-    await database.update(updateOf(id, by, max, nowMs));
-  };
   const spanOf = ({ kind, span, account, max, by = 1 }: Quota, nowMs: number) => {
     const number = Math.floor(nowMs / SPANS_MS[span]);
     const endMs = (number + 1) * SPANS_MS[span];
-    return { endMs, update: updateOf(`${kind}#${span}#${hashOf(account)}#${number}`, by, max, endMs) };
+    return { endMs, update: updateOf(toId(kind, span, hashOf(account), String(number)), by, max, endMs) };
   };
   return {
-    /** Counts an attempt. @throws 429 if there were too many */
+    /**
+     * Counts an attempt. From a network from which the user has logged in, the account's own limit doesn't apply to logins, challenges and resets:
+     * strangers can use it up. @throws 429 if there were too many
+     */
     count: async (attempt: Attempt, nowMs: number): Promise<void> => {
-      for (const { id, max } of idsOf(attempt, nowMs)) {
-        try {
-          await add(id, 1, max, nowMs);
-        } catch (error) {
-          if (!(error instanceof ConditionFailed)) throw error;
-          throw new TooManyAttempts(Math.ceil((WINDOW_MS - (nowMs % WINDOW_MS)) / 1_000));
-        }
+      for (const limit of limitsOf(attempt)) {
+        const seconds = await counts.count(limit, nowMs);
+        if (seconds === undefined) continue;
+        if (limit.isOfAccount && HELD_BACK.has(attempt.kind) && (await isKnown(attempt, nowMs))) continue;
+        throw new TooManyAttempts(seconds);
       }
+    },
+
+    /** Notes the network from which a user has logged in. */
+    know: async (attempt: Attempt, nowMs: number): Promise<void> => {
+      await database.update({
+        TableName: table,
+        Key: { id: knownId(attempt) },
+        UpdateExpression: 'SET expires_at = :expires',
+        ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + KNOWN_MS) / 1_000) },
+      });
     },
 
     /** Counts one of the hour or the day, in the transaction that does it. */
@@ -121,7 +160,7 @@ export const createAttemptStore = (database: Database, table: string) => {
 
     /** Removes a successful attempt from the counts. */
     forget: async (attempt: Attempt, nowMs: number): Promise<void> => {
-      for (const { id } of idsOf(attempt, nowMs)) await add(id, -1, Number.MAX_SAFE_INTEGER, nowMs);
+      for (const limit of limitsOf(attempt)) await counts.takeBack(limit, nowMs);
     },
   };
 };

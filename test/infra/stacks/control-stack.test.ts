@@ -25,7 +25,7 @@ test('the function sign-in can do exactly this: check passwords and codes, count
     [
       ...ofFunction('SignInLogs'),
       ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Accounts']),
-      ...all('dynamodb', ['UpdateItem'], ['Attempts']),
+      ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('sqs', ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'], ['ResetMailsQueue']),
       ...all('cognito-idp', ['AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut'], ['Users']),
