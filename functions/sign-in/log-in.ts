@@ -27,7 +27,7 @@ const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: Stor
 const step = async (
   deps: SessionDependencies,
   caller: Caller,
-  { kind, email }: { kind: Attempt['kind']; email: string },
+  { kind, email, hasCode = false }: { kind: Attempt['kind']; email: string; hasCode?: boolean },
   callProvider: () => Promise<SignIn | undefined>,
 ): Promise<SessionOrChallenge> => {
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
@@ -39,6 +39,7 @@ const step = async (
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
+  await deps.users.noteSecondFactor(user, hasCode);
   await deps.users.noteLogin(user.id, seconds);
   await deps.attempts.know(attempt, caller.receivedAtMs);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
@@ -66,7 +67,7 @@ export const answerChallenge = (
   caller: Caller,
   { email, session, new_password, code }: ChallengeAnswer,
 ): Promise<SessionOrChallenge> =>
-  step(deps, caller, { kind: 'challenge', email }, () =>
+  step(deps, caller, { kind: 'challenge', email, hasCode: code !== undefined }, () =>
     deps.userPool.answerChallenge({
       email,
       session,

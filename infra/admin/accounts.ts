@@ -122,14 +122,18 @@ export interface Identity {
   issuer: string;
 }
 
-/** Creates an admin: the first of a new deployment, or another if nobody can log in any more. */
+/**
+ * Creates an admin: the first of a new deployment, or another if nobody can log in any more.
+ * @param admin.isExempt whether the admin can do without a second factor
+ */
 export const bootstrap = async (
   tables: AccountTables,
   identity: Identity,
   origin: Origin,
-  email: string,
+  { email, isExempt }: { email: string; isExempt: boolean },
 ): Promise<{ user: User; password: string }> => {
   const password = temporaryPassword();
-  const fields = { email, name: null, role: 'admin', organization: null, temporary_password: password } as const;
+  const admin = { email, name: null, role: 'admin', organization: null, temporary_password: password } as const;
+  const fields = { ...admin, ...(isExempt && { second_factor: 'exempt' as const }) };
   return { user: await createUser({ ...open(tables), ...identity }, origin, fields), password };
 };

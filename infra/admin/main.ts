@@ -283,8 +283,9 @@ const run = async (args: string[]): Promise<void> => {
     process.stdout.write(await answerTickets(await deskOf(database, task.stack), operator, task));
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
-    const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);
-    console.log(`Created the admin ${user.email}. The temporary password is shown only once; change it at the first login:\n${password}`);
+    const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task);
+    const next = task.isExempt ? 'Log in with it and choose another.' : 'Log in with it, choose another, and set up a second factor.';
+    console.log(`Created the admin ${user.email}. The temporary password is shown only once. ${next}\n${password}`);
   } else {
     const { key_id, secret } = await createOperatorKey(await accountTables(database, task.stack), operator, task.key);
     console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);

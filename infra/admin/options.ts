@@ -20,6 +20,7 @@ import { isRequest } from './why/why-request.ts';
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
   bootstrap --email ada@example.com  Create an admin, such as the first admin of a new deployment, and print their temporary password once.
+      [--without-second-factor]      Let this admin do without a second factor, such as a program's.
   publish-model --file model.json    Publish a model on the serverless host. The file contains its name, sizes, targets and prices
                                      (see docs/operations.md for an example).
       [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
@@ -86,6 +87,7 @@ const options = {
   'total-budget': { type: 'string' },
   prepaid: { type: 'boolean', default: false },
   'no-content': { type: 'boolean', default: false },
+  'without-second-factor': { type: 'boolean', default: false },
   dollars: { type: 'string' },
   reason: { type: 'string' },
   actor: { type: 'string', default: userInfo().username },
@@ -117,7 +119,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
   | { command: 'verify-invoice'; invoice: string }
   | { command: 'delete-data'; organization: string; isDeleting: boolean }
-  | { command: 'bootstrap'; email: string }
+  | { command: 'bootstrap'; email: string; isExempt: boolean }
   | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
   | { command: 'why'; subject: Subject; hours: number }
   | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
@@ -186,7 +188,8 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const organization = organizationOf(values);
     return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
   }
-  if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
+  if (command === 'bootstrap')
+    return { command, ...common, email: checked(Email, values.email, '--email'), isExempt: values['without-second-factor'] };
   if (command === 'delete-data') {
     const organization = organizationOf(values);
     if (values.confirm !== undefined && values.confirm !== organization)

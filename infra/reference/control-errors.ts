@@ -1,4 +1,4 @@
-import { requireRole } from '../../functions/control/access/actor.ts';
+import { requireRole, SecondFactorRequired } from '../../functions/control/access/actor.ts';
 import { CALL_LIMITS, TooManyCalls } from '../../functions/control/access/call-limits.ts';
 import { tooManyOfMember } from '../../functions/control/api-keys/key-quota.ts';
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../functions/control/deployments/errors.ts';
@@ -46,11 +46,13 @@ export const controlErrorReplies = {
     }),
   },
   403: {
-    description: 'Your role does not allow this request, or changed while it was handled, or your organization is suspended.',
+    description:
+      'Your role does not allow this request, or changed while it was handled, or your organization is suspended, or you are an admin without a second factor.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({
       insufficient_role: refusalOf(() => requireRole({ role: 'member' }, 'owner')),
+      second_factor_required: new SecondFactorRequired(),
       rights_changed: new RightsChanged(),
       suspended: new OrganizationSuspended(),
     }),

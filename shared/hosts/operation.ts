@@ -69,6 +69,8 @@ export interface Operation<Tag extends string = string> {
   access: 'public' | 'api_key' | Role;
   /** Whether members of a suspended organization may call it even though it is not a read. */
   isOpenToSuspended?: true;
+  /** Whether admins may call it who have no second factor yet: to set one up. */
+  isOpenWithoutSecondFactor?: true;
   /** Whether the request must name its end user. */
   takesUserId?: true;
   /** Whether it invokes a model, and so can wait until a deployment has capacity. */

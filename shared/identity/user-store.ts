@@ -14,7 +14,11 @@ export interface StoredUser extends User {
   subject: string;
   /** Access tokens issued before this are rejected: Unix time in seconds. */
   tokens_valid_from: number;
+  /** Whether their last login used a second factor, or they have set one up since; exempt: an operator lets this admin do without. Default: off. */
+  second_factor?: SecondFactor;
 }
+
+export type SecondFactor = 'on' | 'off' | 'exempt';
 
 /** Who sent a request, with the role that it was authorized with. */
 interface Sender {
@@ -42,10 +46,11 @@ const toUser = (row: Record<string, unknown>): StoredUser => ({
   ...User.parse(row),
   subject: String(row.subject),
   tokens_valid_from: Number(row.tokens_valid_from ?? 0),
+  ...(row.second_factor !== undefined && { second_factor: row.second_factor as SecondFactor }),
 });
 
 /** The fields of a user that callers see. */
-export const toWire = ({ subject: _, tokens_valid_from: __, ...user }: StoredUser): User => user;
+export const toWire = ({ subject: _, tokens_valid_from: __, second_factor: ___, ...user }: StoredUser): User => user;
 
 /** 409 for an e-mail address that is in use. */
 export const emailTaken = (): Conflict =>
@@ -107,7 +112,11 @@ export const createUserStore = (table: AccountTable) => {
     /** Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the same. */
     toReplace: (user: StoredUser, before: StoredUser): Write =>
       // These fields change without a new version.
-      table.toReplace(placeOfUser(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
+      table.toReplace(placeOfUser(user.id), user, {
+        last_login_at: before.last_login_at,
+        tokens_valid_from: before.tokens_valid_from,
+        ...(before.second_factor && { second_factor: before.second_factor }),
+      }),
 
     /** Deletes a user. The address stays claimed until the identity provider has deleted the user too. */
     toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
@@ -130,6 +139,15 @@ export const createUserStore = (table: AccountTable) => {
 
     /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
     endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
+
+    /** Records whether a user has a second factor. That an admin is exempt stays, until an operator says otherwise. */
+    noteSecondFactor: async ({ id, second_factor: before = 'off' }: StoredUser, isOn: boolean): Promise<void> => {
+      const after: SecondFactor = isOn ? 'on' : 'off';
+      if (before !== 'exempt' && before !== after) await table.set(placeOfUser(id), 'second_factor', after);
+    },
+
+    /** Lets an admin do without a second factor. */
+    exemptFromSecondFactor: (id: string): Promise<void> => table.set(placeOfUser(id), 'second_factor', 'exempt' satisfies SecondFactor),
 
     /** Records a login. The write is unconditional, so concurrent changes cannot make it fail. */
     noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'last_login_at', seconds),

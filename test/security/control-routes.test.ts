@@ -40,6 +40,8 @@ let support: SignedIn;
 let otherOwner: SignedIn;
 let suspended: SignedIn;
 let disabled: SignedIn;
+/** An admin who has not set up a second factor. */
+let newAdmin: SignedIn;
 let admin: SignedIn;
 
 beforeAll(async () => {
@@ -65,6 +67,8 @@ beforeAll(async () => {
   const { id: suspendedId } = await control.createOrganization('Late');
   suspended = await control.createUser({ role: 'owner', organization: suspendedId });
   await control.done('POST', `/v1/organizations/${suspendedId}/suspend`, { token: admin.token, body: { reason: 'test' } });
+  newAdmin = await control.createUser({ role: 'support' });
+  await control.done('PATCH', `/v1/users/${newAdmin.id}`, { token: admin.token, body: { role: 'admin' } });
   disabled = await control.createUser({ role: 'owner', organization });
   await control.done('PATCH', `/v1/users/${disabled.id}`, { token: admin.token, body: { status: 'disabled' } });
 });
@@ -167,6 +171,23 @@ describe.each(named(restricted.filter(({ access }) => access !== 'support')))('%
         },
       ]);
     }
+  });
+});
+
+/** What an admin needs to set up a second factor. */
+const OPEN_WITHOUT_SECOND_FACTOR = ['POST /v1/auth/password', 'POST /v1/auth/totp', 'POST /v1/auth/totp/verify', 'GET /v1/me'];
+
+test('an admin without a second factor can only set one up', () => {
+  expect(restricted.filter(({ isOpenWithoutSecondFactor }) => isOpenWithoutSecondFactor).map(nameOf)).toEqual(OPEN_WITHOUT_SECOND_FACTOR);
+});
+
+describe.each(named(restricted))('%s by an admin without a second factor', (_, route) => {
+  const isOpen = OPEN_WITHOUT_SECOND_FACTOR.includes(nameOf(route));
+
+  test(isOpen ? 'is allowed' : 'returns 403 second_factor_required', async () => {
+    const { status, body } = await send(route, newAdmin.token);
+    if (isOpen) expect(status).not.toBe(403);
+    else expect([status, body.error.code]).toEqual([403, 'second_factor_required']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../shared/hosts/operation.ts';
 import type { TestRun } from './local-run.ts';
+import { totpOf } from './totp.ts';
 
 /** A response of the control plane. */
 export interface Answer {
@@ -57,6 +58,13 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     return { id: session.user.id, email, password, token: session.access_token, refreshToken: session.refresh_token };
   };
 
+  /** Sets up an authenticator app. @returns its secret */
+  const setUpSecondFactor = async ({ token, password }: Pick<SignedIn, 'token' | 'password'>): Promise<string> => {
+    const { secret } = await done('POST', '/v1/auth/totp', { token, body: { current_password: password } });
+    await done('POST', '/v1/auth/totp/verify', { token, body: { code: totpOf(secret) } });
+    return secret;
+  };
+
   let admin: Promise<SignedIn> | undefined;
   const asAdmin = (): Promise<SignedIn> => {
     admin ??= logIn(admin_email, admin_password);
@@ -67,10 +75,11 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     call,
     done,
     logIn,
+    setUpSecondFactor,
     asAdmin,
     createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
-    /** Creates a user, chooses a password for them and logs them in. */
+    /** Creates a user, chooses a password for them and logs them in. An admin has a second factor. */
     createUser: async (fields: { role: Role; organization?: string }): Promise<SignedIn> => {
       // Suites share runs, so a number would not be new.
       const email = `person-${randomUUID()}@example.com`;
@@ -78,7 +87,9 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
       await done('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
       const { session } = await done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
       const answer = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: PASSWORD } });
-      return { id: answer.user.id, email, password: PASSWORD, token: answer.access_token, refreshToken: answer.refresh_token };
+      const user = { id: answer.user.id, email, password: PASSWORD, token: answer.access_token, refreshToken: answer.refresh_token };
+      if (fields.role === 'admin') await setUpSecondFactor(user);
+      return user;
     },
   };
 };

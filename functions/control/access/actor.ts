@@ -4,6 +4,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
@@ -17,6 +18,8 @@ export interface Actor {
   organization: string | null;
   /** The most active API keys that they can have as a member. */
   maxApiKeys: number;
+  /** An admin who must set up a second factor before anything else. */
+  lacksSecondFactor?: true;
   origin: Origin;
 }
 
@@ -33,6 +36,16 @@ export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {
       message: `This request requires the role '${least}', but your role is '${actor.role}'. Ask an ${least} to do it.`,
     });
 };
+
+/** 403 for an admin who has not set up a second factor, or whose session is from before that. */
+export class SecondFactorRequired extends Forbidden {
+  constructor() {
+    super({
+      code: 'second_factor_required',
+      message: `Admins need a second factor. Set one up with POST ${AUTH_PATHS.totp} and POST ${AUTH_PATHS.verifyTotp}, or log in again if you have one.`,
+    });
+  }
+}
 
 /**
  * Returns the organization that a request is about: the actor's own or, for admins, the one in the request.

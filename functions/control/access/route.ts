@@ -7,7 +7,7 @@ import { expectedVersions, versionTag } from '../../../shared/http/precondition.
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Caller, callerOf } from '../../../shared/identity/request-origin.ts';
-import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
+import { type Actor, type OrganizationStatuses, requireActive, requireRole, SecondFactorRequired } from './actor.ts';
 import { type CallLimitName, limitsOf } from './call-limits.ts';
 import type { CallCounter } from './count-call.ts';
 import { queryParametersOf } from './query-parameters.ts';
@@ -68,13 +68,17 @@ export interface Route<Deps = never, User extends SignedIn = never> extends Cont
   handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-/** Authenticates, authorizes and counts a request. @throws 401, then 403 for the role, then 429, then 403 for a suspended organization */
+/**
+ * Authenticates, authorizes and counts a request.
+ * @throws 401, then 403 for the role, for a missing second factor, then 429, then 403 for a suspended organization
+ */
 const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   event.sender = { user: actor.userId, org_id: actor.organization };
   requireRole(actor, facts.access);
+  if (actor.lacksSecondFactor && !facts.isOpenWithoutSecondFactor) throw new SecondFactorRequired();
   await deps.calls.countCall(limitsOf(facts), { actor, resource: event.pathParameters?.id }, actor.origin.nowMs);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
     await requireActive(deps.organizations, actor.organization);

@@ -30,6 +30,8 @@ export const authenticate = async (
   const { issuer, subject, issuedAtMs } = await tokens.verify(accessToken);
   const user = await users.get(userIdOf(issuer, subject));
   if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * MS) throw wrongToken();
-  const { id: userId, email, role, organization, max_api_keys: maxApiKeys } = user;
-  return { actor: { userId, email, role, organization, maxApiKeys, origin: originOf(callerOf(event), user) }, user, accessToken };
+  const { id: userId, email, role, organization, max_api_keys: maxApiKeys, second_factor: secondFactor = 'off' } = user;
+  const actor = { userId, email, role, organization, maxApiKeys, origin: originOf(callerOf(event), user) };
+  const lacksSecondFactor = role === 'admin' && secondFactor === 'off';
+  return { actor: { ...actor, ...(lacksSecondFactor && { lacksSecondFactor }) }, user, accessToken };
 };

@@ -57,6 +57,7 @@ export const sessionRoutes = [
       summary: 'Change your password',
       description: 'Ends all your sessions, including this one. Log in again with the new password.',
       access: 'support',
+      isOpenWithoutSecondFactor: true,
       isOpenToSuspended: true,
       body: {
         name: 'PasswordChange',
@@ -77,6 +78,7 @@ export const sessionRoutes = [
       summary: 'Get a secret for an authenticator app',
       description: `The second factor stays off, or with the earlier app, until you send a code from the new app to POST ${AUTH_PATHS.verifyTotp}.`,
       access: 'support',
+      isOpenWithoutSecondFactor: true,
       isOpenToSuspended: true,
       body: { name: 'IdentityProof', schema: IdentityProof, example: { current_password: password } },
       reply: { status: 200, description: 'The secret. It is shown only once.', json: { name: 'TotpSecret', schema: TotpSecret } },
@@ -91,12 +93,13 @@ export const sessionRoutes = [
       operationId: 'verifyTotp',
       summary: 'Switch on your second factor',
       access: 'support',
+      isOpenWithoutSecondFactor: true,
       isOpenToSuspended: true,
       body: { name: 'TotpCode', schema: TotpCode, example: { code: '123456' } },
       reply: done,
       errors: [400, 429, 503],
     },
-    ({ deps, actor, accessToken, body }) => finishTotp(deps, actor, accessToken, body.code),
+    ({ deps, actor, user, accessToken, body }) => finishTotp(deps, { actor, user, accessToken }, body.code),
   ),
   route(
     {
@@ -111,7 +114,7 @@ export const sessionRoutes = [
       reply: done,
       errors: [400, 429, 503],
     },
-    ({ deps, actor, caller, user, body }) => stopTotp(deps, { actor, caller, proof: body }, user.subject),
+    ({ deps, actor, caller, user, body }) => stopTotp(deps, { actor, caller, proof: body }, user),
   ),
   route(
     {
@@ -120,6 +123,7 @@ export const sessionRoutes = [
       operationId: 'retrieveMe',
       summary: 'Retrieve your own user',
       access: 'support',
+      isOpenWithoutSecondFactor: true,
       reply: { status: 200, description: 'Your user.', json: { name: 'User', schema: User } },
       errors: [503],
     },

@@ -2,7 +2,9 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
 import { recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { Actor } from '../access/actor.ts';
+import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import type { IdentityProof, TotpSecret } from './session.ts';
 
@@ -49,14 +51,16 @@ export const startTotp = async (deps: SessionDependencies, holder: Holder, acces
 };
 
 /** Switches the second factor on. @throws 400, 429 */
-export const finishTotp = async (deps: SessionDependencies, actor: Actor, accessToken: string, code: string): Promise<void> => {
+export const finishTotp = async (deps: SessionDependencies, { actor, user, accessToken }: SignedInUser, code: string): Promise<void> => {
   await checkIdentity(deps, actor, { kind: 'totp', run: () => deps.userPool.finishTotp({ accessToken, code }), error: wrongCode() });
+  await deps.users.noteSecondFactor(user, true);
   await recordAction(deps, actor.origin, accountOf(actor), 'user.totp_enabled');
 };
 
 /** Switches the second factor off. @throws 400 for a wrong password or code, 429 */
-export const stopTotp = async (deps: SessionDependencies, holder: Holder, subject: string): Promise<void> => {
+export const stopTotp = async (deps: SessionDependencies, holder: Holder, user: StoredUser): Promise<void> => {
   await checkFactors(deps, holder);
-  await deps.userPool.stopTotp(subject);
+  await deps.userPool.stopTotp(user.subject);
+  await deps.users.noteSecondFactor(user, false);
   await recordAction(deps, holder.actor.origin, accountOf(holder.actor), 'user.totp_disabled');
 };

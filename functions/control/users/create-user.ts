@@ -3,7 +3,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
-import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
+import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type OrganizationStatuses, type Role, requireActive } from '../access/actor.ts';
 
@@ -21,6 +21,8 @@ interface UserFields {
   role: Role;
   organization: string | null;
   temporary_password?: string | undefined;
+  /** Only operators set it. */
+  second_factor?: SecondFactor;
 }
 
 const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temporary_password'>, nowMs: number): StoredUser => {

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { totpOf } from '../../support/totp.ts';
+
+const TEMPORARY = 'Temporary-Password-1';
+const PASSWORD = 'A-Password-of-my-own-2';
+
+let run: TestRun;
+let control: Control;
+let admin: SignedIn;
+beforeAll(async () => {
+  run = await shareTestRun();
+  control = controlOf(run);
+  admin = await control.asAdmin();
+});
+afterAll(async () => {
+  await run.close();
+});
+
+/** Invites an admin, who has chosen a password. @returns the access token of the session */
+const newAdmin = async (email: string): Promise<string> => {
+  await control.done('POST', '/v1/users', { token: admin.token, body: { email, role: 'admin', temporary_password: TEMPORARY } });
+  const { session } = await control.done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
+  const answer = { email, session, new_password: PASSWORD };
+  return (await control.done('POST', '/v1/auth/challenge', { body: answer })).access_token;
+};
+
+const statusOf = async (path: string, token: string): Promise<[number, string | undefined]> => {
+  const { status, body } = await control.call('GET', path, { token });
+  return [status, body.error?.code];
+};
+
+const REFUSED = [403, 'second_factor_required'];
+const ALLOWED = [200, undefined];
+const OPEN = '/v1/me';
+const CLOSED = '/v1/organizations';
+
+test('an admin can do nothing but set up a second factor until they have one, and everything afterwards', async () => {
+  const token = await newAdmin('new-admin@example.com');
+  expect(await statusOf(OPEN, token)).toEqual(ALLOWED);
+  expect(await statusOf(CLOSED, token)).toEqual(REFUSED);
+  const secret = await control.setUpSecondFactor({ token, password: PASSWORD });
+  expect(await statusOf(CLOSED, token)).toEqual(ALLOWED);
+  const { session } = await control.done('POST', '/v1/auth/login', { body: { email: 'new-admin@example.com', password: PASSWORD } });
+  const answer = { email: 'new-admin@example.com', session, code: totpOf(secret) };
+  const { access_token: later } = await control.done('POST', '/v1/auth/challenge', { body: answer });
+  expect(await statusOf(CLOSED, later)).toEqual(ALLOWED);
+});
+
+test('an admin who switches the second factor off must set up another one', async () => {
+  const token = await newAdmin('changing-admin@example.com');
+  const secret = await control.setUpSecondFactor({ token, password: PASSWORD });
+  await control.done('POST', '/v1/auth/totp/disable', { token, body: { current_password: PASSWORD, code: totpOf(secret) } });
+  expect(await statusOf(CLOSED, token)).toEqual(REFUSED);
+});
+
+test('an admin whose second factor was switched off elsewhere is refused after the next login', async () => {
+  const email = 'reset-admin@example.com';
+  const token = await newAdmin(email);
+  await control.setUpSecondFactor({ token, password: PASSWORD });
+  const { id } = await control.done('GET', '/v1/me', { token });
+  await control.done('POST', `/v1/users/${id}/totp-reset`, { token: admin.token });
+  const { token: later } = await control.logIn(email, PASSWORD);
+  expect(await statusOf(OPEN, later)).toEqual(ALLOWED);
+  expect(await statusOf(CLOSED, later)).toEqual(REFUSED);
+});
