@@ -65,7 +65,11 @@ const loadCapacity = async ({ database, createInvokeLater }: RequestClients, mod
 
 const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
   const { payloadLogOver } = await import('./payload-log/over-database.ts');
-  return payloadLogOver(database, environmentVariable('OBSERVABILITY_TABLE'), environmentVariable('PAYLOADS_BUCKET'));
+  return payloadLogOver(database, {
+    table: environmentVariable('OBSERVABILITY_TABLE'),
+    bucket: environmentVariable('PAYLOADS_BUCKET'),
+    queueUrl: environmentVariable('PAYLOADS_QUEUE'),
+  });
 };
 
 const createDependencies = (clients: RequestClients): Dependencies => {

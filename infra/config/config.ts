@@ -18,6 +18,7 @@ export const ReservedConcurrency = z.strictObject({
   metering: Concurrency.default(5),
   rollup: Concurrency.default(10),
   refusals: Concurrency.default(5),
+  payloads: Concurrency.default(5),
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
   'sign-in': Concurrency.default(15),

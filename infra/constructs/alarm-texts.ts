@@ -66,6 +66,14 @@ export const alarmTexts = {
     'A request was not charged unless the queue is redriven.',
   ),
   ResponsesNotKept: ticket('A delivered response could not be stored.', 'Its caller cannot continue or retrieve the response.'),
+  PayloadsLate: ticket(
+    'The content of a request has waited for its redaction for more than an hour.',
+    'It is lost after a day. The payload log of an organization lacks it until then.',
+  ),
+  PayloadsStuck: ticket(
+    'The content of a request could not be redacted in five attempts.',
+    'It is lost within two days. The log of an organization has a gap.',
+  ),
   PayloadsNotLogged: ticket('The content of a request could not be written to the payload log.', 'The log of an organization has a gap.'),
   RequestsOvercounted: ticket(
     'A runtime reported more tokens than the request can have used.',

@@ -37,17 +37,17 @@ const expiryRules = ({ tag, days }: NonNullable<BucketProps['expiry']>): Lifecyc
   ...days.map((count) => ({ tagFilters: { [tag]: String(count) }, expiration: Duration.days(count) })),
 ];
 
+type ObjectAction = 's3:GetObject' | 's3:PutObject' | 's3:PutObjectTagging' | 's3:DeleteObject';
+
 /** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, locked ones for as long as they exist, and those of a bucket where objects expire not at all. */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
-  readonly #isTagged: boolean;
 
   constructor(scope: Construct, id: string, { variable, lock, expiry, temporary, takesForms = false }: BucketProps) {
     const isVersioned = !expiry && !temporary;
     super(scope, id);
     this.#variable = variable;
-    this.#isTagged = expiry !== undefined;
     this.bucket = new CdkBucket(this, 'Bucket', {
       encryption: BucketEncryption.S3_MANAGED,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -83,8 +83,7 @@ export class Bucket extends Construct {
 
   /** Lets a function of another stack store objects, and gives it the bucket's name. */
   grantAdd(grantee: NodeFunction): void {
-    const actions = ['s3:PutObject', ...(this.#isTagged ? ['s3:PutObjectTagging'] : [])];
-    this.#grant(grantee, actions, 'The function stores objects under keys that are not known before.');
+    this.#grant(grantee, ['s3:PutObject'], 'The function stores objects under keys that are not known before.');
   }
 
   /** Lets a function of another stack read every object, and store objects in one or several parts, and gives it the bucket's name. */
@@ -96,8 +95,8 @@ export class Bucket extends Construct {
     );
   }
 
-  /** Lets a function of another stack read, store or delete objects under a prefix, and gives it the bucket's name. @param prefix such as `kept/` */
-  grantUnder(grantee: NodeFunction, prefix: string, ...actions: readonly ('s3:GetObject' | 's3:PutObject' | 's3:DeleteObject')[]): void {
+  /** Lets a function of another stack read, store, tag or delete objects under a prefix, and gives it the bucket's name. @param prefix such as `kept/` */
+  grantUnder(grantee: NodeFunction, prefix: string, ...actions: readonly ObjectAction[]): void {
     grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [`${this.#exportedArn()}/${prefix}*`] }));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
     acknowledgeWildcards(grantee.role, [`${this.#exportName()}/${prefix}*`], 'Files are created while the service runs.');

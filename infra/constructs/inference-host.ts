@@ -6,11 +6,11 @@ import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import { heldRequestsOf } from '../config/shares.ts';
-import type { Bucket } from './bucket.ts';
 import { Canary } from './canary.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
 import { NodeFunction } from './node-function.ts';
+import type { PayloadRedaction } from './payload-redaction.ts';
 import { RestHost } from './rest-host.ts';
 import type { Settlements } from './settlements.ts';
 import type { Table } from './table.ts';
@@ -27,9 +27,10 @@ const NAMES = {
 
 interface InferenceHostProps {
   config: Config;
-  data: { keys: Table; models: Table; usage: Table; responses: Table; deployments: Table; observability: Table; payloads: Bucket };
+  data: { keys: Table; models: Table; usage: Table; responses: Table; deployments: Table; observability: Table };
   /** Shared by all hosts. */
   settlements: Settlements;
+  payloadRedaction: PayloadRedaction;
   tokenizer: NodeFunction;
   /** The function that wakes deployments. */
   deployments: NodeFunction;
@@ -64,7 +65,7 @@ export class InferenceHost extends RestHost {
 }
 
 const createInference = (scope: Construct, props: InferenceHostProps): NodeFunction => {
-  const { config, data, settlements, tokenizer, deployments, keyScope } = props;
+  const { config, data, settlements, payloadRedaction, tokenizer, deployments, keyScope } = props;
   const inference = new NodeFunction(scope, 'Inference', {
     config,
     name: 'inference',
@@ -78,9 +79,9 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   data.models.grant(inference, 'Query');
   data.usage.grant(inference, 'PutItem', 'GetItem');
   data.responses.grant(inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
-  // The payload log: whether and how content is logged, and where.
-  data.observability.grant(inference, 'BatchGetItem');
-  data.payloads.grantAdd(inference);
+  // The payload log: whether and how content is logged, how many payloads of an organization wait, and where they go.
+  data.observability.grant(inference, 'BatchGetItem', 'UpdateItem');
+  payloadRedaction.grantSend(inference);
   grantInvokeEndpoints(inference, config);
   grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
   settlements.grantSend(inference);

@@ -47,6 +47,7 @@ interface NodeFunctionProps {
     | 'metering'
     | 'rollup'
     | 'refusals'
+    | 'payloads'
     | 'tokenizer'
     | 'control'
     | 'sign-in'

@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
@@ -75,7 +76,7 @@ export class ControlStack extends Stack {
     // A form and a presigned download have the permissions of the function that signs them.
     for (const prefix of [PENDING_FILES, KEPT_FILES]) data.ticketFiles.grantUnder(this.function, prefix, 's3:GetObject', 's3:PutObject');
     this.function.addEnvironment('SUPPORT_PROMISE', JSON.stringify(config.support.promise));
-    data.payloads.grantRead(this.function);
+    data.payloads.grantUnder(this.function, prefixes.organization, 's3:GetObject');
     // A presigned download has the permissions of the function that signs it.
     data.billingFiles.grantRead(this.function);
     billing.tasks.grantSend(this.function);

@@ -4,6 +4,7 @@ import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { RETENTION_TAG } from '../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../shared/payload-log/settings.ts';
+import { UNREDACTED } from '../../shared/payload-log/waiting-payloads.ts';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
@@ -149,6 +150,7 @@ export class DataStack extends Stack {
     this.payloads = new Bucket(this, 'Payloads', {
       variable: 'PAYLOADS_BUCKET',
       expiry: { tag: RETENTION_TAG, days: RETENTION_DAYS },
+      temporary: { prefix: UNREDACTED, days: 1 },
     });
     this.ticketFiles = new Bucket(this, 'TicketFiles', {
       variable: 'TICKET_FILES_BUCKET',

@@ -23,6 +23,7 @@ export class OndemandStack extends Stack {
       config,
       data,
       settlements: serverless.settlements,
+      payloadRedaction: serverless.payloadRedaction,
       tokenizer: serverless.tokenizer,
       deployments: deployments.function,
       keyScope: 'on_demand',

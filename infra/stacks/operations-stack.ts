@@ -50,6 +50,8 @@ const LOGINS_REFUSED = 100;
 const ROLLUPS_LATE = Duration.minutes(15);
 /** Longer than the longest wait before a rejected call is made again, so that the alarm doesn't end in between. */
 const REJECTED_AGAIN = Duration.minutes(20);
+/** A payload that fails is given up after half an hour. */
+const PAYLOADS_LATE = Duration.hours(1);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -111,17 +113,29 @@ export class OperationsStack extends Stack {
         resourceArn: '*',
       },
     });
-    const { rollups, refusals } = serverless;
+    const { rollups, refusals, payloadRedaction } = serverless;
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
-    const others = [serverless.metering, rollups.function, refusals.function, serverless.tokenizer, deployments.function];
+    const others = [
+      serverless.metering,
+      rollups.function,
+      refusals.function,
+      payloadRedaction.function,
+      serverless.tokenizer,
+      deployments.function,
+    ];
     if (telemetry) others.push(telemetry.function);
     if (control.auditCopies) others.push(control.auditCopies.function);
     const alarms = new Alarms(this, { topics, namespace: config.name, runbookUrl });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
     const notKept = alarms.count('ResponseNotKept', says('response_not_kept'), ...inference);
-    const notLogged = alarms.count('PayloadLogFailed', says('payload_log_failed'), ...inference);
+    const notLogged = alarms.count(
+      'PayloadLogFailed',
+      FilterPattern.any(says('payload_log_failed'), says('queued_payload_gone')),
+      ...inference,
+      payloadRedaction.function,
+    );
     const unhandled = alarms.count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function, control.signIn);
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {
@@ -181,6 +195,9 @@ export class OperationsStack extends Stack {
     alarms.above('SettlementsFailed', unsettled, 0);
     alarms.above('ResponsesNotKept', notKept, 0);
     alarms.above('PayloadsNotLogged', notLogged, 0);
+    const oldestPayload = payloadRedaction.queue.metricApproximateAgeOfOldestMessage({ statistic: 'max', period: PERIOD });
+    alarms.above('PayloadsLate', oldestPayload, PAYLOADS_LATE.toSeconds());
+    alarms.above('PayloadsStuck', waiting(payloadRedaction.failures), 0);
     alarms.above('RequestsOvercounted', overcounted, 0);
     alarms.above('ChargesCapped', capped, 0);
     alarms.above('RequestsFailedByUs', unhandled, 0);

@@ -4,6 +4,7 @@ import { EPOCH_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config/config.ts';
 import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
+import { PayloadRedaction } from '../constructs/payload-redaction.ts';
 import { Refusals } from '../constructs/refusals.ts';
 import { Rollups } from '../constructs/rollups.ts';
 import { runEvery } from '../constructs/schedule.ts';
@@ -25,11 +26,12 @@ interface ServerlessStackProps {
   billing: BillingStack;
 }
 
-/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep, rollups and the count of refused requests. */
+/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, redaction of payloads, sweep, rollups and the count of refused requests. */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
   readonly settlements: Settlements;
+  readonly payloadRedaction: PayloadRedaction;
   readonly rollups: Rollups;
   readonly refusals: Refusals;
   readonly tokenizer: NodeFunction;
@@ -46,10 +48,13 @@ export class ServerlessStack extends Stack {
     data.tokenizers.grantRead(this.tokenizer);
 
     this.settlements = new Settlements(this, 'Settlements');
+    const { usage, deployments: rows, observability, payloads } = data;
+    this.payloadRedaction = new PayloadRedaction(this, 'PayloadRedaction', { config, observability, payloads });
     this.host = new InferenceHost(this, 'Host', {
       config,
       data,
       settlements: this.settlements,
+      payloadRedaction: this.payloadRedaction,
       tokenizer: this.tokenizer,
       deployments: deployments.function,
       keyScope: 'serverless',
@@ -70,7 +75,6 @@ export class ServerlessStack extends Stack {
     this.settlements.deliverTo(this.metering);
     runEvery(this, 'SweepSchedule', this.metering, SWEEP_EVERY);
 
-    const { usage, deployments: rows, observability } = data;
     this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability });
     // The budgets and the credit of who used something are compared with the thresholds of their alerts.
     billing.tasks.grantSend(this.rollups.function);

@@ -1,9 +1,28 @@
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createPutObject } from '../../../shared/payload-log/put-object.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
+import { createSendPayload } from '../../../shared/payload-log/waiting-payloads.ts';
+import { createWaitingStore } from '../../../shared/payload-log/waiting-store.ts';
+import { createWritePayload } from '../../../shared/payload-log/write-payload.ts';
 import { createPayloadLog, type LogPayload } from './payload-log.ts';
-import { createPutObject } from './put-object.ts';
 
-/** The payload log with its settings in a table, and payloads in a bucket. */
-export const payloadLogOver = (database: Database, table: string, bucket: string): LogPayload =>
-  createPayloadLog({ settings: createPayloadLogStore(createAccountTable(database, table)), put: createPutObject(bucket) });
+interface Places {
+  /** The table `Observability`. */
+  table: string;
+  bucket: string;
+  queueUrl: string;
+}
+
+/** The payload log with its settings in a table, payloads in a bucket, and a queue of those that are redacted later. */
+export const payloadLogOver = (database: Database, { table, bucket, queueUrl }: Places): LogPayload => {
+  const put = createPutObject(bucket);
+  return createPayloadLog({
+    settings: createPayloadLogStore(createAccountTable(database, table)),
+    write: createWritePayload(put),
+    put,
+    waiting: createWaitingStore(database, table),
+    send: createSendPayload(queueUrl),
+    now: Date.now,
+  });
+};

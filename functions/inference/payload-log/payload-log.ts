@@ -1,74 +1,45 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from '../../../shared/payload-log/payload.ts';
-import type { RedactionRules } from '../../../shared/payload-log/settings.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
+import { type Exchange, writeExchange } from '../../../shared/payload-log/exchange.ts';
+import type { PutObject } from '../../../shared/payload-log/put-object.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
-import type { PutObject } from './put-object.ts';
-import { type Redacted, redactValue } from './redaction/redact-value.ts';
+import { type SendPayload, unredactedKeyOf } from '../../../shared/payload-log/waiting-payloads.ts';
+import type { WaitingStore } from '../../../shared/payload-log/waiting-store.ts';
+import type { WritePayload } from '../../../shared/payload-log/write-payload.ts';
 
-/** Of each direction, before compression. */
-const MAX_BYTES = 1_000_000;
-const MS = 1_000;
-const DAY_SECONDS = 86_400;
+/** The largest payload that is redacted in the environment of its request: characters of both directions together. It takes a few milliseconds. */
+const MAX_OWN_CHARACTERS = 64 * 1024;
+/** The marker of content that was left out because too many payloads of its organization were waiting. */
+const LIMIT = 'limit';
 
-/** A request whose reply was sent, and that reply. */
-export interface Exchange {
-  organization: string;
-  keyId: string;
-  requestId: string;
-  route: string;
-  receivedAtMs: number;
-  /** The body as it was received. */
-  request: string;
-  /** The content of a stream is the whole reply that its chunks make; null if that is not known. `isCut`: more was sent than the content has. */
-  response: { status: number; stream: boolean; isCut: boolean; content: unknown };
+/** An exchange as the pipeline has it: the content of a stream is the whole reply that its chunks make; null if that is not known. */
+export type SentExchange = Omit<Exchange, 'response'> & { response: Omit<Exchange['response'], 'content'> & { content: unknown } };
+
+/** Writes the content of a request to the payload log, or sends it to its redaction, if its owner still wants that. @throws if AWS rejects it */
+export type LogPayload = (exchange: SentExchange) => Promise<void>;
+
+interface PayloadLogDependencies {
+  settings: PayloadLogStore;
+  write: WritePayload;
+  put: PutObject;
+  waiting: WaitingStore;
+  send: SendPayload;
+  now: () => number;
 }
 
-/** Writes the content of a request to the payload log, if its owner still wants that. @throws if the settings can't be read or S3 rejects it */
-export type LogPayload = (exchange: Exchange) => Promise<void>;
-
-const compress = promisify(gzip);
-
-/** What JSON says, or the text itself. */
-const parsed = (text: unknown): unknown => {
-  if (typeof text !== 'string') return text;
+/** Leaves an exchange to the function `payloads`. @returns false if too many payloads of the organization wait */
+const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exchange: Exchange): Promise<boolean> => {
+  const { organization, requestId } = exchange;
+  const sentAtMs = now();
+  if (!(await waiting.take(organization, sentAtMs))) return false;
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    const key = unredactedKeyOf({ organization, requestId });
+    await put({ key, body: writeExchange(exchange), contentType: 'application/octet-stream' });
+    await send({ organization, requestId, sentAtMs });
+  } catch (error) {
+    await waiting.giveBack({ organization, sentAtMs });
+    throw error;
   }
-};
-
-const sumOf = (...all: readonly Redacted[]): Record<string, number> => {
-  const sum: Record<string, number> = {};
-  for (const { counts } of all) for (const [name, times] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + times;
-  return sum;
-};
-
-/** What the bucket gets: the content of both directions after redaction. */
-const payloadOf = (
-  { requestId, keyId, route, receivedAtMs, request, response }: Exchange,
-  rules: RedactionRules,
-  retentionDays: number,
-): Payload => {
-  const redactedRequest = redactValue(parsed(request), rules, MAX_BYTES);
-  const redactedResponse = redactValue(parsed(response.content), rules, MAX_BYTES);
-  const createdAt = Math.floor(receivedAtMs / MS);
-  return {
-    request_id: requestId,
-    api_key_id: keyId,
-    route,
-    created_at: createdAt,
-    expires_at: createdAt + retentionDays * DAY_SECONDS,
-    request: { content: redactedRequest.value, is_truncated: redactedRequest.isTruncated },
-    response: {
-      status: response.status,
-      stream: response.stream,
-      content: redactedResponse.value,
-      is_truncated: redactedResponse.isTruncated || response.isCut,
-    },
-    redactions: sumOf(redactedRequest, redactedResponse),
-  };
+  return true;
 };
 
 /**
@@ -76,12 +47,18 @@ const payloadOf = (
  * reached the item of the key.
  */
 export const createPayloadLog =
-  ({ settings, put }: { settings: PayloadLogStore; put: PutObject }): LogPayload =>
-  async (exchange) => {
-    const { organization, keyId, requestId } = exchange;
-    const current = await settings.ofKey(organization, keyId);
-    if (!current?.enabled) return;
-    const body = await compress(JSON.stringify(payloadOf(exchange, current, current.retention_days)));
-    const tags = { [RETENTION_TAG]: retentionTagOf(current.retention_days) };
-    await put({ key: payloadKeyOf(organization, requestId), body, contentType: 'application/gzip', tags });
+  (deps: PayloadLogDependencies): LogPayload =>
+  async ({ response, ...facts }) => {
+    const { organization, keyId, requestId } = facts;
+    const settings = await deps.settings.ofKey(organization, keyId);
+    if (!settings?.enabled) return;
+    const { content } = response;
+    const exchange = { ...facts, response: { ...response, content: typeof content === 'string' ? content : JSON.stringify(content) } };
+    if (exchange.request.length + exchange.response.content.length <= MAX_OWN_CHARACTERS) {
+      await deps.write.redacted(exchange, settings);
+      return;
+    }
+    if (await sendAway(deps, exchange)) return;
+    logInfo('payload_limited', { request_id: requestId, key_id: keyId, org_id: organization });
+    await deps.write.withoutContent(exchange, settings, LIMIT);
   };

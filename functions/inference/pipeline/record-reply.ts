@@ -5,7 +5,7 @@ import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
 import { endReply } from '../../../shared/middleware/written-replies.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Admission } from '../admission/admit.ts';
-import type { Exchange, LogPayload } from '../payload-log/payload-log.ts';
+import type { LogPayload, SentExchange } from '../payload-log/payload-log.ts';
 import { type CollectedStream, collectStream } from './collect-stream.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 import type { ReplyBody } from './reply-body.ts';
@@ -36,7 +36,7 @@ export const createRecorder = (
   let collected: CollectedStream | undefined;
 
   /** Nobody waits for the log, and nobody is told that it failed. */
-  const log = async (facts: Omit<Exchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
+  const log = async (facts: Omit<SentExchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
     try {
       const logPayload = await loadLog();
       const response = { ...facts, content: contentOf() };

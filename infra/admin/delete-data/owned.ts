@@ -3,6 +3,7 @@ import { exportPrefix } from '../../../shared/billing/export.ts';
 import { isExportOf } from '../../../shared/billing/export-store.ts';
 import { isObservedOf } from '../../../shared/observability/request-row-store.ts';
 import { payloadPrefix } from '../../../shared/payload-log/payload.ts';
+import { unredactedPrefix } from '../../../shared/payload-log/waiting-payloads.ts';
 import { isResponseOf } from '../../../shared/responses/response-store.ts';
 import { ticketFilePrefixes } from '../../../shared/tickets/ticket-files.ts';
 import type { Items } from './delete-items.ts';
@@ -12,6 +13,7 @@ import type { Deletion } from './deletion.ts';
 /** Where buckets have files of an organization. */
 export const objectsOf = ({ deps: { buckets }, organization: { id } }: Deletion): Objects[] => [
   { bucket: buckets.payloads, prefix: payloadPrefix(id) },
+  { bucket: buckets.payloads, prefix: unredactedPrefix(id) },
   ...ticketFilePrefixes(id).map((prefix) => ({ bucket: buckets.ticketFiles, prefix })),
   { bucket: buckets.billing, prefix: exportPrefix(id) },
   // Its own folder, from which its deployments load models.

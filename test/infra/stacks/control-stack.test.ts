@@ -8,7 +8,7 @@ test('the function control can do exactly this with objects: read what it shows 
   const ofBuckets = grantsOf(templateOf('control'), 'ControlRole').filter(([action]) => action.startsWith('s3:'));
   expect(ofBuckets.sort(byText)).toEqual(
     [
-      ...all('s3', ['GetObject'], ['BillingFiles/*', 'Payloads/*']),
+      ...all('s3', ['GetObject'], ['BillingFiles/*', 'Payloads/org_*']),
       ...all('s3', ['GetObject', 'PutObject'], ['TicketFiles/pending/*', 'TicketFiles/kept/*']),
     ].sort(byText),
   );

@@ -65,7 +65,7 @@ describe('the data stack', () => {
     data.hasOutput(output, { Value: { Ref: id } });
   });
 
-  test('deletes logged bodies for good, as many days after they were stored as their tag says', () => {
+  test('deletes logged bodies for good, as many days after they were stored as their tag says, and after one day those that wait for redaction', () => {
     const rules = data.findResources('AWS::S3::Bucket').Payloads?.Properties.LifecycleConfiguration.Rules;
     const expiring = rules.filter(({ ExpirationInDays }: { ExpirationInDays?: number }) => ExpirationInDays);
     expect(expiring).toEqual([
@@ -75,6 +75,7 @@ describe('the data stack', () => {
         Status: 'Enabled',
         TagFilters: [{ Key: RETENTION_TAG, Value: String(days) }],
       })),
+      { ExpirationInDays: 1, Prefix: 'unredacted/', Status: 'Enabled' },
     ]);
   });
 

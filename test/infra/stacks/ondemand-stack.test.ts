@@ -30,11 +30,13 @@ describe('the on-demand host', () => {
         .filter(isShared)
         .map(({ Action, Resource }) => [
           Action,
-          [Resource].flat().map((resource) => /(Tokenizer|SettlementsQueue|Deployments)/.exec(JSON.stringify(resource))?.[1] ?? ''),
+          [Resource]
+            .flat()
+            .map((resource) => /(Tokenizer|SettlementsQueue|PayloadsQueue|Deployments)/.exec(JSON.stringify(resource))?.[1] ?? ''),
         ]);
     const expected: [unknown, string[]][] = [
+      ['sqs:SendMessage', ['PayloadsQueue', 'SettlementsQueue']],
       ['lambda:InvokeFunction', ['Deployments', 'Tokenizer']],
-      ['sqs:SendMessage', ['SettlementsQueue']],
     ];
     for (const stack of [ondemand, serverless])
       expect(shared(stack).map(([action, resources]) => [action, resources.toSorted()])).toEqual(name === 'Inference' ? expected : []);

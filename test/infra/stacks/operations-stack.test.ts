@@ -26,7 +26,7 @@ describe('the alarms', () => {
   test.each([
     ['SettlementFailed', bothInferences],
     ['ResponseNotKept', bothInferences],
-    ['PayloadLogFailed', bothInferences],
+    ['PayloadLogFailed', [...bothInferences, 'sluice-serverless:.*RefPayloadRedactionFunctionLogs']],
     ['RequestsRefused', bothInferences],
     ['RequestOvercounted', bothInferences],
     ['ChargeCapped', bothInferences],
@@ -142,13 +142,31 @@ describe('the alarms', () => {
 
   test('PayloadsNotLogged goes off for the first payload that is lost', () => {
     operations.hasResourceProperties('AWS::Logs::MetricFilter', {
-      FilterPattern: '{ $.message = "payload_log_failed" }',
+      FilterPattern: '{ ($.message = "payload_log_failed") || ($.message = "queued_payload_gone") }',
       MetricTransformations: [Match.objectLike({ MetricName: 'PayloadLogFailed', MetricValue: '1' })],
     });
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: 'sluice-operations-PayloadsNotLogged',
       MetricName: 'PayloadLogFailed',
       Statistic: 'Sum',
+      Threshold: 0,
+    });
+  });
+
+  test('PayloadsLate goes off when content has waited for its redaction for an hour, long before it is deleted', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmName: 'sluice-operations-PayloadsLate',
+      MetricName: 'ApproximateAgeOfOldestMessage',
+      Dimensions: [{ Name: 'QueueName', Value: source('sluice-serverless:.*PayloadRedactionPayloadsQueue') }],
+      Threshold: 3_600,
+    });
+  });
+
+  test('PayloadsStuck goes off for the first content that was given up', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmName: 'sluice-operations-PayloadsStuck',
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Dimensions: [{ Name: 'QueueName', Value: source('sluice-serverless:.*PayloadRedactionPayloadsFailures') }],
       Threshold: 0,
     });
   });

@@ -46,7 +46,7 @@ beforeAll(async () => {
 describe('the queues of functions', () => {
   test('take more than 300 messages a second, if they keep the order of groups', () => {
     const ordered = deliveries.filter(({ queue }) => queue.FifoQueue === true);
-    expect(ordered.map(({ functionName }) => functionName).sort()).toEqual(['billing', 'billing', 'deployments', 'metering']);
+    expect(ordered.map(({ functionName }) => functionName).sort()).toEqual(['billing', 'billing', 'deployments', 'metering', 'payloads']);
     for (const { queue } of ordered)
       expect(queue).toMatchObject({ DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' });
   });

@@ -14,7 +14,7 @@ describe('the serverless host', () => {
       'POST /v1/completions',
       'POST /v1/responses',
     ]);
-    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'refusals', 'rollup', 'tokenizer']);
+    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'payloads', 'refusals', 'rollup', 'tokenizer']);
   });
 
   test('gives each function only the permissions that it needs', () => {
@@ -28,9 +28,10 @@ describe('the serverless host', () => {
     expect(actions('Inference')).toEqual(
       [
         ...dynamo('BatchGetItem', 'DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'PutItem', 'Query'),
-        ...dynamo('BatchGetItem', 'GetItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'),
+        ...dynamo('BatchGetItem', 'GetItem', 'UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'),
         ...own,
         'lambda:InvokeFunction',
+        's3:PutObject',
         's3:PutObject',
         's3:PutObjectTagging',
         'sagemaker:InvokeEndpoint',

@@ -1,9 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { SQSRecord } from 'aws-lambda';
 import { payloadLogOver } from '../../../../functions/inference/payload-log/over-database.ts';
 import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
+import { redactWaiting } from '../../../../functions/payloads/redact-waiting.ts';
+import { createUnredactedObjects } from '../../../../functions/payloads/unredacted-objects.ts';
 import { createMemoryStore, type ObjectStore } from '../../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
+import { createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
+import type { LocalQueue } from '../../../../infra/local/sqs/local-queue.ts';
+import { type SqsEmulator, startSqs } from '../../../../infra/local/sqs/server.ts';
 import { payloadLogConfiguration } from '../../../../shared/admission/key-item.ts';
 import {
   createLimiterConfigurationStore,
@@ -12,16 +18,22 @@ import {
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Payload } from '../../../../shared/payload-log/payload.ts';
+import { createPutObject } from '../../../../shared/payload-log/put-object.ts';
 import { PATTERNS, type PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore, type PayloadLogStore, type SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
+import { createWaitingStore } from '../../../../shared/payload-log/waiting-store.ts';
+import { createWritePayload } from '../../../../shared/payload-log/write-payload.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { newId } from '../../../support/new-id.ts';
 import { answers, END, noPayloadLog, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 const BUCKET = 'payloads';
+const QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/000000000000/payloads.fifo';
 let pipeline: TestPipeline;
 let emulator: S3Emulator;
 let objects: ObjectStore;
+let queue: LocalQueue;
+let sqs: SqsEmulator;
 let settings: PayloadLogStore;
 let limiters: LimiterConfigurationStore;
 let organization: string;
@@ -30,8 +42,11 @@ let lines: string[];
 beforeAll(async () => {
   objects = createMemoryStore();
   emulator = await startS3(new Set([BUCKET]), objects);
+  queue = createFifoQueue(Date.now);
+  sqs = await startSqs(new Map([[QUEUE_URL, queue]]));
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_S3: emulator.url,
+    AWS_ENDPOINT_URL_SQS: sqs.url,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'AKID',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -44,6 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline.close();
   await emulator.close();
+  await sqs.close();
 });
 beforeEach(() => {
   organization = newId('organization');
@@ -51,6 +67,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
 });
 afterEach(() => {
+  for (const message of queue.receive(1_000)) queue.remove(message);
   jest.restoreAllMocks();
 });
 
@@ -70,7 +87,23 @@ const save = (owner: SettingsOwner, fields: Partial<typeof ON> = {}, before?: nu
 
 const realLog = async () => {
   const { database, tables } = pipeline.database;
-  return payloadLogOver(database, tables.Observability as string, BUCKET);
+  return payloadLogOver(database, { table: tables.Observability as string, bucket: BUCKET, queueUrl: QUEUE_URL });
+};
+
+/** Redacts what waits, as the function `payloads` does. */
+const redactQueued = async (): Promise<void> => {
+  const { database, tables } = pipeline.database;
+  const table = tables.Observability as string;
+  const { handle } = redactWaiting({
+    settings,
+    objects: createUnredactedObjects(BUCKET),
+    waiting: createWaitingStore(database, table),
+    write: createWritePayload(createPutObject(BUCKET)),
+  });
+  for (const message of queue.receive(1_000)) {
+    await handle({ body: message.body } as SQSRecord, () => true);
+    queue.remove(message);
+  }
 };
 
 /** A key of the organization, whose settings for the log are on unless the test says otherwise. */
@@ -82,6 +115,7 @@ const setUp = async (invoke: Invoke = answers, change: Partial<Dependencies> = {
 };
 
 const logged = async (): Promise<Payload[]> => {
+  await redactQueued();
   const found = (await objects.list(BUCKET)).filter(({ key }) => key.startsWith(`${organization}/`));
   const bodies = await Promise.all(found.map(({ key }) => objects.get(BUCKET, key)));
   return bodies.map((body) => JSON.parse(gunzipSync(body as Buffer).toString()));
@@ -134,6 +168,59 @@ describe('with the log on,', () => {
     const size = JSON.stringify(payload?.response.content).length;
     expect(size).toBeGreaterThan(500_000);
     expect(size).toBeLessThanOrEqual(1_000_000);
+  });
+
+  describe('content that is larger than 64 KB', () => {
+    const large = (word = 'word') => ({ messages: [{ role: 'user', content: `${`${word} `.repeat(20_000)}a@b.example` }] });
+
+    test('waits for its redaction outside of the environment of its request, and the queue has no content', async () => {
+      const { call, events } = await setUp();
+      await read(await call(large('canary')));
+      const [event] = await events();
+      const key = `unredacted/${organization}/${event?.request_id}`;
+      expect((await objects.list(BUCKET)).map((object) => object.key).filter((one) => one.includes(organization))).toEqual([key]);
+      const waiting = queue.receive(10);
+      expect(waiting).toMatchObject([{ group: organization, deduplicationId: event?.request_id }]);
+      expect(waiting[0]?.body).not.toContain('canary');
+      expect(waiting[0]?.body.length).toBeLessThan(200);
+      expect(lines.join('')).not.toContain('canary');
+    });
+
+    test('is logged after its redaction, and deleted where it waited', async () => {
+      const { call, keyId } = await setUp();
+      await read(await call(large()));
+      expect(await logged()).toMatchObject([
+        { api_key_id: keyId, request: { is_truncated: false }, response: { status: 200, stream: false }, redactions: { email: 1 } },
+      ]);
+      expect((await objects.list(BUCKET)).filter(({ key }) => key.startsWith(`unredacted/${organization}/`))).toEqual([]);
+    });
+
+    test('is left out when a hundred payloads of the organization wait, and the log says so', async () => {
+      const { call } = await setUp();
+      const { database, tables } = pipeline.database;
+      const waiting = createWaitingStore(database, tables.Observability as string);
+      for (let i = 0; i < 100; i++) expect(await waiting.take(organization, Date.now())).toBe(true);
+      await read(await call(large('canary')));
+      expect(queue.receive(10)).toEqual([]);
+      const limited = { content: '[redacted:limit]', is_truncated: true };
+      expect(await logged()).toMatchObject([{ request: limited, response: { status: 200, ...limited }, redactions: { limit: 2 } }]);
+      expect(lines.join('')).toContain('"message":"payload_limited"');
+      await read(await call({}));
+      expect(await logged()).toHaveLength(2);
+    });
+
+    test('takes no place for good if it cannot be sent, and the failure is logged', async () => {
+      const { call } = await setUp();
+      const { database, tables } = pipeline.database;
+      const waiting = createWaitingStore(database, tables.Observability as string);
+      for (let i = 0; i < 99; i++) await waiting.take(organization, Date.now());
+      await fetch(`${sqs.url}/control`, { method: 'PUT', body: '{"kind":"unavailable"}' });
+      await read(await call(large()));
+      await fetch(`${sqs.url}/control`, { method: 'DELETE' });
+      expect(lines.join('')).toContain('payload_log_failed');
+      expect(await waiting.take(organization, Date.now())).toBe(true);
+      expect(await waiting.take(organization, Date.now())).toBe(false);
+    });
   });
 
   test('logs no arguments of calls, however a stream splits and mixes them', async () => {

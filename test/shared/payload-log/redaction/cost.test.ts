@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_STEPS } from '../../../../../functions/inference/payload-log/redaction/budget.ts';
-import { findSpans } from '../../../../../functions/inference/payload-log/redaction/find-spans.ts';
-import { normalize } from '../../../../../functions/inference/payload-log/redaction/normal-text.ts';
-import { redactText } from '../../../../../functions/inference/payload-log/redaction/redact-text.ts';
-import { redactValue } from '../../../../../functions/inference/payload-log/redaction/redact-value.ts';
-import { PATTERNS, type RedactionRules } from '../../../../../shared/payload-log/settings.ts';
-import { isFull, sized } from '../../../../support/sized.ts';
+import { MAX_STEPS } from '../../../../shared/payload-log/redaction/budget.ts';
+import { findSpans } from '../../../../shared/payload-log/redaction/find-spans.ts';
+import { normalize } from '../../../../shared/payload-log/redaction/normal-text.ts';
+import { redactText } from '../../../../shared/payload-log/redaction/redact-text.ts';
+import { redactValue } from '../../../../shared/payload-log/redaction/redact-value.ts';
+import { PATTERNS, type RedactionRules } from '../../../../shared/payload-log/settings.ts';
+import { isFull, sized } from '../../../support/sized.ts';
 import { plainOf, SIZE, shapesOf } from './shapes.ts';
 
 const RULES: RedactionRules = { patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' };

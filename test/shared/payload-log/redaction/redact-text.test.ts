@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { redactText } from '../../../../../functions/inference/payload-log/redaction/redact-text.ts';
-import { newSecret } from '../../../../../shared/admission/secret.ts';
-import { PATTERNS } from '../../../../../shared/payload-log/settings.ts';
+import { newSecret } from '../../../../shared/admission/secret.ts';
+import { redactText } from '../../../../shared/payload-log/redaction/redact-text.ts';
+import { PATTERNS } from '../../../../shared/payload-log/settings.ts';
 
 const ALL = new Set(PATTERNS);
 const plenty = () => ({ left: Number.MAX_SAFE_INTEGER });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { redactValue } from '../../../../../functions/inference/payload-log/redaction/redact-value.ts';
-import { PATTERNS, type RedactionRules } from '../../../../../shared/payload-log/settings.ts';
+import { redactValue } from '../../../../shared/payload-log/redaction/redact-value.ts';
+import { PATTERNS, type RedactionRules } from '../../../../shared/payload-log/settings.ts';
 
 const RULES: RedactionRules = { patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' };
 const PLENTY = 1_000_000;

@@ -1,4 +1,4 @@
-import type { PatternName } from '../../../../shared/payload-log/settings.ts';
+import type { PatternName } from '../settings.ts';
 import type { Budget } from './budget.ts';
 import { findSpans, type Span } from './find-spans.ts';
 import { type NormalText, normalize } from './normal-text.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { createCaller } from '../../../shared/aws/caller.ts';
-import { bucketAddress } from '../../../shared/aws/endpoint.ts';
-import { environmentVariable } from '../../../shared/environment/environment-variable.ts';
+import { createCaller } from '../aws/caller.ts';
+import { bucketAddress } from '../aws/endpoint.ts';
+import { environmentVariable } from '../environment/environment-variable.ts';
 
 const CONNECT_MS = 1_000;
 /** For all attempts together. Nobody waits for an object, but the function's time ends. */
@@ -15,7 +15,7 @@ interface NewObject {
   key: string;
   body: Buffer;
   contentType: string;
-  tags: Readonly<Record<string, string>>;
+  tags?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -39,7 +39,7 @@ export const createPutObject = (bucket: string): PutObject => {
     const headers = [
       ['content-type', contentType],
       ['x-amz-content-sha256', hash('sha256', body)],
-      ['x-amz-tagging', new URLSearchParams(tags).toString()],
+      ...(tags ? [['x-amz-tagging', new URLSearchParams(tags).toString()] as const] : []),
     ] as const;
     const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
     return caller.call({ method: 'PUT', path: root + key, headers, body, signal }, MAX_ATTEMPTS, () => undefined);

@@ -1,5 +1,5 @@
-import { ANY, parseJsonPath, type Segment } from '../../../../shared/payload-log/json-path.ts';
-import type { PatternName, RedactionRules } from '../../../../shared/payload-log/settings.ts';
+import { ANY, parseJsonPath, type Segment } from '../json-path.ts';
+import type { PatternName, RedactionRules } from '../settings.ts';
 import { type Budget, MAX_STEPS, VALUE_STEPS } from './budget.ts';
 import { CUT, cutText } from './cut-text.ts';
 import { jsonBytesOf } from './json-bytes.ts';

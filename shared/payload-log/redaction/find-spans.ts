@@ -1,4 +1,4 @@
-import type { PatternName } from '../../../../shared/payload-log/settings.ts';
+import type { PatternName } from '../settings.ts';
 import { REPLACEMENT_STEPS, TEXT_STEPS } from './budget.ts';
 import { findCards } from './cards.ts';
 import { codeOf, DIGIT, isIn, LETTER } from './characters.ts';

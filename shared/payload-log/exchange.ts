@@ -1,0 +1,62 @@
+import * as z from 'zod';
+
+/** A request whose reply was sent, and that reply, before redaction. */
+export interface Exchange {
+  organization: string;
+  keyId: string;
+  requestId: string;
+  route: string;
+  receivedAtMs: number;
+  /** The body as it was received. */
+  request: string;
+  /** Content is JSON, or the text itself if it is not. `isCut`: more was sent than the content has. */
+  response: { status: number; stream: boolean; isCut: boolean; content: string };
+}
+
+/** The first line of an exchange as bytes: all but its texts. The first text has so many bytes; the second one is the rest. */
+const Head = z.object({
+  organization: z.string(),
+  key_id: z.string(),
+  request_id: z.string(),
+  route: z.string(),
+  received_at_ms: z.number(),
+  status: z.int(),
+  stream: z.boolean(),
+  is_cut: z.boolean(),
+  request_bytes: z.int().min(0),
+});
+
+const NEWLINE = 10;
+
+/** An exchange as bytes. Its texts are as they are, because to write a megabyte as JSON once more takes time that a request's environment hasn't. */
+export const writeExchange = ({ organization, keyId, requestId, route, receivedAtMs, request, response }: Exchange): Buffer => {
+  const body = Buffer.from(request);
+  const head: z.input<typeof Head> = {
+    organization,
+    key_id: keyId,
+    request_id: requestId,
+    route,
+    received_at_ms: receivedAtMs,
+    status: response.status,
+    stream: response.stream,
+    is_cut: response.isCut,
+    request_bytes: body.length,
+  };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body, Buffer.from(response.content)]);
+};
+
+/** @throws Error if the bytes are not an exchange, which is our own bug */
+export const readExchange = (bytes: Buffer): Exchange => {
+  const from = bytes.indexOf(NEWLINE) + 1;
+  const head = Head.parse(JSON.parse(bytes.toString('utf8', 0, from)));
+  const between = from + head.request_bytes;
+  return {
+    organization: head.organization,
+    keyId: head.key_id,
+    requestId: head.request_id,
+    route: head.route,
+    receivedAtMs: head.received_at_ms,
+    request: bytes.toString('utf8', from, between),
+    response: { status: head.status, stream: head.stream, isCut: head.is_cut, content: bytes.toString('utf8', between) },
+  };
+};

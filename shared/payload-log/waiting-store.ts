@@ -1,0 +1,55 @@
+import { ConditionFailed, type Database } from '../database/database.ts';
+import { MAX_WAITING, type WaitingPayload } from './waiting-payloads.ts';
+
+const HOUR_MS = 3_600_000;
+const MS = 1_000;
+/** DynamoDB deletes a count some time after this: no payload waits longer. */
+const RETENTION_MS = 48 * HOUR_MS;
+
+/** Counts the payloads of each organization that wait for redaction, by the hour in which they were sent. */
+export interface WaitingStore {
+  /** Takes a place. @returns false if the organization has none left */
+  take: (organization: string, nowMs: number) => Promise<boolean>;
+  /** Gives a place back. What a crash keeps is free with the next hour. */
+  giveBack: (payload: Pick<WaitingPayload, 'organization' | 'sentAtMs'>) => Promise<void>;
+}
+
+/** The counts in the table `Observability`. */
+export const createWaitingStore = (database: Database, table: string): WaitingStore => {
+  const keyOf = (organization: string, atMs: number) => ({
+    account: organization,
+    record: `payloads-waiting#${Math.floor(atMs / HOUR_MS)}`,
+  });
+  const names = { '#count': 'count' };
+  return {
+    take: async (organization, nowMs) => {
+      try {
+        await database.update({
+          TableName: table,
+          Key: keyOf(organization, nowMs),
+          UpdateExpression: 'SET expires_at = :expires ADD #count :one',
+          ConditionExpression: 'attribute_not_exists(#count) OR #count < :most',
+          ExpressionAttributeNames: names,
+          ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / MS), ':one': 1, ':most': MAX_WAITING },
+        });
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionFailed) return false;
+        throw error;
+      }
+    },
+    giveBack: async ({ organization, sentAtMs }) => {
+      const update = database.update({
+        TableName: table,
+        Key: keyOf(organization, sentAtMs),
+        UpdateExpression: 'ADD #count :less',
+        ConditionExpression: '#count > :none',
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: { ':less': -1, ':none': 0 },
+      });
+      await update.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    },
+  };
+};
