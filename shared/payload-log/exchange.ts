@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { EffectiveFields } from './effective-fields.ts';
 
 /** A request whose reply was sent, and that reply, before redaction. */
 export interface Exchange {
@@ -7,8 +8,9 @@ export interface Exchange {
   requestId: string;
   route: string;
   receivedAtMs: number;
-  /** The body as it was received. */
+  /** The body as it was received, and which of its fields have an effect. */
   request: string;
+  fields: EffectiveFields;
   /** Content is JSON, or the text itself if it is not. `isCut`: more was sent than the content has. */
   response: { status: number; stream: boolean; isCut: boolean; content: string };
 }
@@ -23,13 +25,14 @@ const Head = z.object({
   status: z.int(),
   stream: z.boolean(),
   is_cut: z.boolean(),
+  fields: EffectiveFields,
   request_bytes: z.int().min(0),
 });
 
 const NEWLINE = 10;
 
 /** An exchange as bytes. Its texts are as they are, because to write a megabyte as JSON once more takes time that a request's environment hasn't. */
-export const writeExchange = ({ organization, keyId, requestId, route, receivedAtMs, request, response }: Exchange): Buffer => {
+export const writeExchange = ({ organization, keyId, requestId, route, receivedAtMs, request, fields, response }: Exchange): Buffer => {
   const body = Buffer.from(request);
   const head: z.input<typeof Head> = {
     organization,
@@ -40,6 +43,7 @@ export const writeExchange = ({ organization, keyId, requestId, route, receivedA
     status: response.status,
     stream: response.stream,
     is_cut: response.isCut,
+    fields,
     request_bytes: body.length,
   };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body, Buffer.from(response.content)]);
@@ -57,6 +61,7 @@ export const readExchange = (bytes: Buffer): Exchange => {
     route: head.route,
     receivedAtMs: head.received_at_ms,
     request: bytes.toString('utf8', from, between),
+    fields: head.fields,
     response: { status: head.status, stream: head.stream, isCut: head.is_cut, content: bytes.toString('utf8', between) },
   };
 };

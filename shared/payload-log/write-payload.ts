@@ -1,11 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { keepEffective } from './effective-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from './payload.ts';
 import type { PutObject } from './put-object.ts';
 import { markerOf } from './redaction/redact-text.ts';
 import { type Redacted, redactValue } from './redaction/redact-value.ts';
-import type { PayloadLogSettings, RedactionRules } from './settings.ts';
+import type { PayloadLogSettings } from './settings.ts';
 
 /** Of each direction, before compression. */
 const MAX_BYTES = 1_000_000;
@@ -23,7 +24,6 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const redacted = (text: string, rules: RedactionRules): Redacted => redactValue(parsed(text), rules, MAX_BYTES);
 const leftOut = (name: string): Redacted => ({ value: markerOf(name), isTruncated: true, counts: { [name]: 1 } });
 
 const sumOf = (...all: readonly Redacted[]): Record<string, number> => {
@@ -68,8 +68,11 @@ export const createWritePayload = (put: PutObject): WritePayload => {
     await put({ key: payloadKeyOf(organization, requestId), body, contentType: 'application/gzip', tags });
   };
   return {
-    redacted: (exchange, settings) =>
-      write(exchange, settings, redacted(exchange.request, settings), redacted(exchange.response.content, settings)),
+    redacted: (exchange, settings) => {
+      const redacted = (value: unknown): Redacted => redactValue(value, settings, MAX_BYTES);
+      const request = redacted(keepEffective(parsed(exchange.request), exchange.fields));
+      return write(exchange, settings, request, redacted(parsed(exchange.response.content)));
+    },
     withoutContent: (exchange, settings, marker) => write(exchange, settings, leftOut(marker), leftOut(marker)),
   };
 };

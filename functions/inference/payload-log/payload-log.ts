@@ -1,18 +1,27 @@
+import type * as z from 'zod';
 import { logInfo } from '../../../shared/logging/log.ts';
+import type { EffectiveFields } from '../../../shared/payload-log/effective-fields.ts';
 import { type Exchange, writeExchange } from '../../../shared/payload-log/exchange.ts';
 import type { PutObject } from '../../../shared/payload-log/put-object.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { type SendPayload, unredactedKeyOf } from '../../../shared/payload-log/waiting-payloads.ts';
 import type { WaitingStore } from '../../../shared/payload-log/waiting-store.ts';
 import type { WritePayload } from '../../../shared/payload-log/write-payload.ts';
+import { knownFieldsOf } from './known-fields.ts';
 
 /** The largest payload that is redacted in the environment of its request: characters of both directions together. It takes a few milliseconds. */
 const MAX_OWN_CHARACTERS = 64 * 1024;
 /** The marker of content that was left out because too many payloads of its organization were waiting. */
 const LIMIT = 'limit';
 
-/** An exchange as the pipeline has it: the content of a stream is the whole reply that its chunks make; null if that is not known. */
-export type SentExchange = Omit<Exchange, 'response'> & { response: Omit<Exchange['response'], 'content'> & { content: unknown } };
+/** An exchange as the pipeline has it. */
+export interface SentExchange extends Omit<Exchange, 'fields' | 'response'> {
+  /** The schema of the body, and the names of fields that had no effect. */
+  schema: z.ZodType;
+  ignored: readonly string[];
+  /** The content of a stream is the whole reply that its chunks make; null if that is not known. */
+  response: Omit<Exchange['response'], 'content'> & { content: unknown };
+}
 
 /** Writes the content of a request to the payload log, or sends it to its redaction, if its owner still wants that. @throws if AWS rejects it */
 export type LogPayload = (exchange: SentExchange) => Promise<void>;
@@ -25,6 +34,13 @@ interface PayloadLogDependencies {
   send: SendPayload;
   now: () => number;
 }
+
+/** Fields that the schema doesn't know need no names: they are left out anyway. */
+const effectiveFields = (schema: z.ZodType, ignored: readonly string[]): EffectiveFields => {
+  const known = knownFieldsOf(schema);
+  const isKnown = (name: string): boolean => Object.hasOwn(known.fields ?? {}, name.replace(/\..*$/s, ''));
+  return { known, ignored: ignored.filter(isKnown) };
+};
 
 /** Leaves an exchange to the function `payloads`. @returns false if too many payloads of the organization wait */
 const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exchange: Exchange): Promise<boolean> => {
@@ -48,12 +64,17 @@ const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exc
  */
 export const createPayloadLog =
   (deps: PayloadLogDependencies): LogPayload =>
-  async ({ response, ...facts }) => {
+  async ({ response, schema, ignored, ...facts }) => {
     const { organization, keyId, requestId } = facts;
     const settings = await deps.settings.ofKey(organization, keyId);
     if (!settings?.enabled) return;
     const { content } = response;
-    const exchange = { ...facts, response: { ...response, content: typeof content === 'string' ? content : JSON.stringify(content) } };
+    const fields = effectiveFields(schema, ignored);
+    const exchange = {
+      ...facts,
+      fields,
+      response: { ...response, content: typeof content === 'string' ? content : JSON.stringify(content) },
+    };
     if (exchange.request.length + exchange.response.content.length <= MAX_OWN_CHARACTERS) {
       await deps.write.redacted(exchange, settings);
       return;

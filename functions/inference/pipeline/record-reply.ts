@@ -25,12 +25,14 @@ const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
 
 /**
  * Records the reply to an admitted request whose key has a payload log.
+ * @param readBody the schema of the body, and the fields that had no effect
  * @param loadLog loads the log, after the reply was sent
  */
 export const createRecorder = (
   event: ApiEvent,
   route: string,
   { organization, keyId, requestId }: Admission,
+  readBody: () => Pick<SentExchange, 'schema' | 'ignored'>,
   loadLog: () => Promise<LogPayload>,
 ): Recorder => {
   let collected: CollectedStream | undefined;
@@ -40,7 +42,8 @@ export const createRecorder = (
     try {
       const logPayload = await loadLog();
       const response = { ...facts, content: contentOf() };
-      await logPayload({ organization, keyId, requestId, route, receivedAtMs: event.receivedAtMs, request: bodyOf(event), response });
+      const { receivedAtMs } = event;
+      await logPayload({ organization, keyId, requestId, route, receivedAtMs, request: bodyOf(event), ...readBody(), response });
     } catch (error) {
       logError('payload_log_failed', error, { request_id: requestId, key_id: keyId, org_id: organization });
     }

@@ -67,6 +67,7 @@ const exchangeOf = (requestId: string, request = '{"messages":"I am a@b.example"
   route: '/v1/chat/completions',
   receivedAtMs: NOW,
   request,
+  fields: { known: {}, ignored: [] },
   response: { status: 200, stream: false, isCut: false, content: 'no JSON, and +49 30 901820' },
 });
 

@@ -143,6 +143,43 @@ describe('with the log on,', () => {
     });
   });
 
+  test('stores no field that had no effect, at any level, and keeps what the caller defines', async () => {
+    const { call } = await setUp();
+    const reply = await call({
+      junk: 'AA11 '.repeat(1_000),
+      speculation: 'ignored by the runtime',
+      tool_choice: 'auto',
+      metadata: { anything: { goes: 1 } },
+      stop: ['x'],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: 'junk' }], junk: 'deep' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'function', junk: 1, function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'x' },
+      ],
+    });
+    expect(reply.headers['x-sluice-ignored']).toBe('speculation, junk, tool_choice');
+    await read(reply);
+    const [payload] = await logged();
+    expect(payload?.request.content).toEqual({
+      model: 'm',
+      metadata: { anything: { goes: 1 } },
+      stop: ['x'],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '[redacted:tool]' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '[redacted:tool]' },
+      ],
+    });
+  });
+
   test('finds what a stream spreads over its chunks', async () => {
     const { call } = await setUp(async function* () {
       for (const part of ['Write to a', '@b', '.exam', 'ple.']) yield text(part);
