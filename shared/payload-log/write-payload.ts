@@ -54,8 +54,8 @@ const payloadOf = (
 
 /** Writes the payloads of exchanges, redacted by their owner's settings. */
 export interface WritePayload {
-  /** @throws if S3 rejects it */
-  redacted: (exchange: Exchange, settings: PayloadLogSettings) => Promise<void>;
+  /** @param maxSteps the most work of each direction's redaction. @throws if S3 rejects it */
+  redacted: (exchange: Exchange, settings: PayloadLogSettings, maxSteps?: number) => Promise<void>;
   /** The same with a marker instead of the content. */
   withoutContent: (exchange: Exchange, settings: PayloadLogSettings, marker: string) => Promise<void>;
 }
@@ -68,8 +68,8 @@ export const createWritePayload = (put: PutObject): WritePayload => {
     await put({ key: payloadKeyOf(organization, requestId), body, contentType: 'application/gzip', tags });
   };
   return {
-    redacted: (exchange, settings) => {
-      const redacted = (value: unknown): Redacted => redactValue(value, settings, MAX_BYTES);
+    redacted: (exchange, settings, maxSteps) => {
+      const redacted = (value: unknown): Redacted => redactValue(value, settings, MAX_BYTES, maxSteps);
       const request = redacted(keepEffective(parsed(exchange.request), exchange.fields));
       return write(exchange, settings, request, redacted(parsed(exchange.response.content)));
     },

@@ -15,6 +15,8 @@ const OTHER_READERS = [
   'shared/billing/organization-directory.ts',
   'shared/notifications/outbox.ts',
   'shared/observability/request-partitions.ts',
+  'shared/payload-log/exchange.ts',
+  'shared/payload-log/waiting-payloads.ts',
   'shared/usage/settlement-queue.ts',
 ];
 

@@ -9,8 +9,10 @@ import type { WaitingStore } from '../../../shared/payload-log/waiting-store.ts'
 import type { WritePayload } from '../../../shared/payload-log/write-payload.ts';
 import { knownFieldsOf } from './known-fields.ts';
 
-/** The largest payload that is redacted in the environment of its request: characters of both directions together. It takes a few milliseconds. */
+/** The largest payload that is redacted in the environment of its request: characters of both directions together. */
 const MAX_OWN_CHARACTERS = 64 * 1024;
+/** Of each direction: a few milliseconds of a CPU. Ordinary texts of that size take a third. */
+const MAX_OWN_STEPS = 500_000;
 /** The marker of content that was left out because too many payloads of its organization were waiting. */
 const LIMIT = 'limit';
 
@@ -76,7 +78,7 @@ export const createPayloadLog =
       response: { ...response, content: typeof content === 'string' ? content : JSON.stringify(content) },
     };
     if (exchange.request.length + exchange.response.content.length <= MAX_OWN_CHARACTERS) {
-      await deps.write.redacted(exchange, settings);
+      await deps.write.redacted(exchange, settings, MAX_OWN_STEPS);
       return;
     }
     if (await sendAway(deps, exchange)) return;

@@ -65,8 +65,9 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
     { event, parsedAtMs, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs },
     deps,
   );
-  const readBody = () => ({ schema: route.schema, ignored: route.ignored(request, model) });
-  const recorder = isLogged(admission, event) ? createRecorder(event, path, admission, readBody, deps.payloadLog) : undefined;
+  const recorder = isLogged(admission, event)
+    ? createRecorder(event, path, admission, () => ({ schema: route.schema, ignored: route.ignored(request, model) }), deps.payloadLog)
+    : undefined;
   return { ...parsed, event, claim, admission, mayStore, headers, inFlight, recorder };
 };
 

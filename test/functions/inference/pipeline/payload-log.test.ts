@@ -180,6 +180,14 @@ describe('with the log on,', () => {
     });
   });
 
+  test('works no more than its own budget on content that it redacts itself, whatever that is', async () => {
+    const { call } = await setUp();
+    await read(await call({ messages: [{ role: 'user', content: '::1 '.repeat(15_000) }] }));
+    expect(queue.receive(10)).toEqual([]);
+    const [payload] = await logged();
+    expect(payload?.request).toMatchObject({ content: { messages: [{ content: '[redacted:budget]' }] }, is_truncated: true });
+  });
+
   test('finds what a stream spreads over its chunks', async () => {
     const { call } = await setUp(async function* () {
       for (const part of ['Write to a', '@b', '.exam', 'ple.']) yield text(part);
