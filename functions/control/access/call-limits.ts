@@ -30,6 +30,8 @@ interface CallLimit {
   bounds: readonly Bound[];
   /** Whether the rule counts it with what it creates, so that only what is created counts. Otherwise each call counts, whatever its result. */
   isCountedByRule?: true;
+  /** Whether calls are accepted while they can't be counted, because the database takes no writes. */
+  isOpenInOutage?: true;
 }
 
 /** Every limit of calls of the control plane. docs/control-plane.md has the same numbers and docs/fairness.md the shares that follow from them. */
@@ -39,12 +41,14 @@ export const CALL_LIMITS = {
       { per: 'user', span: 'minute', max: 1_000, platformMax: 3_000, can: 'read # times', countedAtOnce: 20 },
       { per: 'organization', span: 'minute', max: 1_500, can: 'read # times', countedAtOnce: 20 },
     ],
+    isOpenInOutage: true,
   },
   searches: {
     bounds: [
       { per: 'user', span: 'minute', max: 60, platformMax: 200, can: 'search # times' },
       { per: 'organization', span: 'minute', max: 100, can: 'search # times' },
     ],
+    isOpenInOutage: true,
   },
   changes: {
     bounds: [

@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Actor } from './actor.ts';
 import { type Bound, type CallLimitName, callLimitOf, maxOf, type Span, TooManyCalls } from './call-limits.ts';
 
@@ -21,6 +22,10 @@ interface Call {
 
 /** An environment remembers so many bounds that reject calls, or of which it has counted calls that are still to come. */
 const MAX_REMEMBERED = 1_000;
+
+/** After a count that could not be written, an environment accepts so many calls, or those of so much time, before it tries again. */
+const LEFT_IN_OUTAGE = 20;
+const OUTAGE_MS = 1_000;
 
 /** What an environment knows of a bound until a time in ms. */
 interface Remembered {
@@ -74,7 +79,13 @@ export const createCallCounter = (attempts: Counts) => {
     }
     const { per, span, countedAtOnce: by = 1 } = bound;
     const max = maxOf(bound, actor);
-    const { isCounted, untilMs } = await attempts.countInSpan({ kind: `${kind}/${per}`, span, account, max, by }, nowMs);
+    const quota = { kind: `${kind}/${per}`, span, account, max, by };
+    const counted = await attempts.countInSpan(quota, nowMs).catch((error: unknown) => {
+      if (!(error instanceof DatabaseUnavailable && callLimitOf(kind).isOpenInOutage)) throw error;
+      return undefined;
+    });
+    if (!counted) return remember(id, { isReached: false, left: LEFT_IN_OUTAGE, untilMs: nowMs + OUTAGE_MS });
+    const { isCounted, untilMs } = counted;
     if (!isCounted) {
       remember(id, { isReached: true, left: 0, untilMs });
       throw new TooManyCalls(bound, actor, untilMs - nowMs);

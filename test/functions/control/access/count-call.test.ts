@@ -5,6 +5,7 @@ import { CALL_LIMITS, type CallLimitName, callLimitOf, limitsOf, textForAll } fr
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { controlRoutes } from '../../../../functions/control/routes.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
+import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
 import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -153,6 +154,14 @@ describe('calls', () => {
       accepted += 1 - (await makeCalls(member, { times: 1, limits: ['reads'], environments: [environment] })).length;
     }
     expect(accepted).toBe(1_000);
+  });
+
+  test('that read or search are accepted while the database takes no writes, and changes are not', async () => {
+    const owner = actorOf('owner', newId('organization'));
+    const environments = [createCallCounter({ countInSpan: () => Promise.reject(new DatabaseUnavailable(new Error('It is down.'))) })];
+    for (const limits of [['reads'], ['searches']] as const)
+      expect(await makeCalls(owner, { times: 50, limits, environments })).toEqual([]);
+    expect(await makeCalls(owner, { times: 1, limits: ['changes'], environments })).toMatchObject([{ status: 503 }]);
   });
 
   test('that test a webhook are counted for this webhook, and for no other organization that names it', async () => {
