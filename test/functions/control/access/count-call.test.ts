@@ -85,8 +85,8 @@ describe('calls', () => {
   test('of a user are accepted exactly as often as the limit says, by all environments together, and the error says which limit and how long', async () => {
     const member = actorOf('member', newId('organization'));
     const environments = [newEnvironment(), newEnvironment(), newEnvironment()];
-    const rejected = await makeCalls(member, { times: 320, limits: ['changes'], environments, atMs: NOON + 48_001 });
-    expect(rejected).toHaveLength(20);
+    expect(await makeCalls(member, { times: 320, limits: ['changes'], environments })).toHaveLength(20);
+    const rejected = await makeCalls(member, { times: 1, limits: ['changes'], environments: [newEnvironment()], atMs: NOON + 48_001 });
     expect(rejected[0]).toMatchObject({ status: 429, type: 'requests', code: 'rate_limit_exceeded', headers: { 'retry-after': '12' } });
     expect(toWire(rejected[0] as ApiError, 'req_1')).toMatchObject({
       error: { message: 'You can make 300 changes a minute. Try again in 12 seconds.' },
