@@ -81,7 +81,7 @@ const targetChecks = {
   now,
 };
 
-const organizations = createOrganizationStore(accounts);
+const organizations = createOrganizationStore(accounts, Number(environmentVariable('ORGANIZATION_CONCURRENCY')));
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 const catalogue = createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES });

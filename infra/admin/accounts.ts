@@ -1,11 +1,11 @@
 import type { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createApiKey } from '../../functions/control/api-keys/create-api-key.ts';
-import { type OrganizationLimits, toOrganizationLimits } from '../../functions/control/limits/limits.ts';
+import { type OrganizationLimits, toAppliedLimits } from '../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
 import { createCreditGrant, type NewCreditGrant } from '../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
-import { limitOrganization } from '../../functions/control/organizations/update-organization.ts';
+import { applyDefaultConcurrency, limitOrganization } from '../../functions/control/organizations/update-organization.ts';
 import { createUser } from '../../functions/control/users/create-user.ts';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { limitsOf } from '../../shared/admission/limiter-item.ts';
@@ -30,6 +30,8 @@ export interface AccountTables {
   auditTable: string;
   keysTable: string;
   observabilityTable: string;
+  /** Of organizations for which no admin has set another. */
+  defaultConcurrency?: number;
 }
 
 /** The audit log's origin for someone with the deployment's own credentials. */
@@ -40,12 +42,12 @@ export const operatorOrigin = (name: string, nowMs: number): Origin => ({
   nowMs,
 });
 
-const open = ({ database, accountsTable, auditTable, keysTable, observabilityTable }: AccountTables) => {
+const open = ({ database, accountsTable, auditTable, keysTable, observabilityTable, defaultConcurrency }: AccountTables) => {
   const accounts = createAccountTable(database, accountsTable);
   return {
     database,
     audit: createAuditStore(createAccountTable(database, auditTable)),
-    organizations: createOrganizationStore(accounts),
+    organizations: createOrganizationStore(accounts, defaultConcurrency),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
@@ -67,7 +69,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
     if (!ORGANIZATION_ID.test(id))
       throw new InvalidRequest({ param: '--org', message: `${id} is not an organization id. Organization ids start with org_.` });
     const [own, ...shards] = await readAllShards(stores.limiters, id);
-    const limits = own && toOrganizationLimits(limitsOf(mergeShards([own, ...shards])));
+    const limits = own && toAppliedLimits(limitsOf(mergeShards([own, ...shards])));
     await createOrganization(stores, origin, { name: id }, { id, limits });
   }
 };
@@ -102,6 +104,23 @@ export const limitByOperator = async (
   const stores = open(tables);
   await ensureOrganization(stores, origin, organization);
   await limitOrganization(stores, origin, organization, limits);
+};
+
+const MAX_PAGES = 10_000;
+const PAGE = 100;
+
+/** Gives the default concurrency to all organizations for which no admin has set another. @returns the ids of those that had another default */
+export const applyDefaults = async (tables: AccountTables, origin: Origin): Promise<string[]> => {
+  const stores = open(tables);
+  const changed: string[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { data, next } = await stores.organizations.list({ limit: PAGE, ...(after !== undefined && { after }) });
+    for (const organization of data) if (await applyDefaultConcurrency(stores, origin, organization)) changed.push(organization.id);
+    if (next === null) return changed;
+    after = next;
+  }
+  throw new Error(`There are more than ${MAX_PAGES * PAGE} organizations. Run the command again.`);
 };
 
 /** Grants credit with the control plane's own rule. */

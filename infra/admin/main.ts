@@ -30,7 +30,15 @@ import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
-import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
+import {
+  applyDefaults,
+  bootstrap,
+  createOperatorKey,
+  grantByOperator,
+  type Identity,
+  limitByOperator,
+  operatorOrigin,
+} from './accounts.ts';
 import { deleteData } from './delete-data/delete-data.ts';
 import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
@@ -63,6 +71,7 @@ const physicalName = async (
     | 'RESPONSES_TABLE'
     | 'TICKETS_TABLE'
     | 'SUPPORT_PROMISE'
+    | 'ORGANIZATION_CONCURRENCY'
     | 'TOKENIZERS_BUCKET'
     | 'BILLING_BUCKET'
     | 'PAYLOADS_BUCKET'
@@ -104,6 +113,12 @@ const accountTables = async (database: Database, stack: string) => ({
   accountsTable: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
   auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
   observabilityTable: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
+});
+
+/** For commands that create an organization, or give it its default limits. */
+const organizationTables = async (database: Database, stack: string) => ({
+  ...(await accountTables(database, stack)),
+  defaultConcurrency: Number(await physicalName('ORGANIZATION_CONCURRENCY', 'OrganizationConcurrency', stack)),
 });
 
 /** The identity stack's name is derived from the data stack's. */
@@ -259,10 +274,14 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'delete-data') {
     await deleteOrganizationData(database, operator, task);
   } else if (task.command === 'limit-organization') {
-    await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
+    await limitByOperator(await organizationTables(database, task.stack), operator, task.organization, task.limits);
     console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);
+  } else if (task.command === 'apply-default-limits') {
+    const changed = await applyDefaults(await organizationTables(database, task.stack), operator);
+    for (const id of changed) console.log(id);
+    console.log(`Changed ${changed.length} organizations.`);
   } else if (task.command === 'grant-credit') {
-    const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.organization, task.grant);
+    const grant = await grantByOperator(await organizationTables(database, task.stack), operator, task.organization, task.grant);
     console.log(`Granted $${grant.amount} to ${grant.organization} (grant ${grant.number}).`);
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
@@ -287,7 +306,7 @@ const run = async (args: string[]): Promise<void> => {
     const next = task.isExempt ? 'Log in with it and choose another.' : 'Log in with it, choose another, and set up a second factor.';
     console.log(`Created the admin ${user.email}. The temporary password is shown only once. ${next}\n${password}`);
   } else {
-    const { key_id, secret } = await createOperatorKey(await accountTables(database, task.stack), operator, task.key);
+    const { key_id, secret } = await createOperatorKey(await organizationTables(database, task.stack), operator, task.key);
     console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);
   }
 };

@@ -34,6 +34,8 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   limit-organization --org ID        Replace the limits that all keys of an organization share.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
                                      --prepaid: pay for requests from prepaid credit.
+  apply-default-limits               Give all organizations whose concurrency no admin has set the default of the deployed configuration: once
+                                     after its change. Prints the organizations that had another.
   grant-credit --org ID --dollars 100 --reason TEXT [--expires 2027-01-01]
                                      Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit. What is left
                                      of a grant expires at the beginning of the UTC day of --expires.
@@ -69,6 +71,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
                                      AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, RESPONSES_TABLE, TICKETS_TABLE, SUPPORT_PROMISE,
+                                     ORGANIZATION_CONCURRENCY,
                                      TOKENIZERS_BUCKET, BILLING_BUCKET, PAYLOADS_BUCKET, TICKET_FILES_BUCKET, WEIGHTS_BUCKET, and for the user
                                      pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
 `;
@@ -114,6 +117,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'register-tokenizer'; tokenizer: TokenizerTexts }
   | { command: 'create-key'; key: NewApiKey & { organization: string } }
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
+  | { command: 'apply-default-limits' }
   | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
   | { command: 'balance'; organization: string }
   | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
@@ -183,6 +187,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const organization = organizationOf(values);
     return { command, ...common, organization, limits: checked(OrganizationLimits, limits, 'the options') };
   }
+  if (command === 'apply-default-limits') return { command, ...common };
   if (command === 'grant-credit') {
     const grant = { amount: dollars(values, 'dollars'), reason: values.reason, ...expiryOf(values) };
     const organization = organizationOf(values);

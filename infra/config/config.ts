@@ -3,7 +3,7 @@ import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { AdoptedTables } from './adopted-tables.ts';
 import { host, inferenceHost } from './host.ts';
 import { unavailableIn } from './regions.ts';
-import { faultOfHeldRequests } from './shares.ts';
+import { faultOfConcurrency, faultOfHeldRequests } from './shares.ts';
 import { WarmThroughput } from './warm-throughput.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
@@ -14,12 +14,12 @@ const Concurrency = z.int().min(1).max(100_000);
  */
 export const ReservedConcurrency = z.strictObject({
   inference: Concurrency.default(400),
-  catalog: Concurrency.default(50),
+  catalog: Concurrency.default(30),
   metering: Concurrency.default(5),
   rollup: Concurrency.default(10),
   refusals: Concurrency.default(5),
   payloads: Concurrency.default(5),
-  tokenizer: Concurrency.default(100),
+  tokenizer: Concurrency.default(120),
   control: Concurrency.default(20),
   'sign-in': Concurrency.default(15),
   deployments: Concurrency.default(10),
@@ -99,6 +99,12 @@ export const Config = z.strictObject({
    * not; any other synthesis reserves nothing. Null: all functions share the account's executions (only 10 in new accounts).
    */
   reservedConcurrency: ReservedConcurrency.nullable().optional(),
+  /**
+   * How many requests of one organization can be in flight at the same time on both hosts together, unless an admin has given it another limit. Default: a
+   * quarter of what `inference` reserves, but at most half of `ondemand-inference` and five sixths of `tokenizer`: 100 with the default reservations. Without
+   * reservations, `npm run deploy` sets a quarter of the account's executions, at most 100.
+   */
+  organizationConcurrency: z.int().min(1).max(10_000).optional(),
   /**
    * Whether a new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if it breaks the promises of `slo`. A
    * deployment then takes five minutes longer for each inference host. Default: only in the stage `prod`.
@@ -326,8 +332,7 @@ const warmsOwnTables = ({ warmThroughput, tables }: Pick<Config, 'warmThroughput
 
 /** The settings, with the rules about several of them. */
 const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
-  const fault = faultOfHeldRequests(config);
-  if (fault) addIssue({ code: 'custom', ...fault });
+  for (const fault of [faultOfConcurrency(config), faultOfHeldRequests(config)]) if (fault) addIssue({ code: 'custom', ...fault });
 })
   .refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
   .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the e-mails' })

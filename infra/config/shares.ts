@@ -2,11 +2,16 @@
 const ORGANIZATIONS = 4;
 /** Without a reservation, as many as with the default one. */
 const UNRESERVED_HELD_REQUESTS = 50;
+export const UNRESERVED_CONCURRENCY = 100;
+/** One limit counts the requests of both hosts. The on-demand host reserves less, and a request calls the tokenizer only for a moment. */
+const ON_DEMAND_SHARE = 1 / 2;
+const TOKENIZER_SHARE = 5 / 6;
 const MAX_HELD_REQUESTS = 50;
 
 /** The settings of a deployer that the shares follow from. */
 interface Settings {
-  reservedConcurrency?: Readonly<Record<'inference' | 'ondemand-inference', number>> | null | undefined;
+  reservedConcurrency?: Readonly<Record<'inference' | 'ondemand-inference' | 'tokenizer', number>> | null | undefined;
+  organizationConcurrency?: number | undefined;
   deployments: { maxHeldRequests?: number | undefined; maxHeldRequestsOfOrganization?: number | undefined };
 }
 
@@ -14,6 +19,33 @@ interface Settings {
 const shareOf = (whole: number): number => Math.min(whole, Math.max(1, Math.floor(whole / ORGANIZATIONS)));
 
 const reservedOnDemand = ({ reservedConcurrency }: Settings): number | undefined => reservedConcurrency?.['ondemand-inference'];
+
+/** The most requests of an organization in flight at the same time, unless an admin has given it another limit. */
+export const organizationConcurrencyOf = ({ organizationConcurrency, reservedConcurrency }: Settings): number => {
+  if (organizationConcurrency !== undefined) return organizationConcurrency;
+  if (!reservedConcurrency) return UNRESERVED_CONCURRENCY;
+  const { inference, 'ondemand-inference': onDemand, tokenizer } = reservedConcurrency;
+  return Math.max(1, Math.floor(Math.min(inference / ORGANIZATIONS, onDemand * ON_DEMAND_SHARE, tokenizer * TOKENIZER_SHARE)));
+};
+
+/** Why an organization's concurrency is no share of what the functions reserve; undefined if it is. */
+export const faultOfConcurrency = (settings: Settings): { path: string[]; message: string } | undefined => {
+  const { organizationConcurrency: concurrency, reservedConcurrency } = settings;
+  if (concurrency === undefined || !reservedConcurrency) return undefined;
+  for (const name of ['inference', 'ondemand-inference', 'tokenizer'] as const)
+    if (concurrency >= reservedConcurrency[name])
+      return {
+        path: ['organizationConcurrency'],
+        message: `expected less than ${reservedConcurrency[name]}, which reservedConcurrency.${name} reserves for all organizations. Lower it, or reserve more`,
+      };
+  return undefined;
+};
+
+/** The shares of an account without reservations, whose functions all together have so many executions. */
+export const sharesOfAccount = (executions: number): { organizationConcurrency: number; maxHeldRequestsOfOrganization: number } => ({
+  organizationConcurrency: Math.min(UNRESERVED_CONCURRENCY, shareOf(executions)),
+  maxHeldRequestsOfOrganization: Math.min(UNRESERVED_HELD_REQUESTS, shareOf(executions)),
+});
 
 /** The most requests that wait for capacity at the same time. */
 export interface HeldRequests {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readConfig, settingsOf } from '../config/config.ts';
 import { readAccountConcurrency } from './account-concurrency.ts';
 import { flagsOfSettings, readCommandLine } from './command-line.ts';
-import { CannotDeploy, decideReservation } from './reservation.ts';
+import { CannotDeploy, decideReservation, decideShares } from './reservation.ts';
 
 /*
  * `npm run deploy`: checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same flags.
@@ -27,7 +27,7 @@ const main = async (flags: readonly string[]): Promise<number> => {
 
 /** The flags that set the reservation, if the deployer leaves it to the account's room. */
 const flagsOfReservation = async (context: unknown): Promise<string[]> => {
-  const { name, reservedConcurrency: setting } = readConfig(context);
+  const { name, reservedConcurrency: setting, organizationConcurrency, deployments } = readConfig(context);
   if (setting === null) return [];
   const stacks = STACKS_WITH_FUNCTIONS.map((stack) => `${name}-${stack}`);
   const account = await readAccountConcurrency(stacks).catch((error: Error) => {
@@ -37,7 +37,11 @@ const flagsOfReservation = async (context: unknown): Promise<string[]> => {
   });
   const { reservedConcurrency, notice } = decideReservation(setting, account);
   console.error(notice);
-  return setting ? [] : flagsOfSettings({ ...(settingsOf(context) as object), reservedConcurrency });
+  if (setting) return [];
+  const settings = settingsOf(context) as { deployments?: object };
+  if (reservedConcurrency) return flagsOfSettings({ ...settings, reservedConcurrency });
+  const shares = decideShares(account.limit, { organizationConcurrency, ...deployments });
+  return flagsOfSettings({ ...settings, ...shares, reservedConcurrency, deployments: { ...settings.deployments, ...shares.deployments } });
 };
 
 /** @returns the exit code of the CDK */

@@ -1,4 +1,5 @@
 import { type Config, ReservedConcurrency } from '../config/config.ts';
+import { sharesOfAccount } from '../config/shares.ts';
 import type { AccountConcurrency } from './account-concurrency.ts';
 
 /** A mistake of the deployer or a lack of room, shown without a stack trace. */
@@ -26,5 +27,18 @@ export const decideReservation = (setting: Config['reservedConcurrency'], { limi
   return {
     reservedConcurrency: null,
     notice: `${reason} needed. Nothing is reserved, so load on one function can take capacity from the others, the sweep and the control plane included. ${ADVICE}, and deploy again.`,
+  };
+};
+
+/** What a deployer has set of the shares of an organization. */
+type SetShares = Pick<Config, 'organizationConcurrency'> & Pick<Config['deployments'], 'maxHeldRequests' | 'maxHeldRequestsOfOrganization'>;
+
+/** The shares of an organization in an account where nothing is reserved, unless the deployer has set them. @param limit the account's executions */
+export const decideShares = (limit: number, { organizationConcurrency, maxHeldRequests, maxHeldRequestsOfOrganization }: SetShares) => {
+  const shares = sharesOfAccount(limit);
+  const setsHeld = maxHeldRequests !== undefined || maxHeldRequestsOfOrganization !== undefined;
+  return {
+    ...(organizationConcurrency === undefined && { organizationConcurrency: shares.organizationConcurrency }),
+    ...(!setsHeld && { deployments: { maxHeldRequestsOfOrganization: shares.maxHeldRequestsOfOrganization } }),
   };
 };

@@ -96,7 +96,7 @@ const seedKey = async (tables: AccountTables, scope: Scope, previous: string | u
   const key = NewApiKey.parse({
     name: 'operator',
     scope,
-    limits: { requests_per_minute: 3_000, tokens_per_minute: 10_000_000, concurrency: 256 },
+    limits: { requests_per_minute: 3_000, tokens_per_minute: 10_000_000, concurrency: 50 },
   });
   const operator = operatorOrigin('npm start', Date.now());
   const { secret } = await createOperatorKey(tables, operator, { ...key, organization: ORGANIZATION });

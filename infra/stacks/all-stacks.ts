@@ -1,6 +1,7 @@
 import { Annotations, type App, Aspects, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from '../config/config.ts';
+import { organizationConcurrencyOf } from '../config/shares.ts';
 import { EncryptWith } from '../constructs/encryption-key.ts';
 import { BillingStack } from './billing-stack.ts';
 import { ControlStack } from './control-stack.ts';
@@ -27,6 +28,7 @@ export const addStacks = (app: App): void => {
     tables: config.tables,
     warmThroughput: config.warmThroughput,
     supportPromise: config.support.promise,
+    organizationConcurrency: organizationConcurrencyOf(config),
   });
   const identity = new IdentityStack(app, `${config.name}-identity`, { config });
   const billing = new BillingStack(app, `${config.name}-billing`, { config, data });

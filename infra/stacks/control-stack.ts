@@ -6,6 +6,7 @@ import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
+import { organizationConcurrencyOf } from '../config/shares.ts';
 import { AuditCopies } from '../constructs/audit-copies.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
@@ -101,6 +102,7 @@ export class ControlStack extends Stack {
     data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem');
     grantInvoke(this.function, deployments.function, 'DEPLOYMENTS_FUNCTION');
     data.weights.tellName(this.function);
+    this.function.addEnvironment('ORGANIZATION_CONCURRENCY', String(organizationConcurrencyOf(config)));
     this.function.addEnvironment('HUB_MODELS', String(config.deployments.hubModels));
 
     this.host = new RestHost(this, 'Host', {

@@ -8,6 +8,7 @@ import { UNREDACTED } from '../../shared/payload-log/waiting-payloads.ts';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
+import { UNRESERVED_CONCURRENCY } from '../config/shares.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 
@@ -19,6 +20,8 @@ interface DataStackProps extends StackProps {
   warmThroughput?: Config['warmThroughput'];
   /** Default: that of the configuration's default. */
   supportPromise?: SupportPromise;
+  /** The most requests of an organization in flight, which the operator's commands give a new one. Default: that without reservations. */
+  organizationConcurrency?: number;
 }
 
 /** The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty table or bucket. */
@@ -53,7 +56,14 @@ export class DataStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { auditCopies, tables = {}, warmThroughput = {}, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps,
+    {
+      auditCopies,
+      tables = {},
+      warmThroughput = {},
+      supportPromise = SupportPromise.parse({}),
+      organizationConcurrency = UNRESERVED_CONCURRENCY,
+      ...props
+    }: DataStackProps,
   ) {
     super(scope, id, props);
     this.keys = new Table(this, 'Keys', {
@@ -168,6 +178,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'ObservabilityTable', { value: this.observability.table.tableName });
     new CfnOutput(this, 'ResponsesTable', { value: this.responses.table.tableName });
     // `npm run admin -- tickets` computes the clocks of tickets as the control plane does.
+    new CfnOutput(this, 'OrganizationConcurrency', { value: String(organizationConcurrency) });
     new CfnOutput(this, 'SupportPromise', { value: JSON.stringify(supportPromise) });
     new CfnOutput(this, 'TicketsTable', { value: this.tickets.table.tableName });
     new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });

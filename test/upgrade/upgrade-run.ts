@@ -6,7 +6,12 @@ import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
 /** The fields that this version adds to replies which these tests read, by path: those of the last release lack them. */
-const NEW_FIELDS = [['/v1/billing/profile', 'invoice_note']] as const;
+const NEW_FIELDS = [
+  ['/v1/billing/profile', 'invoice_note'],
+  ['/v1/organizations', 'has_default_concurrency'],
+  ['/v1/organizations/{id}', 'has_default_concurrency'],
+  ['/v1/organizations/{id}/limits', 'has_default_concurrency'],
+] as const;
 
 /** Nano-dollars. */
 const GRANTED = 1_000_000_000n;

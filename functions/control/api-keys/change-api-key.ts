@@ -151,8 +151,8 @@ export const updateApiKey = async (
   const after = { ...before, ...changes };
   checkFits(before, after);
   const more = after.limits.concurrency - before.limits.concurrency;
-  const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
     const configured = await toConfigureWhole(deps, after, actor.origin.nowMs);
     const writes = [...(added?.writes ?? []), ...configured];
     try {

@@ -18,11 +18,17 @@ export const KeyBudgets = z.strictObject({ day: budget.default(null), month: bud
 export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_minute, concurrency }).partial();
 export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
 
-/** The limits that all keys of an organization share. Null means no limit; concurrency is always limited. */
+/** The concurrency of an organization where no deployer has set another: a quarter of what `inference` reserves by default. */
+export const DEFAULT_CONCURRENCY = 100;
+
+/** The limits that all keys of an organization share, as they are set. Null means no limit; concurrency is always limited. */
 export const OrganizationLimits = z.strictObject({
   requests_per_minute: requests_per_minute.nullable().default(null),
   tokens_per_minute: tokens_per_minute.nullable().default(null),
-  concurrency: concurrency.default(1_000),
+  concurrency: concurrency.optional().meta({
+    description:
+      'The maximum number of concurrent requests, on both hosts together. Default: the share that the platform gives each organization, which is 100 unless its deployer has set another number.',
+  }),
   month_budget: budget.default(null).meta({
     description: 'The most that it can spend per month (UTC), counted from when it is set.',
   }),
@@ -30,13 +36,19 @@ export const OrganizationLimits = z.strictObject({
 });
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 
+/** The limits that an organization has. */
+export const AppliedLimits = OrganizationLimits.extend({
+  concurrency: concurrency.meta({ description: 'The maximum number of concurrent requests, on both hosts together.' }),
+});
+export type AppliedLimits = z.output<typeof AppliedLimits>;
+
 interface ApiKeyLimits {
   limits: z.output<typeof KeyLimits>;
   budgets: z.output<typeof KeyBudgets>;
 }
 
 /** Converts the wire limits of an API key or an organization. */
-export const toLimits = (wire: ApiKeyLimits | OrganizationLimits): Limits => {
+export const toLimits = (wire: ApiKeyLimits | AppliedLimits): Limits => {
   const isKey = 'limits' in wire;
   const rates = isKey ? wire.limits : wire;
   const budgets: Limits['budgets'] = {};
@@ -56,10 +68,10 @@ export const toLimits = (wire: ApiKeyLimits | OrganizationLimits): Limits => {
 const orNull = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
 /** An organization's limits on the wire. */
-export const toOrganizationLimits = (limits: Limits): OrganizationLimits => ({
+export const toAppliedLimits = (limits: Limits): AppliedLimits => ({
   requests_per_minute: orNull(limits.requestsPerMinute),
   tokens_per_minute: orNull(limits.tokensPerMinute),
-  concurrency: orNull(limits.concurrency) ?? OrganizationLimits.parse({}).concurrency,
+  concurrency: orNull(limits.concurrency) ?? DEFAULT_CONCURRENCY,
   month_budget: limits.budgets.month === undefined ? null : dollarsOf(limits.budgets.month),
   prepaid: limits.isPrepaid,
 });

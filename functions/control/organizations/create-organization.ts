@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { OrganizationLimits } from '../limits/limits.ts';
+import type { AppliedLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
@@ -14,10 +14,7 @@ export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,
   { name }: NewOrganization,
-  {
-    id = newTimedId('organization', origin.nowMs),
-    limits = OrganizationLimits.parse({}),
-  }: { id?: string; limits?: OrganizationLimits | undefined } = {},
+  { id = newTimedId('organization', origin.nowMs), limits }: { id?: string; limits?: AppliedLimits | undefined } = {},
 ): Promise<Organization> => {
   const seconds = Math.floor(origin.nowMs / 1_000);
   const organization: Organization = {
@@ -25,7 +22,8 @@ export const createOrganization = async (
     object: 'organization',
     name,
     status: 'active',
-    limits,
+    limits: limits ?? deps.organizations.defaultLimits(),
+    has_default_concurrency: limits === undefined,
     no_content: false,
     no_content_version: 0,
     no_content_pending: false,

@@ -6,19 +6,34 @@ import type { AccountTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { AppliedLimits, DEFAULT_CONCURRENCY } from '../limits/limits.ts';
 import { Organization } from './organization.ts';
 
 const StoredOrganization = ignoringUnknown(Organization);
 
+/** The default of earlier releases, whose rows don't say whether an admin has set it. */
+const EARLIER_DEFAULT_CONCURRENCY = 1_000;
+
+const toOrganization = (row: Record<string, unknown>): Organization => {
+  const { concurrency } = (row.limits ?? {}) as Partial<AppliedLimits>;
+  const isDefault = concurrency === undefined || concurrency === EARLIER_DEFAULT_CONCURRENCY;
+  return StoredOrganization.parse({ ...row, has_default_concurrency: row.has_default_concurrency ?? isDefault });
+};
+
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
-/** The organizations in the `accounts` table. */
-export const createOrganizationStore = (table: AccountTable) => ({
+/** The organizations in the `accounts` table. @param defaultConcurrency of an organization for which no admin has set another */
+export const createOrganizationStore = (table: AccountTable, defaultConcurrency: number = DEFAULT_CONCURRENCY) => ({
+  defaultConcurrency,
+
+  /** The limits of an organization for which no admin has set any. */
+  defaultLimits: (): AppliedLimits => AppliedLimits.parse({ concurrency: defaultConcurrency }),
+
   /** @throws 404 */
   get: async (id: string): Promise<Organization> => {
     const row = await table.get(placeOfOrganization(id));
     if (!row) throw notFound(id);
-    return StoredOrganization.parse(row);
+    return toOrganization(row);
   },
 
   /** Newest first. */
@@ -28,7 +43,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
     const found = await table.getMany(ids.map(placeOfOrganization));
     return {
       object: 'list',
-      data: found.map((row) => StoredOrganization.parse(row)),
+      data: found.map(toOrganization),
       has_more: hasMore,
       next: hasMore ? (ids.at(-1) ?? null) : null,
     };

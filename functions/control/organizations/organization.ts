@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { OrganizationLimits } from '../limits/limits.ts';
+import { AppliedLimits } from '../limits/limits.ts';
 
 /** The id of an organization in a request. */
 export const OrganizationId = z.string().min(1).max(64);
@@ -14,8 +14,11 @@ export const Organization = z.object({
   status: z
     .enum(['active', 'suspended'])
     .meta({ description: 'If `suspended`, its API keys do not work and its members have read-only access.' }),
-  limits: OrganizationLimits.nullable().meta({
+  limits: AppliedLimits.nullable().meta({
     description: 'The limits that all of its keys share. An older organization can have null: each key has only its own limits.',
+  }),
+  has_default_concurrency: z.boolean().meta({
+    description: "If true, `limits.concurrency` is the platform's default. Otherwise an admin has set it.",
   }),
   no_content: z.boolean().default(false).meta({
     description:

@@ -7,7 +7,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import { OrganizationLimits, toLimits } from '../limits/limits.ts';
+import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import { markKeys, setContentOfKeys, toSetLimiter } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
@@ -52,7 +52,7 @@ const change = async (
   const { organizations, limiters } = deps;
   const { id } = before;
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
-  const settings = { status: after.status, limits: toLimits(after.limits ?? OrganizationLimits.parse({})) };
+  const settings = { status: after.status, limits: toLimits(after.limits ?? organizations.defaultLimits()) };
   const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
   const done = { ...after, version: after.version + 1 };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -106,13 +106,21 @@ export const limitOrganization = async (
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
-  return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, limiter: 'limits' });
+  const { concurrency = deps.organizations.defaultConcurrency } = limits;
+  const fields = { limits: AppliedLimits.parse({ ...limits, concurrency }), has_default_concurrency: limits.concurrency === undefined };
+  return change(deps, origin, before, { action: 'organization.limited', fields, limiter: 'limits' });
+};
+
+/** The limits of an organization, with the default concurrency of now unless an admin has set another. */
+const currentLimits = ({ organizations }: Pick<OrganizationDependencies, 'organizations'>, before: Organization): AppliedLimits => {
+  const limits = before.limits ?? organizations.defaultLimits();
+  return before.has_default_concurrency ? { ...limits, concurrency: organizations.defaultConcurrency } : limits;
 };
 
 /** Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it has one. @throws 404 */
 export const startLimiting = async (deps: OrganizationDependencies, origin: Origin, id: string): Promise<void> => {
   const before = await deps.organizations.get(id);
-  const limits = before.limits ?? OrganizationLimits.parse({});
+  const limits = currentLimits(deps, before);
   const reason = 'Its API keys together can exceed its default concurrency.';
   try {
     await change(deps, origin, before, { action: 'organization.limited', reason, fields: { limits }, limiter: 'limits' });
@@ -141,6 +149,27 @@ export const setSuspended = async (
   const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
   const status = isSuspended ? 'suspended' : 'active';
   // Suspending creates a limiter, which keeps the default limits after a resume.
-  const limits = before.limits ?? OrganizationLimits.parse({});
+  const limits = before.limits && (await deps.limiters.get(id)) ? before.limits : currentLimits(deps, before);
   return change(deps, origin, before, { action, reason, fields: { status, limits }, limiter: 'status' });
+};
+
+/**
+ * Gives an organization the default concurrency of now, unless an admin has set another: after an upgrade from a release with another default, or after
+ * the deployer has changed it. Does nothing if it has it already. @returns whether it has changed
+ */
+export const applyDefaultConcurrency = async (
+  deps: OrganizationDependencies & { apiKeys: { concurrencyOf: (organization: string) => Promise<number> } },
+  origin: Origin,
+  before: Organization,
+): Promise<boolean> => {
+  if (!before.has_default_concurrency) return false;
+  const limits = currentLimits(deps, before);
+  const isLimited = (await deps.limiters.get(before.id)) !== undefined;
+  const needsLimiter = !isLimited && (await deps.apiKeys.concurrencyOf(before.id)) > limits.concurrency;
+  if (before.limits?.concurrency === limits.concurrency && !needsLimiter) return false;
+  const fields = { limits, has_default_concurrency: true };
+  const reason = "The platform's default concurrency has changed.";
+  const limiter = isLimited || needsLimiter ? ({ limiter: 'limits' } as const) : {};
+  await change(deps, origin, before, { action: 'organization.limited', reason, fields, ...limiter });
+  return true;
 };

@@ -4,7 +4,7 @@ import type { StoredApiKey } from '../../../functions/control/api-keys/api-key.t
 import type { ApiKeyStore, KeptSecret } from '../../../functions/control/api-keys/api-key-store.ts';
 import { toConfigureAll, toConfigureWhole } from '../../../functions/control/api-keys/change-api-key.ts';
 import { settingsOf } from '../../../functions/control/api-keys/key-settings.ts';
-import { OrganizationLimits, toLimits } from '../../../functions/control/limits/limits.ts';
+import { DEFAULT_CONCURRENCY, OrganizationLimits, toLimits } from '../../../functions/control/limits/limits.ts';
 import type { Organization } from '../../../functions/control/organizations/organization.ts';
 import { toSetLimiter } from '../../../functions/control/organizations/organization-limiter.ts';
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
@@ -59,7 +59,7 @@ export const noLimiterReport = (): LimiterReport => ({ created: 0, configured: 0
 /** Requests of a busy key or organization can make a change of its settings fail this often. */
 const MAX_ATTEMPTS = 8;
 const SHA256_BYTES = 32;
-const NO_LIMITS = OrganizationLimits.parse({});
+const NO_LIMITS = { ...OrganizationLimits.parse({}), concurrency: DEFAULT_CONCURRENCY };
 
 /** The items of an organization or a key that exist, and the number that there should be. */
 interface Found<Item extends LimiterItem> {
@@ -103,14 +103,15 @@ const findOrganization = async ({ limiters }: LimiterDependencies, organization:
 /** Whether an organization has had a limiter: otherwise it needs none yet. */
 const needsLimiter = async (
   { apiKeys }: LimiterDependencies,
-  { id, status, limits }: Organization,
+  { id, status, limits, has_default_concurrency }: Organization,
   grants: number,
   keys: readonly Found<KeyItem>[],
 ): Promise<boolean> =>
   status === 'suspended' ||
   grants > 0 ||
-  !isDeepStrictEqual(limits ?? NO_LIMITS, NO_LIMITS) ||
-  (await apiKeys.concurrencyOf(id)) > NO_LIMITS.concurrency ||
+  !has_default_concurrency ||
+  !isDeepStrictEqual({ ...(limits ?? NO_LIMITS), concurrency: DEFAULT_CONCURRENCY }, NO_LIMITS) ||
+  (await apiKeys.concurrencyOf(id)) > (limits ?? NO_LIMITS).concurrency ||
   keys.some(({ items }) => items.some(isOrganizationLimited));
 
 const newOrganizationItem = ({ id, status, limits }: Organization, count: number, shard: number, grants: number): LimiterItem => {

@@ -100,7 +100,7 @@ describe('limits', () => {
     expect((await put(id, { requests_per_minute: 3, month_budget: '5' })).body.limits).toEqual({
       requests_per_minute: 3,
       tokens_per_minute: null,
-      concurrency: 1_000,
+      concurrency: 100,
       month_budget: '5',
       prepaid: false,
     });

@@ -97,7 +97,7 @@ describe("an organization's money", () => {
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
       'Set the limits of org_paying',
     );
-    const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
+    const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 100 };
     expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
     expect(isOrganizationLimited(await itemOf(keyId))).toBe(true);
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
@@ -119,7 +119,7 @@ describe("an organization's money", () => {
     await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
     const item = await itemOf('org_paying');
     expect(availableNanosOf(item)).toBe(100_000_000_000n);
-    const unlimited = { tokensPerMinute: Number.POSITIVE_INFINITY, concurrency: 1_000, budgets: {}, isPrepaid: false };
+    const unlimited = { tokensPerMinute: Number.POSITIVE_INFINITY, concurrency: 100, budgets: {}, isPrepaid: false };
     expect(limitsOf(item)).toEqual({ ...unlimited, requestsPerMinute: 5 });
   });
 

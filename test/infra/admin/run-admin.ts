@@ -25,6 +25,7 @@ export const runAdmin = async (
     ACCOUNTS_TABLE,
     AUDIT_TABLE,
     OBSERVABILITY_TABLE,
+    ORGANIZATION_CONCURRENCY: '100',
     ...more,
   };
   try {

@@ -30,11 +30,11 @@ describe('the configuration', () => {
     expect(readConfig(undefined).reservedConcurrency).toBeUndefined();
     expect(readConfig({ reservedConcurrency: { inference: 10 } }).reservedConcurrency).toEqual({
       inference: 10,
-      catalog: 50,
+      catalog: 30,
       metering: 5,
       rollup: 10,
       refusals: 5,
-      tokenizer: 100,
+      tokenizer: 120,
       control: 20,
       'sign-in': 15,
       deployments: 10,

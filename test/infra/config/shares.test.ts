@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readConfig } from '../../../infra/config/config.ts';
-import { heldRequestsOf } from '../../../infra/config/shares.ts';
+import { heldRequestsOf, organizationConcurrencyOf } from '../../../infra/config/shares.ts';
 
 const heldWith = (settings: object) => heldRequestsOf(readConfig(settings));
 
@@ -42,5 +42,37 @@ describe('the requests that wait for capacity', () => {
     ],
   ])('are checked: %j', (settings, message) => {
     expect(() => readConfig(settings)).toThrow(message);
+  });
+});
+
+describe('the requests of an organization in flight', () => {
+  const concurrencyWith = (settings: object): number => organizationConcurrencyOf(readConfig(settings));
+
+  test('are a quarter of what inference reserves, half of the on-demand host and five sixths of the tokenizer', () => {
+    expect([{}, { reservedConcurrency: null }, { reservedConcurrency: {} }].map(concurrencyWith)).toEqual([100, 100, 100]);
+    const reserving = (reservedConcurrency: object): number => concurrencyWith({ reservedConcurrency });
+    expect(reserving({ inference: 4_000, 'ondemand-inference': 2_000, tokenizer: 1_500 })).toBe(1_000);
+    expect(reserving({ inference: 40 })).toBe(10);
+    expect(reserving({ 'ondemand-inference': 50 })).toBe(25);
+    expect(reserving({ tokenizer: 60 })).toBe(50);
+    expect(reserving({ inference: 1, 'ondemand-inference': 1, tokenizer: 1 })).toBe(1);
+  });
+
+  test('can be set', () => {
+    expect(concurrencyWith({ organizationConcurrency: 60 })).toBe(60);
+  });
+
+  test.each([
+    [
+      { organizationConcurrency: 400, reservedConcurrency: { tokenizer: 500, 'ondemand-inference': 500 } },
+      'less than 400, which reservedConcurrency.inference',
+    ],
+    [
+      { organizationConcurrency: 200, reservedConcurrency: { tokenizer: 500 } },
+      'less than 200, which reservedConcurrency.ondemand-inference',
+    ],
+    [{ organizationConcurrency: 120, reservedConcurrency: {} }, 'less than 120, which reservedConcurrency.tokenizer'],
+  ])('are never all of a function: %j', (settings, message) => {
+    expect(() => readConfig(settings)).toThrow(`expected ${message} reserves for all organizations. Lower it, or reserve more`);
   });
 });

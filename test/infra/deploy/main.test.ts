@@ -95,7 +95,19 @@ describe('npm run deploy', () => {
     answerFor({ limit: 10, unreserved: 10 });
     const { output, settings } = await deploy(...approved);
     expect(output).toContain('The account has 10 concurrent executions and can reserve 0 of them for Sluice, but 876 are needed.');
-    expect(settings).toEqual({ reservedConcurrency: null });
+    // A quarter of what all functions share.
+    expect(settings).toEqual({
+      reservedConcurrency: null,
+      organizationConcurrency: 2,
+      deployments: { maxHeldRequestsOfOrganization: 2 },
+    });
+  });
+
+  test('keeps the shares that are set in an account without room', async () => {
+    answerFor({ limit: 10, unreserved: 10 });
+    const set = { organizationConcurrency: 5, deployments: { hubModels: true, maxHeldRequests: 3 } };
+    const { settings } = await deploy(...approved, '-c', `sluice=${JSON.stringify(set)}`);
+    expect(settings).toEqual({ ...set, reservedConcurrency: null });
   });
 
   test('reserves the default numbers in an account with room, and keeps the other settings', async () => {
@@ -110,7 +122,7 @@ describe('npm run deploy', () => {
       'sluice-deployments': { deployments: 10 },
       'sluice-billing': { billing: 10 },
       'sluice-notifications': { notifications: 10 },
-      'sluice-serverless': { inference: 400, catalog: 50, metering: 5, rollup: 10, refusals: 5, tokenizer: 100 },
+      'sluice-serverless': { inference: 400, catalog: 30, metering: 5, rollup: 10, refusals: 5, tokenizer: 120 },
       'sluice-ondemand': { 'ondemand-inference': 200, 'ondemand-catalog': 20 },
       'sluice-control': { control: 20 },
     };

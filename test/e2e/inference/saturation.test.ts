@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { synthesizeWith } from '../../support/assembly.ts';
+import { type Control, controlOf } from '../../support/control.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const TIMEOUT_MS = 180_000;
+/** As many as each function reserves. */
+const ENVIRONMENTS = 8;
+/** A quarter of them. */
+const SHARE = 2;
+const STREAMS = 3 * ENVIRONMENTS;
+const NEIGHBOURS_REQUESTS = 20;
+/** Longer than all of the neighbour's requests take. */
+const LONG = { max_tokens: 400, min_tokens: 400, ignore_eos: true, stream: true };
+const TOKEN_DELAY_MS = 50;
+
+const folder = temporaryFolder();
+let run: TestRun;
+let control: Control;
+beforeAll(async () => {
+  const reserved = { inference: ENVIRONMENTS, 'ondemand-inference': ENVIRONMENTS, tokenizer: ENVIRONMENTS };
+  await synthesizeWith({ reservedConcurrency: reserved }, folder.path);
+  run = await startTestRun(
+    ...['--assembly', folder.path],
+    ...['--environments', String(ENVIRONMENTS)],
+    ...['--token-delay-ms', String(TOKEN_DELAY_MS)],
+  );
+  control = controlOf(run);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await run.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** A new organization, to which nobody has given limits, and the secrets of some keys with the default limits. */
+const newOrganization = async (keys: number) => {
+  const { token } = await control.asAdmin();
+  const { id, limits } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } });
+  const secrets: string[] = [];
+  for (let key = 0; key < keys; key++) {
+    const body = { name: `key ${key}`, organization: id };
+    secrets.push((await control.done('POST', '/v1/api-keys', { token, body })).secret);
+  }
+  return { concurrency: limits.concurrency as number, secrets };
+};
+
+const send = (path: string, secret: string, body: object, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${run.base_url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sluice-tiny', ...body }),
+    ...(signal && { signal }),
+  });
+const messages = [{ role: 'user', content: 'Tell me about weirs.' }];
+
+test(
+  'an organization with as many long streams as it can have causes no 503 and no 429 of another one, and is told of its own limit',
+  async () => {
+    const [one, neighbour] = [await newOrganization(3), await newOrganization(1)];
+    expect([one.concurrency, neighbour.concurrency]).toEqual([SHARE, SHARE]);
+    const end = new AbortController();
+    const statuses: number[] = [];
+    const refusals = new Set<string>();
+    let open = 0;
+    let mostOpen = 0;
+    /** Streams, and tries again as its official client does. */
+    const stream = async (secret: string): Promise<void> => {
+      while (!end.signal.aborted) {
+        const response = await send('/v1/chat/completions', secret, { messages, ...LONG }, end.signal);
+        statuses.push(response.status);
+        if (response.status === 200) {
+          mostOpen = Math.max(mostOpen, ++open);
+          await response.text().finally(() => open--);
+        } else {
+          refusals.add(((await response.json()) as { error: { message: string } }).error.message);
+          await delay(Number(response.headers.get('retry-after-ms') ?? 1_000), undefined, { signal: end.signal });
+        }
+      }
+    };
+    const streams = Array.from({ length: STREAMS }, (_, i) =>
+      stream(one.secrets[i % one.secrets.length] as string).catch((error: unknown) => {
+        if (!end.signal.aborted) throw error;
+      }),
+    );
+    while (mostOpen < SHARE) await delay(20);
+
+    const [secret = ''] = neighbour.secrets;
+    const answers: number[] = [];
+    for (let request = 0; request < NEIGHBOURS_REQUESTS; request += SHARE)
+      answers.push(
+        ...(await Promise.all([
+          send('/v1/chat/completions', secret, { messages, max_tokens: 2 }).then(({ status }) => status),
+          send('/tokenize', secret, { prompt: 'Tell me about weirs.' }).then(({ status }) => status),
+        ])),
+      );
+    // The tokenizer's environments are within the same limit.
+    const tokenized = await Promise.all(
+      one.secrets.map((each) => send('/tokenize', each, { prompt: 'Tell me about weirs.' }).then(({ status }) => status)),
+    );
+    end.abort();
+    await Promise.all(streams);
+    expect(tokenized).toEqual([429, 429, 429]);
+
+    expect(answers).toEqual(answers.map(() => 200));
+    expect(mostOpen).toBe(SHARE);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect([...refusals]).toEqual([
+      expect.stringContaining(`The organization's limit of ${SHARE} concurrent requests has been reached. Try again in 1 s.`),
+    ]);
+  },
+  TIMEOUT_MS,
+);
