@@ -20,6 +20,23 @@ const admin = (...args: string[]) => runAdmin(database, args);
 const abs = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos);
 
 describe('npm run admin', () => {
+  test('gives the default concurrency to organizations of earlier releases, and names them', async () => {
+    const organization = newId('organization');
+    expect((await admin('create-key', '--org', organization, '--concurrency', '150')).code).toBe(0);
+    const Key = { account: organization, record: 'organization' };
+    await database.database.update({
+      TableName: database.tables.Accounts as string,
+      Key,
+      UpdateExpression: 'SET limits.concurrency = :old REMOVE has_default_concurrency',
+      ExpressionAttributeValues: { ':old': 1_000 },
+    });
+    const { code, stdout } = await admin('apply-default-limits');
+    expect([code, stdout.split('\n').filter((line) => !line.startsWith('{'))]).toEqual([0, [organization, 'Changed 1 organizations.', '']]);
+    const { Item } = await database.database.get({ TableName: database.tables.Accounts as string, Key, ConsistentRead: true });
+    expect(Item).toMatchObject({ limits: { concurrency: 100 }, has_default_concurrency: true });
+    expect((await admin('apply-default-limits')).stdout).toBe('Changed 0 organizations.\n');
+  });
+
   test('rebuilds the daily totals of all keys used since that day, with all their shards, and reports and fails on drift', async () => {
     const keys = newKeys();
     const used = Date.parse(DAY);
