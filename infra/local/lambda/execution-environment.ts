@@ -30,6 +30,7 @@ interface EnvironmentOptions {
 
 /** A process of a function: one of Lambda's execution environments. */
 export interface ExecutionEnvironment {
+  /** 0 if it could not be started. */
   pid: number;
   /** Rejects if the process exits before it has loaded the bundle. */
   ready: Promise<void>;
@@ -58,11 +59,17 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
     alive = false;
   });
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
+    const end = (): void => {
+      alive = false;
       agent.destroy();
-      for (const end of inFlight) end();
-      options.processes.ended(pid);
+      for (const endOne of inFlight) endOne();
+      if (pid !== 0) options.processes.ended(pid);
       resolve();
+    };
+    child.once('exit', end);
+    // A process that could not be started never exits.
+    child.once('error', () => {
+      if (pid === 0) end();
     });
   });
   const ready = new Promise<void>((resolve, reject) => {

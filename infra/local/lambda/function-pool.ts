@@ -98,8 +98,12 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
     members.delete(member);
     if (closed) return;
     const delayMs = backoff.nextDelayMs();
-    const when = member.ready ? '' : ' before it was ready';
-    log(`function ${fn.shortName} (process ${member.environment.pid}) exited${when}; restarting in ${delayMs} ms`);
+    const { pid } = member.environment;
+    const what =
+      pid === 0
+        ? `can't be started: ${process.execPath} is missing. Is npm ci running?`
+        : `(process ${pid}) exited${member.ready ? '' : ' before it was ready'};`;
+    log(`function ${fn.shortName} ${what} restarting in ${delayMs} ms`);
     options.onChange();
     restart ??= setTimeout(() => {
       restart = undefined;

@@ -226,3 +226,18 @@ describe('with environments', () => {
     expect(await result({ action: 'pid' })).toEqual(expect.any(Number));
   });
 });
+
+test('a function whose program is away, as while npm ci runs, says so and is served again afterwards', async () => {
+  const lines: string[] = [];
+  const { execPath } = process;
+  process.execPath = path.join(folder.path, 'missing');
+  try {
+    start(fixtureFunction('streaming'), { startsLate: true, log: (line) => lines.push(line) });
+    await expect(begin({})).rejects.toThrow('ENOENT');
+    await eventually(() => lines.length > 0, 'the failure is logged');
+    expect(lines[0]).toMatch(/^function \S+ can't be started: .*missing is missing\. Is npm ci running\? restarting in \d+ ms$/);
+  } finally {
+    process.execPath = execPath;
+  }
+  expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
+});

@@ -1,0 +1,29 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sized } from '../support/sized.ts';
+import { startWalk, type Walk } from '../support/walk-through.ts';
+
+const DOCUMENTS = path.join(import.meta.dirname, '../../docs');
+/** The one with the longest effects comes first, and each page after itself and after all others. */
+const PAGES = sized(['support', 'control-plane'], ['billing', 'support', 'on-demand', 'observability', 'control-plane']);
+const ORDERS = [PAGES, PAGES.toReversed()];
+const TIMEOUT_MS = sized(240_000, 1_800_000);
+
+let walk: Walk;
+beforeAll(async () => {
+  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '2000');
+});
+afterAll(() => walk.close());
+
+test(
+  'the walk-throughs of the pages print what they show in another order and twice, on one state',
+  async () => {
+    // A reader has tried a chat before, so that models and keys are cached.
+    await walk.shell(
+      `curl -sf ${walk.run.base_url}/v1/chat/completions -H "authorization: Bearer ${walk.run.api_key}" -H 'content-type: application/json' \
+        -d '{"model": "${walk.run.model}", "max_tokens": 4, "messages": [{"role": "user", "content": "Hi"}]}'`,
+    );
+    for (const order of ORDERS) for (const page of order) expect(await walk.follow(path.join(DOCUMENTS, `${page}.md`))).toBeGreaterThan(6);
+  },
+  TIMEOUT_MS,
+);
