@@ -8,6 +8,14 @@ test('functions for which callers of a host wait start with the run, and all oth
   const app = interpret(await readAssembly(assemblyDir()));
   const isBackground = createIsBackground(app);
   const names = (background: boolean) => app.functions.filter((fn) => isBackground(fn) === background).map(({ shortName }) => shortName);
-  expect(names(false).sort()).toEqual(['catalog', 'control', 'inference', 'ondemand-catalog', 'ondemand-inference', 'tokenizer']);
+  expect(names(false).sort()).toEqual([
+    'catalog',
+    'control',
+    'inference',
+    'ondemand-catalog',
+    'ondemand-inference',
+    'sign-in',
+    'tokenizer',
+  ]);
   expect(names(true).sort()).toEqual(['billing', 'deployments', 'metering', 'notifications', 'payloads', 'refusals', 'rollup', 'support']);
 });
