@@ -34,6 +34,7 @@ describe('the configuration', () => {
       metering: 5,
       rollup: 10,
       refusals: 5,
+      payloads: 5,
       tokenizer: 120,
       control: 20,
       'sign-in': 15,
