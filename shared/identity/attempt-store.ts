@@ -146,8 +146,17 @@ export const createAttemptStore = (database: Database, table: string) => {
       refused,
     }),
 
-    /** Counts one of the minute, the hour or the day, unless there are too many. @returns whether it is counted, and when the span ends, in ms */
+    /**
+     * Counts one of the minute, the hour or the day, unless there are too many. A minute slides: no 60 seconds have more than the maximum.
+     * @returns whether it is counted, and when the span ends or one more fits, in ms
+     */
     countInSpan: async (quota: Quota, nowMs: number): Promise<{ isCounted: boolean; untilMs: number }> => {
+      const { kind, span, account, max, by = 1 } = quota;
+      if (span === 'minute') {
+        const id = toId(kind, span, hashOf(account));
+        const seconds = await counts.count({ id, max: Math.floor(max / by), windowMs: SPANS_MS.minute }, nowMs);
+        return { isCounted: seconds === undefined, untilMs: nowMs + (seconds === undefined ? SPANS_MS.minute : seconds * 1_000) };
+      }
       const { endMs: untilMs, update } = spanOf(quota, nowMs);
       try {
         await database.update(update);
