@@ -119,7 +119,7 @@ export const measureColdStarts = async (stack: Stack, assemblyDir: string): Prom
 };
 
 /** The most kB of a bundle at its start. */
-const SIZE_TARGETS: Readonly<Record<string, number>> = { inference: 260, catalog: 153.1 };
+const SIZE_TARGETS: Readonly<Record<string, number>> = { inference: 260, catalog: 153.6 };
 
 const sizeRows = (name: string, fn: LambdaFunction): Row[] => {
   const { start, all } = bundleSizes(fn);

@@ -38,7 +38,8 @@ export const startDurableRun = async (state?: string, ...flags: string[]) => sta
 export const shareTestRun = async () => {
   const folder = process.env.SLUICE_TEST_SHARED;
   if (!folder) throw new Error('Nothing says where shared runs are: test/support/set-up.mjs has not run.');
-  const { state, child } = await findShared(path.join(folder, `worker-${process.env.JEST_WORKER_ID ?? '1'}`));
+  // By process: a worker that is replaced has the same number as the one before, whose run is still ending.
+  const { state, child } = await findShared(path.join(folder, `worker-${process.pid}`));
   forgetUses(state);
   const run = await connect({ state, output: '', end: async () => null });
   await resetRun(run);

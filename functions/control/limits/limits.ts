@@ -37,7 +37,8 @@ export const OrganizationLimits = z.strictObject({
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 
 /** The limits that an organization has. */
-export const AppliedLimits = OrganizationLimits.extend({
+export const AppliedLimits = z.object({
+  ...OrganizationLimits.shape,
   concurrency: concurrency.meta({ description: 'The maximum number of concurrent requests, on both hosts together.' }),
 });
 export type AppliedLimits = z.output<typeof AppliedLimits>;
