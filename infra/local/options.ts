@@ -9,7 +9,7 @@ const MIN_SCHEDULE_MS = 10;
 export const USAGE = `npm start -- [options]
 
   --port N             port of the serverless host; on-demand uses N+1, control N+2 (default ${DEFAULT_PORT}, 0: any free ports)
-  --environments N     up to N processes per function with one invocation each, frozen in between as on Lambda
+  --environments N     up to N processes per function, and no more than it reserves, with one invocation each, frozen in between as on Lambda
   --ephemeral          keep the database in memory and delete all data at the end
   --stop-on-disconnect stop a function when its caller disconnects (AWS does not)
   --container URL      use this OpenAI-compatible server instead of our own model container

@@ -8,6 +8,7 @@ const FunctionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}) }).prefault({}),
   Timeout: z.number().default(3),
   MemorySize: z.number().default(128),
+  ReservedConcurrentExecutions: z.int().min(1).optional(),
   Role: z.string().optional(),
   LoggingConfig: z.object({ LogGroup: z.string().optional() }).prefault({}),
 });
@@ -27,6 +28,7 @@ export const interpretFunction = (at: LocatedResource): LambdaFunction => {
     environment: properties.Environment.Variables,
     timeoutMs: properties.Timeout * 1000,
     memoryMiB: properties.MemorySize,
+    reservedConcurrency: properties.ReservedConcurrentExecutions,
     roleArn: properties.Role,
     logGroup: properties.LoggingConfig.LogGroup,
   };

@@ -29,6 +29,8 @@ export interface LambdaFunction {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   memoryMiB: number;
+  /** How many invocations it can have at once; undefined if it reserves nothing. */
+  reservedConcurrency?: number | undefined;
   roleArn?: string | undefined;
   /** The name of its log group, if it is in the assembly. */
   logGroup?: string | undefined;

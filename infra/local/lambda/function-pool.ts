@@ -21,7 +21,10 @@ export interface FunctionPoolOptions {
   /** Folder for sockets; its path must be short. */
   socketFolder: string;
   logFolder: string;
-  /** undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between. */
+  /**
+   * undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between, and no more than the function
+   * reserves.
+   */
   environments: number | undefined;
   clockOffsetMs: () => number;
   timeoutsOf: (fn: LambdaFunction) => Timeouts;
@@ -61,7 +64,8 @@ interface Waiter {
 export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
   const { fn, log } = options;
   const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;
-  const maxMembers = options.environments ?? 1;
+  const maxMembers =
+    options.environments === undefined ? 1 : Math.min(options.environments, fn.reservedConcurrency ?? options.environments);
   const members = new Set<Member>();
   const waiters: Waiter[] = [];
   const backoff = createBackoff();

@@ -200,6 +200,12 @@ describe('with environments', () => {
     expect(await result({ action: 'count' })).toBe(1);
   });
 
+  test('a function has no more processes than it reserves', async () => {
+    start({ ...fixtureFunction('buffered'), reservedConcurrency: 2 }, { environments: 12 });
+    const pids = await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })));
+    expect(new Set(pids).size).toBe(2);
+  });
+
   test('a process is frozen between invocations: work that is not awaited stops until the next one', async () => {
     start(fixtureFunction('streaming'), { environments: 1 });
     await pool.ready;
