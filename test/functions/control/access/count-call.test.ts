@@ -176,7 +176,7 @@ describe('calls', () => {
   });
 });
 
-/** The longest that a call of a kind takes on average, in seconds: docs/fairness.md says how they were measured. */
+/** The longest that a call of a kind takes on average, in seconds: assumed, as decision 0080 says. */
 const SECONDS = { reads: 0.1, searches: 1.3, changes: 0.2, aws_calls: 20 } as const;
 
 test('one organization that uses all its limits at once holds at most half of the environments of `control`', () => {
