@@ -30,6 +30,9 @@ const slotsOf = (row: Item): Slot[] =>
     return slot === undefined ? [] : [{ slot: Number(slot), count: Number(count), lastMs: Number(row[`l${slot}`]) }];
   });
 
+/** Also not in the future, as after a clock went back. */
+const isInWindow = ({ windowMs }: SlidingLimit, { lastMs }: Slot, nowMs: number): boolean => Math.abs(nowMs - lastMs) < windowMs;
+
 const sum = (slots: readonly Slot[]): number => slots.reduce((total, { count }) => total + count, 0);
 
 /** Seconds until one more fits, if nothing else is counted. */
@@ -73,8 +76,9 @@ export const createSlidingCounts = (database: Database, table: string) => {
   /** Adds to a slot of which only others' writes can be newer than the row that was read, and leaves out the slots that count no longer. */
   const beginSlot = (limit: SlidingLimit, row: Item | undefined, counted: readonly Slot[], nowMs: number) => {
     const seen = row && Number(row.slot);
+    const own = slotOf(limit, nowMs);
     // The clock of another environment can be ahead.
-    const slot = Math.max(seen ?? 0, slotOf(limit, nowMs));
+    const slot = seen !== undefined && seen - own < SLOTS ? Math.max(seen, own) : own;
     const current = counted.find((each) => each.slot === slot);
     const past = counted.filter((each) => each.slot !== slot);
     const gone = row ? slotsOf(row).filter((each) => each.slot !== slot && !counted.some((kept) => kept.slot === each.slot)) : [];
@@ -102,7 +106,7 @@ export const createSlidingCounts = (database: Database, table: string) => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
         const failed = await addToSlot(limit, slotOf(limit, nowMs), nowMs);
         if (!failed) return undefined;
-        const counted = slotsOf(failed.row ?? {}).filter(({ lastMs }) => lastMs + limit.windowMs > nowMs);
+        const counted = slotsOf(failed.row ?? {}).filter((slot) => isInWindow(limit, slot, nowMs));
         if (sum(counted) >= limit.max) return secondsUntilRoom(limit, counted, nowMs);
         if (!(await beginSlot(limit, failed.row, counted, nowMs))) return undefined;
       }

@@ -86,6 +86,14 @@ describe('a limit of a sliding window', () => {
     expect(await counts.count(limit, NOON + 2 * WINDOW_MS)).toBe(WINDOW_MS / 1_000);
   });
 
+  test('counts anew when the clock went back by more than a window, and takes back what it counts then', async () => {
+    const limit = limitOf('gone back');
+    expect(await countedAtOnce(limit, 12, NOON + 30 * 86_400_000)).toBe(10);
+    expect(await countedAtOnce(limit, 12, NOON)).toBe(10);
+    await counts.takeBack(limit, NOON);
+    expect(await countedAtOnce(limit, 12, NOON + 1)).toBe(1);
+  });
+
   test('counts for an environment whose clock is behind', async () => {
     const limit = limitOf('behind');
     await countedOf(limit, Array<number>(4).fill(NOON));
