@@ -13,8 +13,9 @@ import { startTestRun, type TestRun } from '../../support/local-run.ts';
 /** Few enough that an attacker could hold them all, and enough that a share of them is more than one. */
 const RESERVED = { inference: 24, 'ondemand-inference': 24, tokenizer: 8, control: 5, 'sign-in': 4 };
 const ENVIRONMENTS = Math.max(...Object.values(RESERVED));
-/** More than the neighbour sends in all. */
+/** More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy. */
 const STEADY_A_MINUTE = 6_000;
+const STEADY_AT_ONCE = 18;
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 /** The wakes by which the next one is predicted, and the one that the attacker's requests then wait for. */
@@ -110,6 +111,8 @@ export const startTenants = async (): Promise<Tenants> => {
   const control = controlOf(run);
   const attacker = await createTenant(run, control, 3, 4);
   const neighbour = await createTenant(run, control, 1, 1, { requests_per_minute: STEADY_A_MINUTE });
+  const { token } = await control.asAdmin();
+  await control.done('PUT', `/v1/organizations/${neighbour.organization}/limits`, { token, body: { concurrency: STEADY_AT_ONCE } });
   const sleeping = await createSleeping(run, control, attacker, ['first', 'second', 'third', 'fourth']);
   return { run, control, attacker, neighbour, sleeping, close: async () => void (await run.close()) };
 };
