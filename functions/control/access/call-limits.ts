@@ -156,7 +156,7 @@ export class TooManyCalls extends ApiError {
       status: 429,
       type: 'requests',
       code: 'rate_limit_exceeded',
-      message: `${SUBJECTS[isOwn ? 'user' : per][1]} can ${can.replace('#', numberText(maxOf(bound, actor)))} ${everySpan(span)}. Try again in ${seconds} seconds.`,
+      message: `${SUBJECTS[isOwn ? 'user' : per][1]} can ${can.replace('#', numberText(maxOf(bound, actor)))} ${everySpan(span)}. Try again in ${seconds} s.`,
       headers: { 'retry-after': String(seconds) },
     });
   }

@@ -89,7 +89,7 @@ describe('calls', () => {
     const rejected = await makeCalls(member, { times: 1, limits: ['changes'], environments: [newEnvironment()], atMs: NOON + 48_001 });
     expect(rejected[0]).toMatchObject({ status: 429, type: 'requests', code: 'rate_limit_exceeded', headers: { 'retry-after': '12' } });
     expect(toWire(rejected[0] as ApiError, 'req_1')).toMatchObject({
-      error: { message: 'You can make 300 changes a minute. Try again in 12 seconds.' },
+      error: { message: 'You can make 300 changes a minute. Try again in 12 s.' },
       request_id: 'req_1',
     });
     expect(await makeCalls(member, { times: 1, limits: ['changes'], environments, atMs: NOON + MINUTE_MS })).toEqual([]);
@@ -119,7 +119,7 @@ describe('calls', () => {
     await attempts.countInSpan(quota, NOON);
     const rejected = await makeCalls(actorOf('owner', organization), { times: 2, limits: ['changes'] });
     expect(rejected.map(({ message, headers }) => [message, headers['retry-after']])).toEqual([
-      ['Your organization can make 20,000 changes a day. Try again in 43200 seconds.', '43200'],
+      ['Your organization can make 20,000 changes a day. Try again in 43200 s.', '43200'],
     ]);
   });
 
