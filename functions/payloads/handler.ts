@@ -6,9 +6,9 @@ import { deadline } from '../../shared/middleware/deadline.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
+import { createPayloadPlaces } from '../../shared/payload-log/payload-places.ts';
 import { createPutObject } from '../../shared/payload-log/put-object.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
-import { createWaitingStore } from '../../shared/payload-log/waiting-store.ts';
 import { createWritePayload } from '../../shared/payload-log/write-payload.ts';
 import { redactWaiting } from './redact-waiting.ts';
 import { createUnredactedObjects } from './unredacted-objects.ts';
@@ -29,7 +29,7 @@ export const handler = middy<unknown, SQSBatchResponse | undefined>()
       redactWaiting({
         settings: createPayloadLogStore(createAccountTable(database, table)),
         objects: createUnredactedObjects(bucket),
-        waiting: createWaitingStore(database, table),
+        waiting: createPayloadPlaces(database, table),
         write: createWritePayload(createPutObject(bucket)),
       }),
     ),

@@ -2,16 +2,16 @@ import type { SQSRecord } from 'aws-lambda';
 import { logError } from '../../shared/logging/log.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { readExchange } from '../../shared/payload-log/exchange.ts';
+import type { PayloadPlaces } from '../../shared/payload-log/payload-places.ts';
 import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import { readMessage, unredactedKeyOf } from '../../shared/payload-log/waiting-payloads.ts';
-import type { WaitingStore } from '../../shared/payload-log/waiting-store.ts';
 import type { WritePayload } from '../../shared/payload-log/write-payload.ts';
 import type { UnredactedObjects } from './unredacted-objects.ts';
 
 export interface PayloadsDependencies {
   settings: PayloadLogStore;
   objects: UnredactedObjects;
-  waiting: WaitingStore;
+  waiting: PayloadPlaces;
   write: WritePayload;
 }
 

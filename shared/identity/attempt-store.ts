@@ -92,9 +92,8 @@ const limitsOf = ({ kind, ipAddress, account }: Attempt): Counted[] => {
 const knownId = ({ ipAddress, account = '' }: Attempt): string => toId('known', hashOf(toId(account, networkOf(ipAddress))));
 
 /**
- * The `attempts` table, which limits logins, codes and invitations, the API keys that a member creates per day, and the tickets and
- * attachments of an organization per hour. An attempt is counted before it is made, so that concurrent attempts cannot
- * exceed the limit.
+ * The `attempts` table, which limits logins, codes and invitations, and the calls of the control plane. An attempt is counted before it is made, so that
+ * concurrent attempts cannot exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {
   const counts = createSlidingCounts(database, table);

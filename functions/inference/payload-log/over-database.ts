@@ -1,9 +1,9 @@
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createPayloadPlaces } from '../../../shared/payload-log/payload-places.ts';
 import { createPutObject } from '../../../shared/payload-log/put-object.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { createSendPayload } from '../../../shared/payload-log/waiting-payloads.ts';
-import { createWaitingStore } from '../../../shared/payload-log/waiting-store.ts';
 import { createWritePayload } from '../../../shared/payload-log/write-payload.ts';
 import { createPayloadLog, type LogPayload } from './payload-log.ts';
 
@@ -21,7 +21,7 @@ export const payloadLogOver = (database: Database, { table, bucket, queueUrl }: 
     settings: createPayloadLogStore(createAccountTable(database, table)),
     write: createWritePayload(put),
     put,
-    waiting: createWaitingStore(database, table),
+    waiting: createPayloadPlaces(database, table),
     send: createSendPayload(queueUrl),
     now: Date.now,
   });

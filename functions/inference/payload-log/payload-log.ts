@@ -2,10 +2,10 @@ import type * as z from 'zod';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { EffectiveFields } from '../../../shared/payload-log/effective-fields.ts';
 import { type Exchange, writeExchange } from '../../../shared/payload-log/exchange.ts';
+import type { PayloadPlaces } from '../../../shared/payload-log/payload-places.ts';
 import type { PutObject } from '../../../shared/payload-log/put-object.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { type SendPayload, unredactedKeyOf } from '../../../shared/payload-log/waiting-payloads.ts';
-import type { WaitingStore } from '../../../shared/payload-log/waiting-store.ts';
 import type { WritePayload } from '../../../shared/payload-log/write-payload.ts';
 import { knownFieldsOf } from './known-fields.ts';
 
@@ -32,7 +32,7 @@ interface PayloadLogDependencies {
   settings: PayloadLogStore;
   write: WritePayload;
   put: PutObject;
-  waiting: WaitingStore;
+  waiting: PayloadPlaces;
   send: SendPayload;
   now: () => number;
 }

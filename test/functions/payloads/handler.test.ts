@@ -6,10 +6,10 @@ import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { type Exchange, writeExchange } from '../../../shared/payload-log/exchange.ts';
+import { createPayloadPlaces, type PayloadPlaces } from '../../../shared/payload-log/payload-places.ts';
 import { PATTERNS } from '../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { unredactedKeyOf } from '../../../shared/payload-log/waiting-payloads.ts';
-import { createWaitingStore, type WaitingStore } from '../../../shared/payload-log/waiting-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
 
@@ -19,7 +19,7 @@ const NOW = Date.UTC(2026, 10, 24, 12);
 let database: TestDatabase;
 let s3: S3Emulator;
 const objects = createMemoryStore();
-let waiting: WaitingStore;
+let waiting: PayloadPlaces;
 let handler: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 let organization: string;
 let lines: string[];
@@ -28,7 +28,7 @@ beforeAll(async () => {
   database = await startTestDatabase();
   s3 = await startS3(new Set([BUCKET]), objects);
   const table = database.tables.Observability as string;
-  waiting = createWaitingStore(database.database, table);
+  waiting = createPayloadPlaces(database.database, table);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_S3: s3.url,
     AWS_ENDPOINT_URL_DYNAMODB: database.url,

@@ -157,6 +157,29 @@ describe('calls', () => {
     expect(accepted).toBe(1_000);
   });
 
+  test.each(
+    (Object.keys(CALL_LIMITS) as CallLimitName[]).flatMap((name) =>
+      callLimitOf(name)
+        .bounds.filter(({ max, countedAtOnce }) => max <= 200 && countedAtOnce === undefined)
+        .map((bound) => [name, bound] as const),
+    ),
+  )('against the limit %s are accepted as often as it says: %j', async (name, bound) => {
+    const organization = newId('organization');
+    const counter = newEnvironment();
+    // Of each bound but that of a user, several users have a share.
+    const users = Array.from({ length: 4 }, () => actorOf('member', organization));
+    let accepted = 0;
+    for (let i = 0; i <= bound.max; i++) {
+      const actor = users[bound.per === 'user' ? 0 : i % users.length] as Actor;
+      const call = { actor, resource: 'wh_1', recipient: `${organization}@example.com` };
+      accepted += await counter.countByRule(name, call, NOON).then(
+        () => 1,
+        ({ status }: ApiError) => (status === 429 ? 0 : Number.NaN),
+      );
+    }
+    expect(accepted).toBe(bound.max);
+  });
+
   test('that read or search are accepted while the database takes no writes, and changes are not', async () => {
     const owner = actorOf('owner', newId('organization'));
     const environments = [createCallCounter({ countInSpan: () => Promise.reject(new DatabaseUnavailable(new Error('It is down.'))) })];

@@ -18,10 +18,10 @@ import {
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Payload } from '../../../../shared/payload-log/payload.ts';
+import { createPayloadPlaces } from '../../../../shared/payload-log/payload-places.ts';
 import { createPutObject } from '../../../../shared/payload-log/put-object.ts';
 import { PATTERNS, type PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore, type PayloadLogStore, type SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
-import { createWaitingStore } from '../../../../shared/payload-log/waiting-store.ts';
 import { createWritePayload } from '../../../../shared/payload-log/write-payload.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { newId } from '../../../support/new-id.ts';
@@ -97,7 +97,7 @@ const redactQueued = async (): Promise<void> => {
   const { handle } = redactWaiting({
     settings,
     objects: createUnredactedObjects(BUCKET),
-    waiting: createWaitingStore(database, table),
+    waiting: createPayloadPlaces(database, table),
     write: createWritePayload(createPutObject(BUCKET)),
   });
   for (const message of queue.receive(1_000)) {
@@ -243,7 +243,7 @@ describe('with the log on,', () => {
     test('is left out when a hundred payloads of the organization wait, and the log says so', async () => {
       const { call } = await setUp();
       const { database, tables } = pipeline.database;
-      const waiting = createWaitingStore(database, tables.Observability as string);
+      const waiting = createPayloadPlaces(database, tables.Observability as string);
       for (let i = 0; i < 100; i++) expect(await waiting.take(organization, Date.now())).toBe(true);
       await read(await call(large('canary')));
       expect(queue.receive(10)).toEqual([]);
@@ -257,7 +257,7 @@ describe('with the log on,', () => {
     test('takes no place for good if it cannot be sent, and the failure is logged', async () => {
       const { call } = await setUp();
       const { database, tables } = pipeline.database;
-      const waiting = createWaitingStore(database, tables.Observability as string);
+      const waiting = createPayloadPlaces(database, tables.Observability as string);
       for (let i = 0; i < 99; i++) await waiting.take(organization, Date.now());
       await fetch(`${sqs.url}/control`, { method: 'PUT', body: '{"kind":"unavailable"}' });
       await read(await call(large()));

@@ -6,8 +6,8 @@ const MS = 1_000;
 /** DynamoDB deletes a count some time after this: no payload waits longer. */
 const RETENTION_MS = 48 * HOUR_MS;
 
-/** Counts the payloads of each organization that wait for redaction, by the hour in which they were sent. */
-export interface WaitingStore {
+/** The places of each organization for payloads that wait for redaction, counted by the hour in which they were sent. */
+export interface PayloadPlaces {
   /** Takes a place. @returns false if the organization has none left */
   take: (organization: string, nowMs: number) => Promise<boolean>;
   /** Gives a place back. What a crash keeps is free with the next hour. */
@@ -15,7 +15,7 @@ export interface WaitingStore {
 }
 
 /** The counts in the table `Observability`. */
-export const createWaitingStore = (database: Database, table: string): WaitingStore => {
+export const createPayloadPlaces = (database: Database, table: string): PayloadPlaces => {
   const keyOf = (organization: string, atMs: number) => ({
     account: organization,
     record: `payloads-waiting#${Math.floor(atMs / HOUR_MS)}`,
