@@ -7,10 +7,10 @@ export default {
   testRunner: '<rootDir>/test/support/jest/runner.ts',
   injectGlobals: false,
   transform: {},
-  testSequencer: '<rootDir>/test/support/slow-tests-first.mjs',
-  globalSetup: '<rootDir>/test/support/set-up.mjs',
-  globalTeardown: '<rootDir>/test/support/clean-up.mjs',
-  reporters: ['default', '<rootDir>/test/support/report-not-run.ts', '<rootDir>/test/security/permissions/report-unused.ts'],
+  testSequencer: '<rootDir>/test/support/jest/slow-tests-first.mjs',
+  globalSetup: '<rootDir>/test/support/jest/set-up.mjs',
+  globalTeardown: '<rootDir>/test/support/jest/clean-up.mjs',
+  reporters: ['default', '<rootDir>/test/support/jest/report-not-run.ts', '<rootDir>/test/security/permissions/report-unused.ts'],
   // A bound against hanging, not a measurement: a busy machine may take several times as long as a quiet one.
   testTimeout: 300_000,
   // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy. Jest takes '150%' for 150 workers.

@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import type { AuditDependencies } from '../../shared/audit/commit.ts';
 import type { BilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
 import type { BillingFiles } from '../../shared/billing/billing-files.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SQSBatchResponse } from 'aws-lambda';
-import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction } from '../../shared/aws/invoke-function.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';

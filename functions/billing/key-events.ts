@@ -1,4 +1,4 @@
-import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
+import { eventShardsOf, shardIds } from '../../shared/admission/item/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { bucketStarts } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';

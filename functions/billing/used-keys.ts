@@ -1,6 +1,6 @@
-import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
-import { shardsOf } from '../../shared/admission/limiter-item.ts';
-import { ownerIdOf } from '../../shared/admission/shards.ts';
+import { shardsOf } from '../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf } from '../../shared/admission/item/shards.ts';
+import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
-import { createLimiterReader } from '../../shared/admission/limiter-reader.ts';
+import { createLimiterCache } from '../../shared/admission/stores/limiter-cache.ts';
+import { createLimiterReader } from '../../shared/admission/stores/limiter-reader.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';

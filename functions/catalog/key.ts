@@ -1,9 +1,9 @@
-import { authenticateNow, presentedKey } from '../../shared/admission/authenticate.ts';
-import { keyFactsOf } from '../../shared/admission/key-facts.ts';
-import { shardsOf } from '../../shared/admission/limiter-item.ts';
-import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
-import { limitHeaders } from '../../shared/admission/rate-limits.ts';
-import { shardIds } from '../../shared/admission/shards.ts';
+import { keyFactsOf } from '../../shared/admission/item/key-facts.ts';
+import { shardsOf } from '../../shared/admission/item/limiter-item.ts';
+import { shardIds } from '../../shared/admission/item/shards.ts';
+import { authenticateNow, presentedKey } from '../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../shared/admission/keys/rate-limits.ts';
+import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';

@@ -1,5 +1,5 @@
-import { authenticateToSee, isModelAllowed, presentedKey } from '../../shared/admission/authenticate.ts';
-import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
+import { authenticateToSee, isModelAllowed, presentedKey } from '../../shared/admission/keys/authenticate.ts';
+import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';

@@ -1,4 +1,4 @@
-import { KeyFacts } from '../../shared/admission/key-facts.ts';
+import { KeyFacts } from '../../shared/admission/item/key-facts.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
 import type { OperationFacts, OperationsById } from '../../shared/hosts/inference-routes.ts';
 import { DEPRECATION_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';

@@ -1,6 +1,6 @@
-import { authenticateToSee, presentedKey } from '../../shared/admission/authenticate.ts';
-import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
-import { limitHeaders } from '../../shared/admission/rate-limits.ts';
+import { authenticateToSee, presentedKey } from '../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../shared/admission/keys/rate-limits.ts';
+import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError, InvalidRequest } from '../../shared/http/errors.ts';

@@ -1,4 +1,4 @@
-import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';

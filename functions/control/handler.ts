@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';

@@ -1,6 +1,6 @@
-import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
-import { IN_FLIGHT } from '../../shared/admission/limiter-item.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { IN_FLIGHT } from '../../shared/admission/item/limiter-item.ts';
+import { createLimiterCache } from '../../shared/admission/stores/limiter-cache.ts';
+import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createItemReader } from '../../shared/database/item-reader.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';

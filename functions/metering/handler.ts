@@ -1,6 +1,6 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { createSpread } from '../../shared/admission/spread-configuration.ts';
+import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
+import { createSpread } from '../../shared/admission/stores/spread-configuration.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';

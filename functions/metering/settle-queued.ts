@@ -1,8 +1,8 @@
-import { isKeyItem } from '../../shared/admission/key-item.ts';
-import { entryOf } from '../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
-import { endReservations, readAllShards, reservationsOf } from '../../shared/admission/reservation.ts';
-import { usedBy } from '../../shared/admission/reservation-end.ts';
+import { isKeyItem } from '../../shared/admission/item/key-item.ts';
+import { entryOf } from '../../shared/admission/item/limiter-item.ts';
+import { usedBy } from '../../shared/admission/plans/reservation-end.ts';
+import type { LimiterStore } from '../../shared/admission/stores/limiter-store.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../shared/admission/stores/reservation.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import type { QueuedSettlement } from '../../shared/usage/settlement-queue.ts';

@@ -1,4 +1,4 @@
-import { ownerIdOf } from '../../shared/admission/shards.ts';
+import { ownerIdOf } from '../../shared/admission/item/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';

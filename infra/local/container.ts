@@ -6,7 +6,7 @@ import { withLogFile } from './processes/log-file.ts';
 import type { ProcessList } from './processes/process-list.ts';
 import { type Supervised, supervise } from './processes/supervise.ts';
 
-const PROGRAM = path.join(import.meta.dirname, '../container/main.ts');
+const PROGRAM = path.join(import.meta.dirname, './model-server/main.ts');
 
 /** Name of our own model and of the endpoint that serves it. */
 export const LOCAL_MODEL = 'sluice-tiny';

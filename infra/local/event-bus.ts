@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EventRule } from './assembly/local-app.ts';
-import { ACCOUNT_ID, REGION } from './assembly/resolve.ts';
+import type { EventRule } from '../assembly/local-app.ts';
+import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
 
 /** What an AWS service reports. */
 export interface ServiceEvent {

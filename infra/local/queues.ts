@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Queue } from './assembly/local-app.ts';
+import type { Queue } from '../assembly/local-app.ts';
 
 /** The app's queues of failures. Each message is appended to the queue's file; nothing receives messages. */
 interface Queues {

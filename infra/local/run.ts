@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { interpret } from './assembly/interpret.ts';
-import { readAssembly } from './assembly/read-assembly.ts';
+import { interpret } from '../assembly/interpret.ts';
+import { readAssembly } from '../assembly/read-assembly.ts';
 import { startCognito } from './cognito/emulator.ts';
 import {
   LOCAL_COMPONENT,
@@ -52,7 +52,7 @@ import { startEventSources } from './streams/event-sources.ts';
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC); those that work in the background start when needed
  *     ├── dynoxide (DynamoDB)
  *     ├── cognito-local, if the app has a user pool
- *     ├── infra/container/main.ts (the model), and one for each component that callers deploy
+ *     ├── infra/local/model-server/main.ts (the model), and one for each component that callers deploy
  *     └── watchdog: kills all of them when the runner exits
  *
  *   caller → gateway → function process → dynoxide

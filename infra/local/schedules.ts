@@ -1,4 +1,4 @@
-import type { Schedule } from './assembly/local-app.ts';
+import type { Schedule } from '../assembly/local-app.ts';
 import { toEvent } from './event-bus.ts';
 
 /**

@@ -9,8 +9,8 @@ import { transact } from '../../shared/database/transaction.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
-import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts.ts';
-import { REGION } from './assembly/resolve.ts';
+import { REGION } from '../assembly/resolve.ts';
+import { type AccountTables, bootstrap, operatorOrigin } from '../tools/admin/accounts.ts';
 import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
 

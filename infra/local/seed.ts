@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
-import { isKeyItem } from '../../shared/admission/key-item.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { parseSecret, sameHash } from '../../shared/admission/secret.ts';
+import { isKeyItem } from '../../shared/admission/item/key-item.ts';
+import { parseSecret, sameHash } from '../../shared/admission/item/secret.ts';
+import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { type AccountTables, createOperatorKey, operatorOrigin } from '../admin/accounts.ts';
-import { uploadTokenizer } from '../admin/tokenizer-files.ts';
-import { REGION } from './assembly/resolve.ts';
+import { REGION } from '../assembly/resolve.ts';
+import { type AccountTables, createOperatorKey, operatorOrigin } from '../tools/admin/accounts.ts';
+import { uploadTokenizer } from '../tools/admin/tokenizer-files.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
@@ -21,7 +21,7 @@ import { seedAdmin } from './seed-admin.ts';
 const ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
-const CONTAINER_MODEL = path.join(import.meta.dirname, '../container/model');
+const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Fields shared by all demo models. Prices are typical of a small model: $0.10 and $0.40 per million tokens. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isKept, keptAssembly, keptFolderOf } from './assembly/kept-assembly.ts';
+import { isKept, keptAssembly, keptFolderOf } from '../assembly/kept-assembly.ts';
 import { banner } from './banner.ts';
 import { type Demo, readDemo, writeDemo } from './demo-file.ts';
 import { explain } from './explain.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from './processes/is-alive.ts';
+import { isAlive } from '../assembly/is-alive.ts';
 
 const LOCK = 'runner.pid';
 const MAX_ATTEMPTS = 3;

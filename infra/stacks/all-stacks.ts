@@ -2,7 +2,7 @@ import { Annotations, type App, Aspects, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from '../config/config.ts';
 import { organizationConcurrencyOf } from '../config/shares.ts';
-import { EncryptWith } from '../constructs/encryption-key.ts';
+import { EncryptWith } from '../constructs/tables/encryption-key.ts';
 import { BillingStack } from './billing-stack.ts';
 import { ControlStack } from './control-stack.ts';
 import { DataStack } from './data-stack.ts';

@@ -2,12 +2,12 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { BUNDLED_FONTS } from '../../functions/billing/render/fonts.ts';
-import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import { ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
 import { type Config, ReservedConcurrency } from '../config/config.ts';
 import { version } from '../config/release.ts';
-import { BILLING_TIMEOUT, BillingTasks, MonthClosings } from '../constructs/billing-tasks.ts';
-import { NodeFunction } from '../constructs/node-function.ts';
-import { runEvery } from '../constructs/schedule.ts';
+import { NodeFunction } from '../constructs/functions/node-function.ts';
+import { runEvery } from '../constructs/functions/schedule.ts';
+import { BILLING_TIMEOUT, BillingTasks, MonthClosings } from '../constructs/queues/billing-tasks.ts';
 import type { DataStack } from './data-stack.ts';
 
 /** Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events. */

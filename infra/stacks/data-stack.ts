@@ -1,6 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { RETENTION_TAG } from '../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../shared/payload-log/settings.ts';
@@ -9,8 +9,8 @@ import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import { PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { UNRESERVED_CONCURRENCY } from '../config/shares.ts';
-import { Bucket } from '../constructs/bucket.ts';
-import { Table } from '../constructs/table.ts';
+import { Bucket } from '../constructs/tables/bucket.ts';
+import { Table } from '../constructs/tables/table.ts';
 
 interface DataStackProps extends StackProps {
   auditCopies?: Config['auditCopies'];

@@ -1,9 +1,9 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
-import { CloudFrontDistribution } from '../constructs/cloud-front.ts';
-import { GatewayLogRole } from '../constructs/gateway-log-role.ts';
-import { HostDomain } from '../constructs/host-domain.ts';
+import { CloudFrontDistribution } from '../constructs/hosts/cloud-front.ts';
+import { GatewayLogRole } from '../constructs/hosts/gateway-log-role.ts';
+import { HostDomain } from '../constructs/hosts/host-domain.ts';
 
 const IDS = { serverless: 'ServerlessDomain', ondemand: 'OndemandDomain', control: 'ControlDomain' } as const;
 const CLOUD_FRONT_IDS = { serverless: 'ServerlessCloudFront', ondemand: 'OndemandCloudFront' } as const;

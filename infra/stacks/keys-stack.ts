@@ -1,7 +1,7 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
-import { EncryptionKey } from '../constructs/encryption-key.ts';
+import { EncryptionKey } from '../constructs/tables/encryption-key.ts';
 
 /** The key that encrypts the data of all stacks, which must outlive them. Only with `customerManagedKey`. */
 export class KeysStack extends Stack {

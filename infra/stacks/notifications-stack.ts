@@ -6,10 +6,10 @@ import { Construct } from 'constructs';
 import { TICKET_SOURCE } from '../../functions/notifications/put-event.ts';
 import { OUTBOX_PREFIX } from '../../shared/notifications/outbox.ts';
 import type { Config } from '../config/config.ts';
-import { Deliveries } from '../constructs/deliveries.ts';
-import { grantSendEmail } from '../constructs/email-sender.ts';
-import { NodeFunction } from '../constructs/node-function.ts';
-import { readStream } from '../constructs/stream-reader.ts';
+import { grantSendEmail } from '../constructs/functions/email-sender.ts';
+import { NodeFunction } from '../constructs/functions/node-function.ts';
+import { Deliveries } from '../constructs/queues/deliveries.ts';
+import { readStream } from '../constructs/queues/stream-reader.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);

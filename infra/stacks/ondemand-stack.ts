@@ -1,7 +1,7 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
-import { InferenceHost } from '../constructs/inference-host.ts';
+import { InferenceHost } from '../constructs/hosts/inference-host.ts';
 import type { DataStack } from './data-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';

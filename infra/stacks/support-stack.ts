@@ -2,8 +2,8 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { KEPT_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
-import { NodeFunction } from '../constructs/node-function.ts';
-import { runEvery } from '../constructs/schedule.ts';
+import { NodeFunction } from '../constructs/functions/node-function.ts';
+import { runEvery } from '../constructs/functions/schedule.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.minutes(2);

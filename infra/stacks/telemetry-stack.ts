@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config, TelemetrySettings } from '../config/config.ts';
-import { Telemetry } from '../constructs/telemetry.ts';
+import { Telemetry } from '../constructs/queues/telemetry.ts';
 import type { DataStack } from './data-stack.ts';
 
 /** Sends spans and metrics to the endpoints of the configuration. Without endpoints there is no such stack. */

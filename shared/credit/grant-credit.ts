@@ -1,4 +1,4 @@
-import type { LimiterConfigurationStore } from '../admission/limiter-configuration-store.ts';
+import type { LimiterConfigurationStore } from '../admission/stores/limiter-configuration-store.ts';
 import { DatabaseUnavailable } from '../database/outage.ts';
 import { Conflict } from '../http/errors.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';

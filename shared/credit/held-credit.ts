@@ -1,4 +1,4 @@
-import { entriesOf, type LimiterItem } from '../admission/limiter-item.ts';
+import { entriesOf, type LimiterItem } from '../admission/item/limiter-item.ts';
 import type { DeploymentStore } from '../deployments/deployment-store.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 

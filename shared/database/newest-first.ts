@@ -1,4 +1,4 @@
-import type { Database, Item } from '../database/database.ts';
+import type { Database, Item } from './database.ts';
 
 /** A range of a partition; `to` is exclusive. */
 export interface RowRange {

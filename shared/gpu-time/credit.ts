@@ -1,4 +1,4 @@
-import { availableNanosOf, isPrepaid, type LimiterItem } from '../admission/limiter-item.ts';
+import { availableNanosOf, isPrepaid, type LimiterItem } from '../admission/item/limiter-item.ts';
 
 /** A draw takes credit from at most this many shards, because the transaction has other writes too. */
 const MAX_DRAWN_SHARDS = 40;

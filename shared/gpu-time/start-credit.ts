@@ -1,5 +1,5 @@
-import { createLimiterReader } from '../admission/limiter-reader.ts';
-import { readAllShards } from '../admission/reservation.ts';
+import { createLimiterReader } from '../admission/stores/limiter-reader.ts';
+import { readAllShards } from '../admission/stores/reservation.ts';
 import type { Database } from '../database/database.ts';
 import type { Write } from '../database/transaction.ts';
 import type { InstanceType } from '../deployments/catalogue.ts';

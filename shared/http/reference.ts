@@ -46,7 +46,7 @@ const takesGzip = (event: ApiEvent): boolean =>
 
 /**
  * The API reference: the OpenAPI document, and a page that shows it with a viewer served by this host.
- * @param folder the output of infra/reference/write-reference.ts; its files are read at the first request
+ * @param folder the output of infra/tools/reference/write-reference.ts; its files are read at the first request
  */
 export const createReference = (folder: string) => {
   const files = new Map<string, StoredFile>();

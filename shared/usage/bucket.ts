@@ -1,4 +1,4 @@
-import { ownerIdOf } from '../admission/shards.ts';
+import { ownerIdOf } from '../admission/item/shards.ts';
 import { prefixes } from '../ids/id.ts';
 import { BUCKET_MS } from './usage-store.ts';
 

@@ -1,4 +1,4 @@
-import { eventShardsOf, shardId, shardOf } from '../admission/shards.ts';
+import { eventShardsOf, shardId, shardOf } from '../admission/item/shards.ts';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';

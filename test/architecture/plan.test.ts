@@ -93,7 +93,7 @@ describe('fails', () => {
       'shared-is-for-two: shared/ids/documented.ts is used by no function',
       {
         'shared/ids/documented.ts': 'export const documented = 1;',
-        'infra/reference/one.ts': "import { documented } from '../../shared/ids/documented.ts';\nexport const one = documented;",
+        'infra/tools/reference/one.ts': "import { documented } from '../../shared/ids/documented.ts';\nexport const one = documented;",
       },
     ],
     [
@@ -113,6 +113,16 @@ describe('fails', () => {
         'shared/http/reply.ts': 'export const reply = 1;',
         'shared/ids/up.ts': "import { reply } from '../http/reply.ts';\nexport const up = reply;",
       },
+    ],
+    [
+      'a folder with more than 25 files',
+      'folders-are-small: test/a has 26 files, at most 25 are expected: move some to a folder.',
+      Object.fromEntries(Array.from({ length: 26 }, (_, number) => [`test/a/file-${number}.ts`, 'export {};'])),
+    ],
+    [
+      'an assembly that imports a tool',
+      'the-assembly-is-below-its-readers: ',
+      { 'infra/assembly/read.ts': "import '../tools/print.ts';", 'infra/tools/print.ts': 'export {};' },
     ],
     [
       'a folder of shared/ that is not in SHARED_FOLDERS',

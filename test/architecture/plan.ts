@@ -33,7 +33,7 @@ const reachedFrom = (modules: ReadonlyMap<string, IModule>, from: readonly strin
   return reached;
 };
 
-const ADMIN = 'infra/admin';
+const ADMIN = 'infra/tools/admin';
 
 /** Files that stay together although one function may be their only user: the middlewares, and both clients of a service (docs/decisions/0067). */
 const TOGETHER = [/^shared\/middleware\//, /^shared\/(?:aws|upstream)\/(?:sdk-)?invoke(?:-function)?\.ts$/];
@@ -61,6 +61,22 @@ const singleUses = (all: readonly IModule[]): Departure[] => {
   });
 };
 
+/** The most files that a folder may have beside its folders, so that a reader finds one of them at a glance. */
+const MAX_FILES = 25;
+
+const crowdedFolders = (all: readonly IModule[]): Departure[] => {
+  const counts = new Map<string, number>();
+  for (const { source } of all) {
+    const folder = path.posix.dirname(source);
+    if (/^(?:functions|shared|infra|test)\//.test(source)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count > MAX_FILES
+      ? [{ rule: 'folders-are-small', message: `${folder} has ${count} files, at most ${MAX_FILES} are expected: move some to a folder.` }]
+      : [],
+  );
+};
+
 /** Where a code base departs from the plan of rules.ts. */
 export const departures = ({ modules, summary }: ICruiseResult): Departure[] => [
   ...summary.violations.map(({ rule, from, to, cycle, comment }) => {
@@ -68,6 +84,7 @@ export const departures = ({ modules, summary }: ICruiseResult): Departure[] => 
     return { rule: rule.name, message: `${route.join(' → ')}${comment ? ` (${comment})` : ''}` };
   }),
   ...singleUses(modules),
+  ...crowdedFolders(modules),
 ];
 
 /** The folders that are one box in the diagram: functions, folders of shared/, parts of infra/. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { median, sum } from '../measuring/statistics.ts';
-import { startTestRun } from '../support/local-run.ts';
+import { startTestRun } from '../support/clients/local-run.ts';
 import { ask, type Server } from './client.ts';
 import { measureKinds } from './key-kinds.ts';
 import { applyLoad } from './load.ts';

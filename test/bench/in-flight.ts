@@ -1,18 +1,18 @@
 import { type Admission, admit, type Keys } from '../../functions/inference/admission/admit.ts';
 import { settle } from '../../functions/inference/pipeline/settle-request.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { type PresentedKey, parseSecret } from '../../shared/admission/secret.ts';
+import { type PresentedKey, parseSecret } from '../../shared/admission/item/secret.ts';
+import { createLimiterCache } from '../../shared/admission/stores/limiter-cache.ts';
+import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { sum } from '../measuring/statistics.ts';
-import { eventOf } from '../support/completed-event.ts';
-import { limitOrganization } from '../support/limit-organization.ts';
-import type { TestRun } from '../support/local-run.ts';
-import { newId } from '../support/new-id.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
+import { eventOf } from '../support/fixtures/completed-event.ts';
+import { limitOrganization } from '../support/fixtures/limit-organization.ts';
+import { newId } from '../support/fixtures/new-id.ts';
 import { startObserver } from './observer.ts';
 import type { Findings, Row } from './report.ts';
 

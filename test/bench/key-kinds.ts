@@ -1,11 +1,11 @@
-import { PRICES } from '../../infra/cost/prices.ts';
-import type { Limits } from '../../shared/admission/limits.ts';
+import { PRICES } from '../../infra/tools/cost/prices.ts';
+import type { Limits } from '../../shared/admission/item/limits.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { sum } from '../measuring/statistics.ts';
-import { grantCredit } from '../support/grant-credit.ts';
-import { limitOrganization } from '../support/limit-organization.ts';
-import type { TestRun } from '../support/local-run.ts';
-import { newId } from '../support/new-id.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
+import { grantCredit } from '../support/fixtures/grant-credit.ts';
+import { limitOrganization } from '../support/fixtures/limit-organization.ts';
+import { newId } from '../support/fixtures/new-id.ts';
 import { ask } from './client.ts';
 import type { Observer } from './observer.ts';
 import { shortBody } from './prompts.ts';

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import path from 'node:path';
-import { keptAssembly } from '../../infra/local/assembly/kept-assembly.ts';
+import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
 import { residentMiB } from '../measuring/processes.ts';
 import { measureChunks } from './chunks.ts';
 import { measureColdStarts } from './cold-start.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import type { Server } from './client.ts';
 
 /** Limits that the loads never reach, since only admitted requests are measured. */

@@ -1,8 +1,8 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { CORPUS_FOLDER, readCorpus } from '../../infra/container/model/corpus.ts';
-import { interpret } from '../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { interpret } from '../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../infra/assembly/read-assembly.ts';
 import { LOCAL_MODEL } from '../../infra/local/container.ts';
+import { CORPUS_FOLDER, readCorpus } from '../../infra/local/model-server/model/corpus.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { cpuMs } from '../measuring/processes.ts';
 import { median } from '../measuring/statistics.ts';

@@ -5,7 +5,7 @@ import { chatFields } from '../../functions/inference/chat/request.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { dialects } from '../../shared/upstream/dialects.ts';
-import { nestedRows, replyKeys, requestRows } from '../support/chat-interface-rows.ts';
+import { nestedRows, replyKeys, requestRows } from '../support/clients/chat-interface-rows.ts';
 
 const { schema } = chatCompletions({ structuredOutputs: false });
 const base = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { interpret } from '../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
-import { synthesizeWith } from '../support/assembly.ts';
-import { bundleFiles } from '../support/bundle-files.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { interpret } from '../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../infra/assembly/read-assembly.ts';
+import { synthesizeWith } from '../support/assembly/assembly.ts';
+import { bundleFiles } from '../support/assembly/bundle-files.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const TIMEOUT_MS = 120_000;

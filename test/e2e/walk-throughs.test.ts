@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startWalk, type Walk } from '../support/clients/walk-through.ts';
 import { sized } from '../support/sized.ts';
-import { startWalk, type Walk } from '../support/walk-through.ts';
 
 const DOCUMENTS = path.join(import.meta.dirname, '../../docs');
 /** The one with the longest effects comes first, and each page after itself and after all others. */

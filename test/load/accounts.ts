@@ -1,6 +1,6 @@
-import { limitOrganization } from '../support/limit-organization.ts';
-import type { TestRun } from '../support/local-run.ts';
-import { newId } from '../support/new-id.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
+import { limitOrganization } from '../support/fixtures/limit-organization.ts';
+import { newId } from '../support/fixtures/new-id.ts';
 
 /** A key that callers use, and what is known of its organization. */
 export interface Account {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { inFlightOf, type LimiterItem } from '../../shared/admission/limiter-item.ts';
+import { inFlightOf, type LimiterItem } from '../../shared/admission/item/limiter-item.ts';
 import type { Price } from '../../shared/prices/price.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { addEvent, noTotals, type Totals } from '../../shared/usage/totals.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inFlightOf, type LimiterItem, shardsOf } from '../../shared/admission/limiter-item.ts';
-import { shardIds } from '../../shared/admission/shards.ts';
+import { inFlightOf, type LimiterItem, shardsOf } from '../../shared/admission/item/limiter-item.ts';
+import { shardIds } from '../../shared/admission/item/shards.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { mergeTotals, noTotals, type Totals } from '../../shared/usage/totals.ts';
 import { BUCKET_MS } from '../../shared/usage/usage-store.ts';
-import type { TestRun } from '../support/local-run.ts';
-import { rangeOf } from '../support/organization-sums.ts';
-import { rollupStores } from '../support/rollups.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
+import { rangeOf } from '../support/fixtures/organization-sums.ts';
+import { rollupStores } from '../support/fixtures/rollups.ts';
 import type { Account } from './accounts.ts';
 
 /** Everything that is stored of an account after a load. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { Price } from '../../shared/prices/price.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { sized } from '../support/sized.ts';
 import { checkLedger } from './check-ledger.ts';
 import type { Sent } from './check-reply.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TestRun } from '../support/local-run.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
 
 const MAX_DETAIL_CHARACTERS = 120;
 

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
-import { rebuildTotals } from '../../infra/admin/rebuild/rebuild-totals.ts';
-import { keptAssembly } from '../../infra/local/assembly/kept-assembly.ts';
+import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
+import { rebuildTotals } from '../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { readOptions, USAGE } from './options.ts';
 import { toReport } from './report.ts';
 import { runLoad } from './run-load.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readEvents } from '../support/server-sent-events.ts';
+import { readEvents } from '../support/clients/server-sent-events.ts';
 import type { Question, Tokens } from './question.ts';
 
 /** What a caller reads from a reply. */

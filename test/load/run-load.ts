@@ -1,7 +1,7 @@
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import type { Bound } from '../measuring/keep-in-flight.ts';
-import type { TestRun } from '../support/local-run.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
 import { createAccounts, distinct } from './accounts.ts';
 import { makeQuestions, measureModel } from './ask-model.ts';
 import { checkLedger } from './check-ledger.ts';

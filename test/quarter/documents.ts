@@ -3,7 +3,7 @@ import { noTaxes } from '../../functions/billing/close/taxes.ts';
 import { renderDocument } from '../../functions/billing/render/render-document.ts';
 import { createCreditNote } from '../../functions/control/billing/credit-notes/create-credit-note.ts';
 import { voidInvoice } from '../../functions/control/billing/invoices/change-invoice.ts';
-import { type Verification, verifyInvoice } from '../../infra/admin/verify-invoice.ts';
+import { type Verification, verifyInvoice } from '../../infra/tools/admin/verify-invoice.ts';
 import type { BillingFiles } from '../../shared/billing/billing-files.ts';
 import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../shared/billing/invoice.ts';
@@ -12,8 +12,8 @@ import type { createCatalogueStore } from '../../shared/deployments/catalogue-st
 import { dollarsOf } from '../../shared/prices/dollars.ts';
 import { testFonts } from '../functions/billing/documents.ts';
 import type { BillingDeps } from '../functions/control/billing/billing-fixtures.ts';
-import type { TestDatabase } from '../support/database.ts';
-import { storeUser } from '../support/stored-users.ts';
+import type { TestDatabase } from '../support/emulators/database.ts';
+import { storeUser } from '../support/fixtures/stored-users.ts';
 import type { Ingestion } from './ingestion.ts';
 
 /** Files in memory. */

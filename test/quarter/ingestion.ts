@@ -5,8 +5,8 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { GpuEvent } from '../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
-import type { TestDatabase } from '../support/database.ts';
-import { rollupStores } from '../support/rollups.ts';
+import type { TestDatabase } from '../support/emulators/database.ts';
+import { rollupStores } from '../support/fixtures/rollups.ts';
 import { createEvents } from './events.ts';
 import type { GpuTime, Request, Script } from './script.ts';
 

@@ -1,8 +1,8 @@
+import { CompletionsQuery, CostsQuery } from '../../functions/control/query/usage-query.ts';
 import { completionsUsage } from '../../functions/control/usage/completions-usage.ts';
 import { type CostsDependencies, costs } from '../../functions/control/usage/costs.ts';
-import { CompletionsQuery, CostsQuery } from '../../functions/control/usage/usage-query.ts';
 import { validate } from '../../shared/http/validate.ts';
-import { actorOf } from '../support/managed-models.ts';
+import { actorOf } from '../support/fixtures/managed-models.ts';
 import type { World } from './world.ts';
 
 /** A query of the usage API, of whole days. */

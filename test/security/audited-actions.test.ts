@@ -8,7 +8,7 @@ const ACTION = /'((?!response\.)[a-z_]+\.(?:[a-z_]+ed|[a-z]+_reset|read|paid|inv
 
 test('every action of the audit log is known to have texts of customers or none, so that a new one is tried with canaries', async () => {
   const found = new Set<string>();
-  for (const folder of ['functions', 'infra/admin', 'shared'])
+  for (const folder of ['functions', 'infra/tools/admin', 'shared'])
     for (const file of await readdir(folder, { recursive: true }))
       if (file.endsWith('.ts'))
         for (const [, action] of (await readFile(path.join(folder, file), 'utf8')).matchAll(ACTION)) found.add(action as string);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { controlOperations } from '../../infra/reference/control-operations.ts';
-import { type Control, controlOf } from '../support/control.ts';
+import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
+import { type Control, controlOf } from '../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
 import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
 import { readPlaces } from './canaries/places.ts';

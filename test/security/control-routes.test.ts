@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ControlOperation } from '../../functions/control/access/route.ts';
-import { controlOperations } from '../../infra/reference/control-operations.ts';
-import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
-import { storeDeployment } from '../support/deployments.ts';
-import { storeInvoice } from '../support/invoices.ts';
-import { shareTestRun, type TestRun } from '../support/local-run.ts';
+import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
+import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { storeDeployment } from '../support/fixtures/deployments.ts';
+import { storeInvoice } from '../support/fixtures/invoices.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
 /** Routes that log in and out, which need no session. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
 import { residentMiB } from '../measuring/processes.ts';
-import { controlOf } from '../support/control.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { controlOf } from '../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { sized } from '../support/sized.ts';
 import { createFixtures, type FuzzedHosts } from './fuzz/fixtures.ts';
 import { createJudge } from './fuzz/judge.ts';

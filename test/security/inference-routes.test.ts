@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DocumentOptions, operations } from '../../infra/reference/inference-document.ts';
+import { type DocumentOptions, operations } from '../../infra/tools/reference/inference-document.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
-import { HOSTS, type HostRun, startHostRun } from '../support/hosts.ts';
+import { HOSTS, type HostRun, startHostRun } from '../support/clients/hosts.ts';
 
 const scopes = { serverless: 'serverless', 'on-demand': 'on_demand' } as const;
 const SERVICE_ROUTES = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];

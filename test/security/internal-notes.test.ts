@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { OUTBOX_PREFIX } from '../../shared/notifications/outbox.ts';
-import { type Control, controlOf, type SignedIn } from '../support/control.ts';
+import { type Control, controlOf, type SignedIn } from '../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { readPlaces } from './canaries/places.ts';
 
 /** What support writes down for itself. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { shareTestRun, type TestRun } from '../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 
 /** The words of a caller. Containers repeat them in their errors. */
 const MARKER = 'pelican-barometer-1847';

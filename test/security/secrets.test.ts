@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Control, controlOf } from '../support/control.ts';
+import { type Control, controlOf } from '../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { totpOf } from '../support/clients/totp.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
-import { totpOf } from '../support/totp.ts';
 
 /** The emails of the local run, which contain codes and temporary passwords by design. */
 const MAIL = 'mail.log';

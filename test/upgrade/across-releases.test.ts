@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
-import { type Control, controlOf } from '../support/control.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Control, controlOf } from '../support/clients/control.ts';
+import { startTestDatabase, type TestDatabase } from '../support/emulators/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts';
 import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';
 
 /** The calls that write events. Admissions are others, so requests are still admitted. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { type Control, controlOf, type SignedIn } from '../support/control.ts';
-import { type Caller, createEveryKindOfKey } from '../support/every-kind-of-key.ts';
+import { type Control, controlOf, type SignedIn } from '../support/clients/control.ts';
+import { type Caller, createEveryKindOfKey } from '../support/fixtures/every-kind-of-key.ts';
 import { ledgerFaults } from './ledger.ts';
 import { sendDuring } from './traffic.ts';
 import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';

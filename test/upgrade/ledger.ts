@@ -1,11 +1,11 @@
-import { rebuild } from '../../infra/admin/rebuild/rebuild-totals.ts';
-import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
+import { rebuild } from '../../infra/tools/admin/rebuild/rebuild-totals.ts';
+import type { LimiterItem } from '../../shared/admission/item/limiter-item.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Caller } from '../support/every-kind-of-key.ts';
-import type { TestRun } from '../support/local-run.ts';
-import { rollupStores } from '../support/rollups.ts';
+import type { Caller } from '../support/fixtures/every-kind-of-key.ts';
+import { rollupStores } from '../support/fixtures/rollups.ts';
 
 const costOf = (events: readonly UsageEvent[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
 

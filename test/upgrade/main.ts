@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { interpret } from '../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../infra/assembly/read-assembly.ts';
+import { synthesize } from '../../infra/assembly/synthesize.ts';
 import { version } from '../../infra/config/release.ts';
-import { interpret } from '../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, packRelease } from './release-archive.ts';

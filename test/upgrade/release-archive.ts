@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import * as z from 'zod';
-import type { LambdaFunction } from '../../infra/local/assembly/local-app.ts';
+import type { LambdaFunction } from '../../infra/assembly/local-app.ts';
 import { RELEASE_FILE, Release } from '../../infra/local/lambda/other-release.ts';
 
 /** The last release's bundles, for clones without tags. */

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
-import { everyOption } from '../support/every-option.ts';
-import { LinkedStack, linkedStacks } from '../support/stack-updates.ts';
+import { synthesize } from '../../infra/assembly/synthesize.ts';
+import { everyOption } from '../support/assembly/every-option.ts';
+import { LinkedStack, linkedStacks } from '../support/assembly/stack-updates.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What the stacks of the last release export to each other, for clones without tags. */

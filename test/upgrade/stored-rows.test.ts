@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { version } from '../../infra/config/release.ts';
-import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
-import { type Control, controlOf } from '../support/control.ts';
-import { startTestRun, type TestRun } from '../support/local-run.ts';
+import type { LimiterItem } from '../../shared/admission/item/limiter-item.ts';
+import { type Control, controlOf } from '../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { allStoredRows, putRows, sendAs } from './stored-rows.ts';
 
 const stored = allStoredRows();

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { readNumber } from '../../shared/database/database.ts';
-import { controlOf } from '../support/control.ts';
+import { controlOf } from '../support/clients/control.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
-import type { TestRun } from '../support/local-run.ts';
 import { startUpgradeRun } from './upgrade-run.ts';
 
 /** A file for each release, with rows that it wrote. */

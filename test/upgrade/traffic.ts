@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller } from '../support/every-kind-of-key.ts';
-import type { TestRun } from '../support/local-run.ts';
+import type { TestRun } from '../support/clients/local-run.ts';
+import type { Caller } from '../support/fixtures/every-kind-of-key.ts';
 
 /** How many requests were admitted, and what was wrong with the replies. */
 export interface Traffic {

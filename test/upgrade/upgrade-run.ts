@@ -1,5 +1,5 @@
-import { createEveryKindOfKey } from '../support/every-kind-of-key.ts';
-import { startTestRun } from '../support/local-run.ts';
+import { startTestRun } from '../support/clients/local-run.ts';
+import { createEveryKindOfKey } from '../support/fixtures/every-kind-of-key.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ledgerFaults } from './ledger.ts';
 import { LAST_RELEASE, unpackRelease } from './release-archive.ts';

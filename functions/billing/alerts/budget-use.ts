@@ -6,8 +6,8 @@ import {
   moneyCountersAt,
   moneyCountersOf,
   PERIODS,
-} from '../../../shared/admission/limiter-item.ts';
-import type { Period } from '../../../shared/admission/limits.ts';
+} from '../../../shared/admission/item/limiter-item.ts';
+import type { Period } from '../../../shared/admission/item/limits.ts';
 
 /** How much of a budget is spent, in nano-dollars. */
 export interface BudgetUse {

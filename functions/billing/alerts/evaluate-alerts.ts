@@ -1,7 +1,7 @@
-import { availableNanosOf, entriesOf, isPrepaid, type LimiterItem } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
-import { mergeShards } from '../../../shared/admission/merge-shards.ts';
-import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { availableNanosOf, entriesOf, isPrepaid, type LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
+import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
+import type { LimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
+import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import type { BillingProfile } from '../../../shared/billing/billing-profile.ts';
 import { type CreditStore, isGrant } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';

@@ -1,5 +1,5 @@
-import { availableNanosOf } from '../../../shared/admission/limiter-item.ts';
-import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { availableNanosOf } from '../../../shared/admission/item/limiter-item.ts';
+import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';

@@ -1,5 +1,5 @@
-import { shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';

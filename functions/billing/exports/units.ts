@@ -1,5 +1,5 @@
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
 import { endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { prefixes } from '../../../shared/ids/id.ts';

@@ -1,8 +1,8 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import { planCollection, toCollect } from '../../../shared/admission/credit-grant.ts';
-import { availableNanosOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
+import { availableNanosOf, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { shardIds } from '../../../shared/admission/item/shards.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import { planCollection, toCollect } from '../../../shared/admission/plans/credit-grant.ts';
+import type { LimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 

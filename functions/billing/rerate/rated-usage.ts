@@ -1,7 +1,7 @@
-import { shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { eventShardsOf, shardIds } from '../../../shared/admission/shards.ts';
+import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { eventShardsOf, shardIds } from '../../../shared/admission/item/shards.ts';
+import type { LimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { monthOf } from '../../../shared/billing/month.ts';
 import type { Rerate } from '../../../shared/billing/rerate.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import { OrganizationSuspended } from '../../../shared/admission/item/organization.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ROLES } from '../../../shared/hosts/operation.ts';

@@ -1,5 +1,5 @@
-import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
+import { shardIds } from '../../../shared/admission/item/shards.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { KeyFacts, keyFactsOf } from '../../../shared/admission/key-facts.ts';
-import type { KeyItem } from '../../../shared/admission/key-item.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
+import { KeyFacts, keyFactsOf } from '../../../shared/admission/item/key-facts.ts';
+import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
+import type { LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
+import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { exactInteger } from '../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';

@@ -1,10 +1,10 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import { type KeyItem, keyConfiguration, REVOKED, secretConfiguration } from '../../../shared/admission/key-item.ts';
-import { type Configuration, limitsOf } from '../../../shared/admission/limiter-item.ts';
-import { newSecret } from '../../../shared/admission/secret.ts';
-import { shardIds, shardsForLoad } from '../../../shared/admission/shards.ts';
-import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
-import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
+import { type KeyItem, keyConfiguration, REVOKED, secretConfiguration } from '../../../shared/admission/item/key-item.ts';
+import { type Configuration, limitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { newSecret } from '../../../shared/admission/item/secret.ts';
+import { shardIds, shardsForLoad } from '../../../shared/admission/item/shards.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import { type Part, redivide } from '../../../shared/admission/plans/share-limits.ts';
+import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';

@@ -1,8 +1,8 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import { newKeyItem } from '../../../shared/admission/key-item.ts';
-import { newSecret } from '../../../shared/admission/secret.ts';
-import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/shards.ts';
-import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
+import { newKeyItem } from '../../../shared/admission/item/key-item.ts';
+import { newSecret } from '../../../shared/admission/item/secret.ts';
+import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/item/shards.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';

@@ -1,6 +1,6 @@
-import type { KeySettings } from '../../../shared/admission/key-item.ts';
-import type { Limits } from '../../../shared/admission/limits.ts';
-import { shareLimits } from '../../../shared/admission/share-limits.ts';
+import type { KeySettings } from '../../../shared/admission/item/key-item.ts';
+import type { Limits } from '../../../shared/admission/item/limits.ts';
+import { shareLimits } from '../../../shared/admission/plans/share-limits.ts';
 import { toLimits } from '../limits/limits.ts';
 import type { StoredApiKey } from './api-key.ts';
 

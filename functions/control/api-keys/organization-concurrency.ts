@@ -1,4 +1,4 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { type OrganizationDependencies, startLimiting } from '../organizations/update-organization.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Limits } from '../../../shared/admission/limits.ts';
+import type { Limits } from '../../../shared/admission/item/limits.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 
 const requests_per_minute = z.int().min(0).max(1_000_000);

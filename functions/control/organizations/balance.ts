@@ -1,7 +1,7 @@
-import { availableNanosOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { readAllShards } from '../../../shared/admission/reservation.ts';
-import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import { availableNanosOf } from '../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { NoCredit } from '../../../shared/credit/grant-credit.ts';
 import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';

@@ -1,6 +1,4 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import type { ContentSetting, PayloadLogSetting } from '../../../shared/admission/key-item.ts';
-import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
+import type { ContentSetting, PayloadLogSetting } from '../../../shared/admission/item/key-item.ts';
 import {
   type Configuration,
   type LimiterItem,
@@ -11,14 +9,16 @@ import {
   shardsOf,
   WHOLE_ATTRIBUTES,
   wholeLimitsOf,
-} from '../../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import type { Limits } from '../../../shared/admission/limits.ts';
-import { mergeShards } from '../../../shared/admission/merge-shards.ts';
-import { readAllShards } from '../../../shared/admission/reservation.ts';
-import { ownerIdOf } from '../../../shared/admission/shards.ts';
-import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
-import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
+} from '../../../shared/admission/item/limiter-item.ts';
+import type { Limits } from '../../../shared/admission/item/limits.ts';
+import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
+import { type Part, redivide } from '../../../shared/admission/plans/share-limits.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
+import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';

@@ -1,5 +1,5 @@
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import { OrganizationSuspended } from '../../../shared/admission/item/organization.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { DIRECTORY, LISTED, placeOfOrganization } from '../../../shared/billing/organization-directory.ts';
 import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
 import type { AccountTable } from '../../../shared/database/record-table.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
+import { shardIds } from '../../../shared/admission/item/shards.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';

@@ -4,12 +4,12 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { Detail } from '../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Filters, type Group, type Usage, usageOf } from './group-usage.ts';
+import { type Filters, type Group, type Usage, usageOf } from '../query/group-usage.ts';
+import { type ScopeDependencies, scopeOf } from '../query/scope.ts';
+import { rangeOf, segmentsOf, type TimeRange, type Width } from '../query/time-buckets.ts';
+import { boundOf, type CompletionsQuery, dimensionsOf, filtersOf, limitOf, USAGE_LIMITS } from '../query/usage-query.ts';
 import { pageOfBuckets, pageSchema } from './page.ts';
 import { readBuckets } from './read-buckets.ts';
-import { type ScopeDependencies, scopeOf } from './scope.ts';
-import { rangeOf, segmentsOf, type TimeRange, type Width } from './time-buckets.ts';
-import { boundOf, type CompletionsQuery, dimensionsOf, filtersOf, limitOf, USAGE_LIMITS } from './usage-query.ts';
 
 export interface UsageDependencies extends ScopeDependencies {
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;

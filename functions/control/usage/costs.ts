@@ -4,13 +4,13 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../access/actor.ts';
+import type { Group, Usage } from '../query/group-usage.ts';
+import { scopeOf } from '../query/scope.ts';
+import { rangeOf, type TimeRange } from '../query/time-buckets.ts';
+import { boundOf, COSTS_LIMITS, type CostsQuery, dimensionsOf, filtersOf, limitOf } from '../query/usage-query.ts';
 import { detailOf, totalsIn, type UsageDependencies } from './completions-usage.ts';
-import type { Group, Usage } from './group-usage.ts';
 import { pageOfBuckets, pageSchema } from './page.ts';
 import { readBuckets } from './read-buckets.ts';
-import { scopeOf } from './scope.ts';
-import { rangeOf, type TimeRange } from './time-buckets.ts';
-import { boundOf, COSTS_LIMITS, type CostsQuery, dimensionsOf, filtersOf, limitOf } from './usage-query.ts';
 
 export interface CostsDependencies extends UsageDependencies {
   gpuEvents: Pick<GpuEventStore, 'listDays'>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Group } from './group-usage.ts';
+import type { Group } from '../query/group-usage.ts';
 import type { Bucket } from './read-buckets.ts';
 
 const MS = 1_000;

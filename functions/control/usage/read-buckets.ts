@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
-import { createGroups, type Dimension, type Filters, type Group, isNone, matches, type Usage } from './group-usage.ts';
-import { type Bound, cursorOf, positionOf } from './page-cursor.ts';
-import { organizationsOf, type Scope, type ScopeDependencies } from './scope.ts';
-import { bucketsOf, type TimeRange, type Width, widthSpan } from './time-buckets.ts';
+import { createGroups, type Dimension, type Filters, type Group, isNone, matches, type Usage } from '../query/group-usage.ts';
+import { type Bound, cursorOf, positionOf } from '../query/page-cursor.ts';
+import { organizationsOf, type Scope, type ScopeDependencies } from '../query/scope.ts';
+import { bucketsOf, type TimeRange, type Width, widthSpan } from '../query/time-buckets.ts';
 
 /** A page ends with the bucket in which it has read so many rows of totals, and continues within a bucket that has more results than this. */
 const MAX_ROWS = 20_000;

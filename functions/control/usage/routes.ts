@@ -1,7 +1,7 @@
 import { createRoute } from '../access/route.ts';
+import { CompletionsQuery, CostsQuery } from '../query/usage-query.ts';
 import { CompletionsUsage, completionsUsage } from './completions-usage.ts';
 import { Costs, type CostsDependencies, costs } from './costs.ts';
-import { CompletionsQuery, CostsQuery } from './usage-query.ts';
 
 const route = createRoute<CostsDependencies>('Usage');
 

@@ -1,5 +1,5 @@
-import { createLimiterReader } from '../../../shared/admission/limiter-reader.ts';
-import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { createLimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
+import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { Meter } from '../../../shared/deployments/deployment.ts';

@@ -1,7 +1,7 @@
-import { entriesOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { deploymentMark } from '../../../shared/admission/reservation-entry.ts';
-import { EPOCH_PARTITIONS, epochOf } from '../../../shared/admission/sweep-epoch.ts';
+import { entriesOf } from '../../../shared/admission/item/limiter-item.ts';
+import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
+import { EPOCH_PARTITIONS, epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 
 /** DynamoDB's limit for one read of several items. */

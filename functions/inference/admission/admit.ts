@@ -1,5 +1,4 @@
-import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
-import { ModelNotAllowed } from '../../../shared/admission/key-errors.ts';
+import { ModelNotAllowed } from '../../../shared/admission/item/key-errors.ts';
 import {
   assumedShard,
   isOrganizationLimited,
@@ -7,16 +6,17 @@ import {
   type KeyItem,
   mayStore,
   usableShardsOf,
-} from '../../../shared/admission/key-item.ts';
-import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/limiter-item.ts';
-import { checkOrganization } from '../../../shared/admission/organization.ts';
-import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
-import { isMoneyRefusal } from '../../../shared/admission/refusal.ts';
-import { endReservations, type Reservation } from '../../../shared/admission/reservation.ts';
-import type { Used } from '../../../shared/admission/reservation-end.ts';
-import { deploymentMark } from '../../../shared/admission/reservation-entry.ts';
-import type { PresentedKey } from '../../../shared/admission/secret.ts';
-import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/shards.ts';
+} from '../../../shared/admission/item/key-item.ts';
+import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { checkOrganization } from '../../../shared/admission/item/organization.ts';
+import { isMoneyRefusal } from '../../../shared/admission/item/refusal.ts';
+import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
+import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
+import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
+import type { Used } from '../../../shared/admission/plans/reservation-end.ts';
+import { endReservations, type Reservation } from '../../../shared/admission/stores/reservation.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { growIfBusy } from './grow-organization.ts';

@@ -7,10 +7,10 @@ import {
   limitsOf,
   rateLimitsOf,
   shardsOf,
-} from '../../../shared/admission/limiter-item.ts';
-import type { Period } from '../../../shared/admission/limits.ts';
-import { nextToSplit, randomShards, shardId } from '../../../shared/admission/shards.ts';
-import { planSplit, SPARE, type Split } from '../../../shared/admission/split-shard.ts';
+} from '../../../shared/admission/item/limiter-item.ts';
+import type { Period } from '../../../shared/admission/item/limits.ts';
+import { nextToSplit, randomShards, shardId } from '../../../shared/admission/item/shards.ts';
+import { planSplit, SPARE, type Split } from '../../../shared/admission/plans/split-shard.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { Limiters } from './reserve.ts';
 

@@ -1,7 +1,7 @@
-import type { Period, RateLimits } from '../../../shared/admission/limits.ts';
-import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
-import type { Dimension, RateRefusal } from '../../../shared/admission/sliding-window.ts';
-import type { MoneyRefusal } from '../../../shared/admission/spending.ts';
+import type { Period, RateLimits } from '../../../shared/admission/item/limits.ts';
+import { isMoneyRefusal, type Refusal } from '../../../shared/admission/item/refusal.ts';
+import type { Dimension, RateRefusal } from '../../../shared/admission/item/sliding-window.ts';
+import type { MoneyRefusal } from '../../../shared/admission/item/spending.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../shared/http/wait-headers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';

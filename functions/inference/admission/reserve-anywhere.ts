@@ -1,8 +1,8 @@
-import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import { mergeShards } from '../../../shared/admission/merge-shards.ts';
-import { planMove } from '../../../shared/admission/move-money.ts';
-import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
-import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/shards.ts';
+import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { isMoneyRefusal, type Refusal } from '../../../shared/admission/item/refusal.ts';
+import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/item/shards.ts';
+import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
+import { planMove } from '../../../shared/admission/plans/move-money.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { blockGrowth, growOrganization, inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import {

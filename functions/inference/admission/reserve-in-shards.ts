@@ -1,5 +1,5 @@
-import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import { shardId, wholeId } from '../../../shared/admission/shards.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { shardId, wholeId } from '../../../shared/admission/item/shards.ts';
 import { inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import { exactRefusal, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
 import { isCrowded, reserveAnywhere, type SharedReservation } from './reserve-anywhere.ts';

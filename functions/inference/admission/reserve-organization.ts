@@ -1,8 +1,8 @@
-import { REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
-import type { KeyItem } from '../../../shared/admission/key-item.ts';
-import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import { checkOrganization } from '../../../shared/admission/organization.ts';
-import { growingShardOf } from '../../../shared/admission/shards.ts';
+import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { checkOrganization } from '../../../shared/admission/item/organization.ts';
+import { growingShardOf } from '../../../shared/admission/item/shards.ts';
+import { REFUSAL_MS } from '../../../shared/admission/keys/authenticate.ts';
 import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
 import { reserveInShards } from './reserve-in-shards.ts';
 

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
 import {
   budgetsOf,
   countsMoney,
@@ -13,13 +12,14 @@ import {
   staleCounters,
   tokensToReserve,
   usageOf,
-} from '../../../shared/admission/limiter-item.ts';
-import type { AdmitResult, LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import type { Refusal } from '../../../shared/admission/refusal.ts';
-import type { Entry } from '../../../shared/admission/reservation-entry.ts';
-import type { RateBound, ReservationPlan, SlotBounds } from '../../../shared/admission/reservation-plan.ts';
-import { PAST_SLOTS, refusalOf, roomFor, SLOT_MS, slotOf, type Window } from '../../../shared/admission/sliding-window.ts';
-import { moneyRefusalOf } from '../../../shared/admission/spending.ts';
+} from '../../../shared/admission/item/limiter-item.ts';
+import type { Refusal } from '../../../shared/admission/item/refusal.ts';
+import type { Entry } from '../../../shared/admission/item/reservation-entry.ts';
+import { PAST_SLOTS, refusalOf, roomFor, SLOT_MS, slotOf, type Window } from '../../../shared/admission/item/sliding-window.ts';
+import { moneyRefusalOf } from '../../../shared/admission/item/spending.ts';
+import type { RateBound, ReservationPlan, SlotBounds } from '../../../shared/admission/plans/reservation-plan.ts';
+import type { LimiterCache } from '../../../shared/admission/stores/limiter-cache.ts';
+import type { AdmitResult, LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 
 /** If the condition fails this often in a row, the limiter is too busy: 503. */

@@ -1,6 +1,6 @@
-import { authenticateToSee } from '../../../shared/admission/authenticate.ts';
-import type { KeyItem } from '../../../shared/admission/key-item.ts';
-import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
+import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import { authenticateToSee } from '../../../shared/admission/keys/authenticate.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, ServiceUnavailable } from '../../../shared/http/errors.ts';

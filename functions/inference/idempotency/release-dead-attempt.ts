@@ -1,9 +1,9 @@
-import type { KeyItem } from '../../../shared/admission/key-item.ts';
-import { entryOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { endReservations, readAllShards, reservationsOf } from '../../../shared/admission/reservation.ts';
-import { usedBy } from '../../../shared/admission/reservation-end.ts';
-import { ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
+import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
+import { entryOf, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf, shardIds } from '../../../shared/admission/item/shards.ts';
+import { usedBy } from '../../../shared/admission/plans/reservation-end.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../../shared/admission/stores/reservation.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
 /**

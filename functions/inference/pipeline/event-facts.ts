@@ -1,4 +1,4 @@
-import { inFlightOf, type LimiterItem, rateLimitsOf } from '../../../shared/admission/limiter-item.ts';
+import { inFlightOf, type LimiterItem, rateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { toApiError } from '../../../shared/http/errors.ts';
 import type { LimiterState, UsageEvent } from '../../../shared/usage/event.ts';

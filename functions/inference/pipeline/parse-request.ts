@@ -1,7 +1,14 @@
 import type * as z from 'zod';
-import { authenticate, authenticateToSee, isModelAllowed, type Opened, openKey, takeRead } from '../../../shared/admission/authenticate.ts';
-import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
-import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import {
+  authenticate,
+  authenticateToSee,
+  isModelAllowed,
+  type Opened,
+  openKey,
+  takeRead,
+} from '../../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';

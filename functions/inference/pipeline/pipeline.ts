@@ -1,5 +1,5 @@
-import { presentedKey } from '../../../shared/admission/authenticate.ts';
-import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import { presentedKey } from '../../../shared/admission/keys/authenticate.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Model } from '../../../shared/models/model.ts';

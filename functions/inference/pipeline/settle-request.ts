@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { usedBy } from '../../../shared/admission/reservation-end.ts';
+import { usedBy } from '../../../shared/admission/plans/reservation-end.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { presentedKey } from '../../../shared/admission/authenticate.ts';
+import { presentedKey } from '../../../shared/admission/keys/authenticate.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { jsonReply } from '../../../shared/http/reply.ts';

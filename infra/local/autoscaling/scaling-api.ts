@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
+import { ACCOUNT_ID, REGION } from '../../assembly/resolve.ts';
 import { AwsError, type Operations, readInput, wireTime } from '../http/json-api.ts';
 import type { ScalableComponents } from './scalable-components.ts';
 import type { ScalableTarget, ScalableTargets, ScalingPolicy } from './targets.ts';

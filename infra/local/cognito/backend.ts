@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import { poolFile } from './data-folder.ts';
 import { Fault, internalError, isFault } from './fault.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import type { Tokens, User } from './backend.ts';
 import { Fault, isFault, notAuthorized, userDisabled } from './fault.ts';
 import { checkPassword } from './passwords.ts';

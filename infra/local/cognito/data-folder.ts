@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
-import { PROVIDER_URL } from '../assembly/resolve.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
+import { PROVIDER_URL } from '../../assembly/resolve.ts';
 
 /** The parts of a pool's file that do not come from the template. */
 const Kept = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { createMailbox } from '../mail/mailbox.ts';
 import { withLogFile } from '../processes/log-file.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import { Fault, userNotFound } from './fault.ts';
 import { checkPassword, createTemporaryPassword } from './passwords.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';

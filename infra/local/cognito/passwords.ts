@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PasswordPolicy } from '../assembly/local-app.ts';
+import type { PasswordPolicy } from '../../assembly/local-app.ts';
 import { Fault } from './fault.ts';
 
 const MAX_LENGTH = 256;

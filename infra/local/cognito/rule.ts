@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import type { Mailbox } from '../mail/mailbox.ts';
 import type { Backend } from './backend.ts';
 import { invalidParameter, poolNotFound } from './fault.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { UserPool } from '../assembly/local-app.ts';
+import type { UserPool } from '../../assembly/local-app.ts';
 import { readAccessToken, readExpiry } from './access-token.ts';
 import type { Tokens, User } from './backend.ts';
 import { invalidParameter, notAuthorized, userDisabled, wrongPassword } from './fault.ts';

@@ -8,8 +8,8 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { KeyElement, Table } from '../assembly/local-app.ts';
-import { REGION } from '../assembly/resolve.ts';
+import type { KeyElement, Table } from '../../assembly/local-app.ts';
+import { REGION } from '../../assembly/resolve.ts';
 
 /** The same table without its stream. */
 export const withoutStream = (table: Table): Table => ({ ...table, properties: { ...table.properties, streamViewType: undefined } });

@@ -1,4 +1,4 @@
-import type { GatewayResponseTemplate } from '../assembly/local-app.ts';
+import type { GatewayResponseTemplate } from '../../assembly/local-app.ts';
 import type { RequestIds } from './request-ids.ts';
 
 export type GatewayResponseType = 'MISSING_AUTHENTICATION_TOKEN' | 'REQUEST_TOO_LARGE' | 'INTEGRATION_FAILURE' | 'INTEGRATION_TIMEOUT';

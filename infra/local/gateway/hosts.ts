@@ -1,4 +1,4 @@
-import type { LocalApp, RestApi } from '../assembly/local-app.ts';
+import type { LocalApp, RestApi } from '../../assembly/local-app.ts';
 import type { InferenceHosts } from '../lambda/environment-variables.ts';
 import { type GatewayOptions, startGateway } from './server.ts';
 

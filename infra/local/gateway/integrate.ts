@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { RestApi, Route } from '../assembly/local-app.ts';
+import type { RestApi, Route } from '../../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
 import type { Invocation } from '../lambda/invocation.ts';
 import { isBinary } from './binary-media-types.ts';

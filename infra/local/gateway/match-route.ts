@@ -1,4 +1,4 @@
-import type { Route } from '../assembly/local-app.ts';
+import type { Route } from '../../assembly/local-app.ts';
 
 export interface RouteMatch {
   route: Route;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { APIGatewayEventIdentity, APIGatewayProxyEvent } from 'aws-lambda';
-import type { RestApi } from '../assembly/local-app.ts';
-import { ACCOUNT_ID } from '../assembly/resolve.ts';
+import type { RestApi } from '../../assembly/local-app.ts';
+import { ACCOUNT_ID } from '../../assembly/resolve.ts';
 import { isBinary } from './binary-media-types.ts';
 import type { RouteMatch } from './match-route.ts';
 import type { RequestIds } from './request-ids.ts';

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { RestApi } from '../assembly/local-app.ts';
+import type { RestApi } from '../../assembly/local-app.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import { type GatewayResponseType, renderGatewayResponse } from './gateway-response.ts';

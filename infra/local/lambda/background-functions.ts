@@ -1,4 +1,4 @@
-import type { LambdaFunction, LocalApp } from '../assembly/local-app.ts';
+import type { LambdaFunction, LocalApp } from '../../assembly/local-app.ts';
 
 type Triggers = Pick<LocalApp, 'apis' | 'schedules' | 'eventRules' | 'eventSources' | 'queueSources' | 'logSubscriptions'>;
 

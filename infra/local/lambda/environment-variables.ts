@@ -1,5 +1,5 @@
-import type { LambdaFunction } from '../assembly/local-app.ts';
-import { REGION } from '../assembly/resolve.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
+import { REGION } from '../../assembly/resolve.ts';
 import { LOCAL_KEYS } from '../s3/server.ts';
 import { accessKeyIdOf } from './access-key-id.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
 import { compileCache } from '../processes/compile-cache.ts';
 import type { ProcessList } from '../processes/process-list.ts';

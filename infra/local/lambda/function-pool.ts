@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { createBackoff } from '../processes/backoff.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';

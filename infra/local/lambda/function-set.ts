@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
 import { type Endpoints, functionVariables, type InferenceHosts } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import type { ManagedSettings } from '../http/serve-settings.ts';
 
 /** Lambda's longest timeout. */

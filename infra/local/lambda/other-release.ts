@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import type { ManagedSettings } from '../http/serve-settings.ts';
 
 /** The file that describes the bundles of a release, next to their folders. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { LogSubscription } from '../assembly/local-app.ts';
-import { ACCOUNT_ID } from '../assembly/resolve.ts';
+import type { LogSubscription } from '../../assembly/local-app.ts';
+import { ACCOUNT_ID } from '../../assembly/resolve.ts';
 import { createBackoff } from '../processes/backoff.ts';
 import { followFile } from './follow-file.ts';
 

@@ -1,5 +1,5 @@
-import type { Role } from '../assembly/interpret-roles.ts';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { Role } from '../../assembly/interpret-roles.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { accessKeyIdOf } from '../lambda/access-key-id.ts';
 import { evaluate, type Grant, type Need } from './evaluate.ts';
 import { CALLED_VIA, type ServiceCall } from './needs/arn.ts';

@@ -1,4 +1,4 @@
-import type { Statement } from '../assembly/interpret-roles.ts';
+import type { Statement } from '../../assembly/interpret-roles.ts';
 
 /** What a call needs: one action on one resource. */
 export interface Need {

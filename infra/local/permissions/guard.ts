@@ -1,5 +1,5 @@
-import type { Role } from '../assembly/interpret-roles.ts';
-import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { Role } from '../../assembly/interpret-roles.ts';
+import type { LambdaFunction } from '../../assembly/local-app.ts';
 import type { Endpoints } from '../lambda/environment-variables.ts';
 import { createCheck, type Use } from './check.ts';
 import { startCheckingProxy } from './checking-proxy.ts';

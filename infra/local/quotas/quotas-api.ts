@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
+import { ACCOUNT_ID, REGION } from '../../assembly/resolve.ts';
 import { AwsError, type Operations, readInput } from '../http/json-api.ts';
 import { type EndpointQuotas, quotaCode, quotaName } from './endpoint-quotas.ts';
 

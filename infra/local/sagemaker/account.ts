@@ -8,20 +8,20 @@ import { createLogGroups, type LogGroup } from '../logs/log-groups.ts';
 import { logsOperations } from '../logs/logs-api.ts';
 import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
 import { quotasOperations } from '../quotas/quotas-api.ts';
-import { taggingOperations } from '../tagging/tagging-api.ts';
 import { callFault } from './control-plane/call-fault.ts';
 import { setCopies } from './control-plane/components.ts';
 import { createFaults } from './control-plane/faults.ts';
 import { createInstanceTime } from './control-plane/instance-time.ts';
-import { keyOf } from './control-plane/names.ts';
 import { sageMakerOperations } from './control-plane/operations.ts';
 import { type Existing, existing } from './control-plane/proof.ts';
 import { readyCopies } from './control-plane/records.ts';
-import { resourceName } from './control-plane/resource-name.ts';
+import { keyOf } from './control-plane/requests/names.ts';
+import { resourceName } from './control-plane/requests/resource-name.ts';
 import { type ServingComponent, serving } from './control-plane/serving.ts';
 import { DeploymentSettings, type DeploymentSettingsInput } from './control-plane/settings.ts';
 import { settle } from './control-plane/settle.ts';
 import type { World } from './control-plane/world.ts';
+import { taggingOperations } from './tagging-api.ts';
 
 /** A response, or `lost`: the call was executed, and its caller receives nothing. */
 export type AccountReply = { readonly kind: 'reply'; readonly status: number; readonly body: object } | { readonly kind: 'lost' };

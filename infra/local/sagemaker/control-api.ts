@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { AwsError, parseBody, readInput, wireTime } from '../http/json-api.ts';
 import type { Account } from './account.ts';
 import type { ContainerTarget } from './container-request.ts';
-import { arnOf } from './control-plane/names.ts';
+import { arnOf } from './control-plane/requests/names.ts';
 
 type Endpoints = ReadonlyMap<string, ContainerTarget>;
 

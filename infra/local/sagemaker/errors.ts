@@ -1,4 +1,4 @@
-import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
+import { ACCOUNT_ID, REGION } from '../../assembly/resolve.ts';
 import type { Fault, HeadFaultKind } from './invocation-settings.ts';
 
 /** An error response of the SageMaker runtime API. */

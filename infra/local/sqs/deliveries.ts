@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { QueueSource } from '../assembly/local-app.ts';
-import { REGION } from '../assembly/resolve.ts';
+import type { QueueSource } from '../../assembly/local-app.ts';
+import { REGION } from '../../assembly/resolve.ts';
 import type { LocalQueue, Message } from './local-queue.ts';
 
 const POLL_MS = 100;

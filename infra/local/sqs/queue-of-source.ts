@@ -1,4 +1,4 @@
-import type { QueueSource } from '../assembly/local-app.ts';
+import type { QueueSource } from '../../assembly/local-app.ts';
 import { cappedTimes, createFifoQueue } from './fifo-queue.ts';
 import type { LocalQueue } from './local-queue.ts';
 import { createStandardQueue } from './standard-queue.ts';

@@ -1,4 +1,4 @@
-import type { EventSource } from '../assembly/local-app.ts';
+import type { EventSource } from '../../assembly/local-app.ts';
 import { createBackoff } from '../processes/backoff.ts';
 import { toLambdaRecord } from './lambda-record.ts';
 import type { StreamReader } from './stream-reader.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import type { EventSource } from '../assembly/local-app.ts';
-import { REGION } from '../assembly/resolve.ts';
+import type { EventSource } from '../../assembly/local-app.ts';
+import { REGION } from '../../assembly/resolve.ts';
 import { type EventSourceOptions, startEventSource } from './event-source.ts';
 import { createStreamReader } from './stream-reader.ts';
 

@@ -1,5 +1,5 @@
 import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
-import { REGION } from '../assembly/resolve.ts';
+import { REGION } from '../../assembly/resolve.ts';
 
 const SECOND_MS = 1_000;
 

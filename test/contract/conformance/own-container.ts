@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import * as z from 'zod';
 
-const PROGRAM = path.join(import.meta.dirname, '../../../infra/container/main.ts');
+const PROGRAM = path.join(import.meta.dirname, '../../../infra/local/model-server/main.ts');
 const READY_MS = 30_000;
 
 /** The names of its two models. */

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closableAt, monthOf, nextMonth } from '../../../shared/billing/month.ts';
-import { controlOf } from '../../support/control.ts';
+import { controlOf } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import * as z from 'zod';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import * as z from 'zod';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { newSecret } from '../../../shared/admission/secret.ts';
+import { newSecret } from '../../../shared/admission/item/secret.ts';
+import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
-import { newId } from '../../support/new-id.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;

@@ -5,7 +5,7 @@ import { ChatOpenAI } from '@langchain/openai';
 import { Agent, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import * as z from 'zod';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

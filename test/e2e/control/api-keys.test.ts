@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { limitsOf } from '../../../shared/admission/limiter-item.ts';
-import { shardId } from '../../../shared/admission/shards.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { limitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { shardId } from '../../../shared/admission/item/shards.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 const DOLLAR = 1_000_000_000n;
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { type Control, controlOf } from '../../support/control.ts';
-import { newInvoice } from '../../support/invoices.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { newInvoice } from '../../support/fixtures/invoices.ts';
 
 let run: TestRun;
 let control: Control;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 let control: Control;

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
-import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
-import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/item/key-item.ts';
+import { type LimiterItem, limitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 let control: Control;
@@ -165,7 +165,7 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
     USER_POOL_CLIENT_ID,
     TOKEN_ISSUER: `https://cognito-idp.us-east-1.amazonaws.com/${USER_POOL_ID}`,
   };
-  const main = path.join(import.meta.dirname, '../../../infra/admin/main.ts');
+  const main = path.join(import.meta.dirname, '../../../infra/tools/admin/main.ts');
   const args = [main, 'bootstrap', '--email', 'Root@Example.com', '--actor', 'deployer'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   const password = stdout.trim().split('\n').at(-1) as string;

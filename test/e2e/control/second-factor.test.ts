@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
-import { totpOf } from '../../support/totp.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { totpOf } from '../../support/clients/totp.ts';
 
 const TEMPORARY = 'Temporary-Password-1';
 const PASSWORD = 'A-Password-of-my-own-2';

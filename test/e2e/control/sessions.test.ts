@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { totpOf, wrongTotpOf } from '../../support/clients/totp.ts';
 import { eventually } from '../../support/eventually.ts';
-import { totpOf, wrongTotpOf } from '../../support/totp.ts';
 import { callsOf, startUsers, TEMPORARY, type Users, untilNextSecond } from './user-fixtures.ts';
 
 let users: Users;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 let control: Control;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { controlOf, type SignedIn } from '../../support/control.ts';
+import { controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { shareTestRun } from '../../support/local-run.ts';
 
 /** A run with an admin, and an organization with its owner. */
 export const startUsers = async () => {

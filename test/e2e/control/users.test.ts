@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
-import type { SignedIn } from '../../support/control.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
 import { callsOf, startUsers, TEMPORARY, type Users, untilNextSecond } from './user-fixtures.ts';
 
 let users: Users;

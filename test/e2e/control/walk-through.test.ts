@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startWalk, type Walk } from '../../support/walk-through.ts';
+import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/control-plane.md');
 

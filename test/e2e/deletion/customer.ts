@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
-import type { Control } from '../../support/control.ts';
+import type { Control } from '../../support/clients/control.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { TestRun } from '../../support/local-run.ts';
 
 /** Where tests send webhooks. */
 export const startReceiver = async () => {

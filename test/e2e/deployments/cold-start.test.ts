@@ -4,9 +4,9 @@ import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore, type DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
-import { type Control, controlOf } from '../../support/control.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 const SECOND_MS = 1_000;
 const TIMEOUT_MS = 180 * SECOND_MS;

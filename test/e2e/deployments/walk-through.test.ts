@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
-import { startWalk, type Walk } from '../../support/walk-through.ts';
+import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/on-demand.md');
 const SECOND_MS = 1_000;

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
-import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
+import type { LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf, shardId } from '../../../shared/admission/item/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { type Caller, createEveryKindOfKey } from '../../support/every-kind-of-key.ts';
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
+import type { LoggedWrite } from '../../support/faults/write-log.ts';
+import { type Caller, createEveryKindOfKey } from '../../support/fixtures/every-kind-of-key.ts';
+import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
-import type { LoggedWrite } from '../../support/write-log.ts';
 
 const KILLS = sized(40, 300);
 const CALLERS = 14;

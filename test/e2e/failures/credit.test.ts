@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { grantCredit } from '../../support/grant-credit.ts';
-import { limitOrganization } from '../../support/limit-organization.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { grantCredit } from '../../support/fixtures/grant-credit.ts';
+import { limitOrganization } from '../../support/fixtures/limit-organization.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const CALLERS = 1_000;
 const DOLLAR = 1_000_000_000n;

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { IN_THE_STREAM } from '../../../infra/local/sagemaker/invocation-settings.ts';
+import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
 
 /** Codes that differ between the hosts. */
 const NOT_READY = 'not ready';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
+import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
+import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
 
 const ROUNDS = sized(4, 8);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
 
 /** The calls that write events. Admissions are others, so requests are still admitted. */
 const WRITES = new Set(['PutItem', 'TransactWriteItems']);

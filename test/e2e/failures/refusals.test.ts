@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRefusalStore, MINUTE_MS } from '../../../shared/observability/refusal-store.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

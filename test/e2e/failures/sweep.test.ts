@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Admission } from '../../../functions/inference/admission/admit.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/fixtures/callers.ts';
 
 /** Longer than a request can be in flight. */
 const LONG_AGO_MS = 15 * 60_000;

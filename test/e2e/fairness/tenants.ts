@@ -5,10 +5,10 @@ import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { isolatedAssembly } from '../../support/isolated-assembly.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 /** Few enough that an attacker could hold them all, and enough that a share of them is more than one. */
 const RESERVED = { inference: 24, 'ondemand-inference': 24, tokenizer: 8, control: 5, 'sign-in': 4 };

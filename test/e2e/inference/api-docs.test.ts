@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');

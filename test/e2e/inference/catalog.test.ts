@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 const NAME = 'acme/llama 3:8b%';
 

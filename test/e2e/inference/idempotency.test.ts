@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 beforeAll(async () => {

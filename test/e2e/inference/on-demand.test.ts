@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import type { NewModel } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type HostRun, startHostRun } from '../../support/hosts.ts';
+import { type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 
 let run: HostRun;
 let model: NewModel;

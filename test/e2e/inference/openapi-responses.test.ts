@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DocumentedReplies, documentedReplies } from '../../support/documented-replies.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
-import type { Json } from '../../support/schemas.ts';
+import { type DocumentedReplies, documentedReplies } from '../../support/clients/documented-replies.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { Json } from '../../support/clients/schemas.ts';
 
 interface Whole extends Json {
   id: string;

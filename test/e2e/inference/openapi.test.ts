@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
-import { type Json, schemasOf } from '../../support/schemas.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { type Json, schemasOf } from '../../support/clients/schemas.ts';
 
 interface Content {
   schema: Json;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { rebuild } from '../../../infra/admin/rebuild/rebuild-totals.ts';
+import { rebuild } from '../../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals, type Totals } from '../../../shared/usage/totals.ts';
+import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startDurableRun, startTestRun, type TestRun } from '../../support/local-run.ts';
-import { rangeOf } from '../../support/organization-sums.ts';
-import { rollupStores } from '../../support/rollups.ts';
+import { rangeOf } from '../../support/fixtures/organization-sums.ts';
+import { rollupStores } from '../../support/fixtures/rollups.ts';
 
 const REQUESTS = 12;
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { synthesizeWith } from '../../support/assembly.ts';
-import { type Control, controlOf } from '../../support/control.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { synthesizeWith } from '../../support/assembly/assembly.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TIMEOUT_MS = 180_000;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { assemblyDir } from '../../support/assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
+import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startDurableRun, startTestRun, type TestRun } from '../../support/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');

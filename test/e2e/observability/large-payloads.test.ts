@@ -6,8 +6,8 @@ import { transact } from '../../../shared/database/transaction.ts';
 import type { Payload } from '../../../shared/payload-log/payload.ts';
 import { PATTERNS } from '../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
+import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
 
 const ORGANIZATION = 'org_test';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KeyValue, MetricsData, Span } from '../../../functions/telemetry/otlp/wire.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { synthesizeWith } from '../../support/assembly.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { synthesizeWith } from '../../support/assembly/assembly.ts';
+import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { decodeMetrics, decodeTraces } from '../../support/emulators/otlp-decoder.ts';
+import { startReceiver } from '../../support/emulators/otlp-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
-import { decodeMetrics, decodeTraces } from '../../support/otlp-decoder.ts';
-import { startReceiver } from '../../support/otlp-receiver.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TIMEOUT_MS = 120_000;

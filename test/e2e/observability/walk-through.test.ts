@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startWalk, type Walk } from '../../support/walk-through.ts';
+import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/observability.md');
 const TIMEOUT_MS = 120_000;

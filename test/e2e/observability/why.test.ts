@@ -3,11 +3,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
-import { type Control, controlOf } from '../../support/control.ts';
-import { shareTestRun, type TestRun } from '../../support/local-run.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 const TIMEOUT_MS = 120_000;
-const MAIN = path.join(import.meta.dirname, '../../../infra/admin/main.ts');
+const MAIN = path.join(import.meta.dirname, '../../../infra/tools/admin/main.ts');
 
 let run: TestRun;
 let control: Control;

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { moneyCountersAt } from '../../../shared/admission/limiter-item.ts';
-import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import { moneyCountersAt } from '../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
-import { runAdmin } from '../../infra/admin/run-admin.ts';
-import { synthesizeWith } from '../../support/assembly.ts';
-import { type Control, controlOf } from '../../support/control.ts';
+import { runAdmin } from '../../infra/tools/admin/run-admin.ts';
+import { synthesizeWith } from '../../support/assembly/assembly.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import { startDurableRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startDurableRun, type TestRun } from '../../support/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const REQUESTS_A_SECRET = 6;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventsOfKeyDay } from '../../../functions/billing/key-events.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { DAY, DAY_BEFORE, Draft, eventsOf, newKeys, shardsOfKey } from '../../support/usage-events.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { DAY, DAY_BEFORE, Draft, eventsOf, newKeys, shardsOfKey } from '../../support/fixtures/usage-events.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { health } from '../../../functions/catalog/health.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 import { modelOf } from './published-models.ts';
 
 const event = eventOf('/health');

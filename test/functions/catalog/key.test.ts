@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { retrieveKey } from '../../../functions/catalog/key.ts';
 import { admit } from '../../../functions/inference/admission/admit.ts';
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/item/secret.ts';
+import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { eventOf } from '../../support/api-event.ts';
-import { makeCaller } from '../../support/callers.ts';
-import { createKey, type TestKey } from '../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { makeCaller } from '../../support/fixtures/callers.ts';
+import { createKey, type TestKey } from '../../support/fixtures/create-key.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const limits = { org: 'org_test', scope: 'serverless', requests_per_minute: 60, tokens_per_minute: 1_000, concurrency: 8 } as const;

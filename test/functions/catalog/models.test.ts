@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { listModels, retrieveModel, sharedModels } from '../../../functions/catalog/models.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 import { modelOf, storeOf } from './published-models.ts';
 
 const inventoryOf = (...models: Model[]) => createInventory(storeOf(...models), 'serverless', Date.now);

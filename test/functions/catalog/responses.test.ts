@@ -5,11 +5,11 @@ import { route } from '../../../shared/http/router.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
-import { eventOf } from '../../support/api-event.ts';
-import { makeCaller, wide } from '../../support/callers.ts';
-import { createKey } from '../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { makeCaller, wide } from '../../support/fixtures/callers.ts';
+import { createKey } from '../../support/fixtures/create-key.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let deps: ResponsesDependencies;

@@ -6,9 +6,9 @@ import { createDeploymentStore } from '../../../shared/deployments/deployment-st
 import { ASLEEP, isTransient } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import type { CallFate } from '../../support/sagemaker-control-plane.ts';
-import { Crash, Unreachable, unreliable } from '../../support/unreliable-database.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
+import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
 import type { World } from './world.ts';
 
 /** What goes wrong in a pass. */

@@ -6,9 +6,9 @@ import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/con
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { Model } from '../../../shared/models/model.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newDeployment } from '../../support/deployments.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newDeployment } from '../../support/fixtures/deployments.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;

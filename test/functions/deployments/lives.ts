@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import type { CallFate } from '../../support/sagemaker-control-plane.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { anyCommands, type Command, createLife } from './chaos.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { reasonFor } from '../../../functions/deployments/reasons.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { OUTBOX_PREFIX, readOutboxEntry } from '../../../shared/notifications/outbox.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@ import type { EndpointFacts, SageMaker } from '../../../functions/deployments/aw
 import type { Scaling } from '../../../functions/deployments/aws/scaling.ts';
 import { type AwsWriter, perform } from '../../../functions/deployments/reconcile/perform.ts';
 import { stepsUp } from '../../../functions/deployments/reconcile/steps.ts';
-import { newDeployment } from '../../support/deployments.ts';
+import { newDeployment } from '../../support/fixtures/deployments.ts';
 import { INSTALLATION } from './world.ts';
 
 beforeEach(() => {

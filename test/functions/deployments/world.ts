@@ -12,10 +12,10 @@ import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { deploymentsOf, newDeployment } from '../../support/deployments.ts';
-import { newId } from '../../support/new-id.ts';
-import { createControlPlane } from '../../support/sagemaker-control-plane.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import { createControlPlane } from '../../support/emulators/sagemaker-control-plane.ts';
+import { deploymentsOf, newDeployment } from '../../support/fixtures/deployments.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const SECOND_MS = 1_000;
 /** The delay of the queue's messages. */

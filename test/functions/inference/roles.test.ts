@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { growOrganization } from '../../../functions/inference/admission/grow-organization.ts';
 import { wake } from '../../../functions/inference/capacity/wake.ts';
-import { shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { createHoldStartCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
-import { makeCaller } from '../../support/callers.ts';
-import { catalogueOf } from '../../support/deployment-catalogue.ts';
-import { storeDeployment } from '../../support/deployments.ts';
-import { limitOrganization } from '../../support/limit-organization.ts';
-import { newId } from '../../support/new-id.ts';
-import { answers, startTestPipeline, type TestPipeline } from '../../support/pipeline.ts';
+import { makeCaller } from '../../support/fixtures/callers.ts';
+import { catalogueOf } from '../../support/fixtures/deployment-catalogue.ts';
+import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { limitOrganization } from '../../support/fixtures/limit-organization.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { answers, startTestPipeline, type TestPipeline } from '../../support/fixtures/pipeline.ts';
 
 const KEY = { 'idempotency-key': 'order-1' };
 /** Longer than a function can run. */

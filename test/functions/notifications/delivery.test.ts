@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { Webhook as Verifier } from 'standardwebhooks';
 import { LEASE_MS } from '../../../functions/notifications/organization-shares.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { Crash, unreliable } from '../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 const MINUTE_MS = 60_000;

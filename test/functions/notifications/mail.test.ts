@@ -4,8 +4,8 @@ import { createOrganization } from '../../../functions/control/organizations/cre
 import { MailRejected } from '../../../functions/notifications/mail/send-email.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { storeUser } from '../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { storeUser } from '../../support/fixtures/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 const DAY_MS = 86_400_000;

@@ -24,10 +24,10 @@ import { type Notification, newNotification } from '../../../shared/notification
 import { createOutbox, OUTBOX_PREFIX } from '../../../shared/notifications/outbox.ts';
 import { SECRET_PREFIX, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { createWebhookStore } from '../../../shared/notifications/webhook-store.ts';
-import { accountStores } from '../../support/account-stores.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { storeUser } from '../../support/stored-users.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import { accountStores } from '../../support/fixtures/account-stores.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { storeUser } from '../../support/fixtures/stored-users.ts';
 
 const SECOND_MS = 1_000;
 const MAX_STEPS = 10_000;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { LEASE_MS, MAX_AT_ONCE } from '../../../functions/notifications/organization-shares.ts';
-import { Deliveries } from '../../../infra/constructs/deliveries.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { Deliveries } from '../../../infra/constructs/queues/deliveries.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 

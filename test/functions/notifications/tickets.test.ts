@@ -8,8 +8,8 @@ import { createPutEvent } from '../../../functions/notifications/put-event.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { Notification } from '../../../shared/notifications/notification.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { storeUser } from '../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { storeUser } from '../../support/fixtures/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 const DAY_MS = 86_400_000;

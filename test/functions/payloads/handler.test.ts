@@ -10,8 +10,8 @@ import { createPayloadPlaces, type PayloadPlaces } from '../../../shared/payload
 import { PATTERNS } from '../../../shared/payload-log/settings.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { unredactedKeyOf } from '../../../shared/payload-log/waiting-payloads.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const BUCKET = 'payloads';
 const NOW = Date.UTC(2026, 10, 24, 12);

@@ -6,9 +6,9 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
 import { createRefusalStore, type RefusalCount, type RefusalStore } from '../../../shared/observability/refusal-store.ts';
-import { eventOf } from '../../support/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let store: RefusalStore;

@@ -6,9 +6,9 @@ import { ConditionFailed, type Database, readNumber } from '../../../shared/data
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { BUCKET_MS } from '../../../shared/usage/usage-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { rollupStores } from '../../support/rollups.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { rollupStores } from '../../support/fixtures/rollups.ts';
 
 const START = Date.parse('2026-11-21T12:00Z');
 const MINUTE_MS = 60_000;

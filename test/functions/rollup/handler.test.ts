@@ -8,8 +8,18 @@ import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
 import { createStreamReader } from '../../../infra/local/streams/stream-reader.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, organizationOf, plainSums, shardsOfKey } from '../../support/usage-events.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import {
+  DAY,
+  DAY_BEFORE,
+  Draft,
+  eventsOf,
+  inOrder,
+  newKeys,
+  organizationOf,
+  plainSums,
+  shardsOfKey,
+} from '../../support/fixtures/usage-events.ts';
 
 const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));

@@ -7,8 +7,8 @@ import { createRequestRowStore, type RequestRowStore } from '../../../shared/obs
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createOrganizationTotalsStore, type OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../../shared/usage/totals.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);

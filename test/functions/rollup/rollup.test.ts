@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
-import { rebuild } from '../../../infra/admin/rebuild/rebuild-totals.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import { rebuild } from '../../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createActivityStore, type LastEvent } from '../../../shared/deployments/activity-store.ts';
@@ -10,12 +10,11 @@ import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { Rollup } from '../../../shared/usage/rollup-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/organization-sums.ts';
-import { rollupStores } from '../../support/rollups.ts';
-import { sized } from '../../support/sized.ts';
-import { Crash, unreliable } from '../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/fixtures/organization-sums.ts';
+import { rollupStores } from '../../support/fixtures/rollups.ts';
 import {
   bucketOf,
   DAY,
@@ -29,7 +28,8 @@ import {
   plainSums,
   shardsOfKey,
   type TestKeys,
-} from '../../support/usage-events.ts';
+} from '../../support/fixtures/usage-events.ts';
+import { sized } from '../../support/sized.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

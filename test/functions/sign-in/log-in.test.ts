@@ -8,7 +8,7 @@ import { createAttemptStore } from '../../../shared/identity/attempt-store.ts';
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 

@@ -4,8 +4,8 @@ import { deleteTicketFiles } from '../../../functions/support/delete-ticket-file
 import { createMemoryStore, type ObjectStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { keptKey, pendingKey } from '../../../shared/tickets/ticket-files.ts';
-import { bucketName } from '../../support/assembly.ts';
-import { startCheckedEndpoint } from '../../support/checked-endpoint.ts';
+import { bucketName } from '../../support/assembly/assembly.ts';
+import { startCheckedEndpoint } from '../../support/emulators/checked-endpoint.ts';
 
 const ticket = { organization: 'org_1', ticket: 'tkt_1' };
 

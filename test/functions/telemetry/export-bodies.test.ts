@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { exportBodies, MAX_BODY_BYTES, metricsDataOf, tracesOf } from '../../../functions/telemetry/export-bodies.ts';
-import { decodeMetrics, decodeTraces } from '../../support/otlp-decoder.ts';
+import { decodeMetrics, decodeTraces } from '../../support/emulators/otlp-decoder.ts';
 import { chatEvent, installation, interval } from './fixtures.ts';
 
 const events = Array.from({ length: 40 }, () => chatEvent());

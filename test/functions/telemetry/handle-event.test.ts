@@ -8,8 +8,8 @@ import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import { middy } from '../../../shared/middleware/middy.ts';
 import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { decodeMetrics, decodeTraces } from '../../support/otlp-decoder.ts';
-import { startReceiver } from '../../support/otlp-receiver.ts';
+import { decodeMetrics, decodeTraces } from '../../support/emulators/otlp-decoder.ts';
+import { startReceiver } from '../../support/emulators/otlp-receiver.ts';
 import { ARRIVED_AT, attributesOf, chatEvent, installation, interval } from './fixtures.ts';
 
 beforeEach(() => {

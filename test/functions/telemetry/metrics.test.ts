@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { exportBodies } from '../../../functions/telemetry/export-bodies.ts';
 import type { HistogramPoint, SumPoint } from '../../../functions/telemetry/otlp/wire.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { decodeMetrics } from '../../support/otlp-decoder.ts';
+import { decodeMetrics } from '../../support/emulators/otlp-decoder.ts';
 import { attributesOf, chatEvent, installation, interval } from './fixtures.ts';
 
 /** The points of each metric, by its name, as a decoder of OTLP's protos reads them. */

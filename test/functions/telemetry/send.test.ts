@@ -5,8 +5,8 @@ import type { Destination } from '../../../functions/telemetry/destinations.ts';
 import { exportBodies } from '../../../functions/telemetry/export-bodies.ts';
 import { createHeaders } from '../../../functions/telemetry/headers.ts';
 import { createSend } from '../../../functions/telemetry/send.ts';
-import { decodeTraces } from '../../support/otlp-decoder.ts';
-import { answering, startReceiver } from '../../support/otlp-receiver.ts';
+import { decodeTraces } from '../../support/emulators/otlp-decoder.ts';
+import { answering, startReceiver } from '../../support/emulators/otlp-receiver.ts';
 import { ARRIVED_AT, chatEvent, installation, interval } from './fixtures.ts';
 
 const SECRET = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:otlp-AbC123';

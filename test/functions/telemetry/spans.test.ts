@@ -3,7 +3,7 @@ import { exportBodies } from '../../../functions/telemetry/export-bodies.ts';
 import type { Span } from '../../../functions/telemetry/otlp/wire.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { orphanedEvent, type UsageEvent } from '../../../shared/usage/event.ts';
-import { decodeTraces } from '../../support/otlp-decoder.ts';
+import { decodeTraces } from '../../support/emulators/otlp-decoder.ts';
 import { ARRIVED_AT, attributesOf, chatEvent, installation, interval } from './fixtures.ts';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Context } from 'aws-lambda';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
-import { encodedLength, load, texts } from '../../support/tokenizers.ts';
+import { encodedLength, load, texts } from '../../support/emulators/tokenizers.ts';
 
 const BUCKET = 'tokenizers';
 const files = { tokenizer: 'sha256/1/tokenizer.json', chat_template: 'sha256/2/chat_template.jinja' };

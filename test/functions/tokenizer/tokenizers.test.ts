@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { createTokenizers, type Tokenizers } from '../../../functions/tokenizer/tokenizers.ts';
-import { texts } from '../../support/tokenizers.ts';
+import { texts } from '../../support/emulators/tokenizers.ts';
 
 let reads: string[];
 let broken: Set<string>;

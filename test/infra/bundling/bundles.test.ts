@@ -3,11 +3,11 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { BUNDLED_FONTS } from '../../../functions/billing/render/fonts.ts';
-import { interpret } from '../../../infra/local/assembly/interpret.ts';
-import type { LambdaFunction } from '../../../infra/local/assembly/local-app.ts';
-import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
-import { assemblyDir } from '../../support/assembly.ts';
-import { bundleFiles } from '../../support/bundle-files.ts';
+import { interpret } from '../../../infra/assembly/interpret.ts';
+import type { LambdaFunction } from '../../../infra/assembly/local-app.ts';
+import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
+import { bundleFiles } from '../../support/assembly/bundle-files.ts';
 
 let functions: readonly LambdaFunction[];
 beforeAll(async () => {

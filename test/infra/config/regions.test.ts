@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { synthesize } from '../../../infra/assembly/synthesize.ts';
 import { readConfig } from '../../../infra/config/config.ts';
-import { synthesize } from '../../../infra/local/assembly/synthesize.ts';
-import { options } from '../../support/every-option.ts';
-import { isolatedEnvironment } from '../../support/isolated-environment.ts';
+import { options } from '../../support/assembly/every-option.ts';
+import { isolatedEnvironment } from '../../support/assembly/isolated-environment.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = new URL('../../..', import.meta.url).pathname;

@@ -62,7 +62,9 @@ const servedNames = (): string[] =>
       try {
         const isChild = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(process.pid);
         const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-        return isChild && words.some((word) => word.endsWith('infra/container/main.ts')) ? [words[words.indexOf('--model') + 1] ?? ''] : [];
+        return isChild && words.some((word) => word.endsWith('infra/local/model-server/main.ts'))
+          ? [words[words.indexOf('--model') + 1] ?? '']
+          : [];
       } catch {
         // It has just exited.
         return [];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { compileFilter } from '../../../infra/local/assembly/event-filter.ts';
+import { compileFilter } from '../../../infra/assembly/event-filter.ts';
 import { createEventBus } from '../../../infra/local/event-bus.ts';
 
 const rule = (functionArn: string, pattern: object) => ({ ruleArn: 'arn:rule', functionArn, matches: compileFilter(pattern, 'Rule') });

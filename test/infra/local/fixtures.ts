@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { LambdaFunction } from '../../../infra/local/assembly/local-app.ts';
+import type { LambdaFunction } from '../../../infra/assembly/local-app.ts';
 
 const FUNCTIONS = path.join(import.meta.dirname, 'functions');
 const POLL_INTERVAL_MS = 5;

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Demo } from '../../../infra/local/demo-file.ts';
 import { type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { openLocalDatabase, seedDemo } from '../../../infra/local/seed.ts';
-import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { parseSecret } from '../../../shared/admission/secret.ts';
+import { parseSecret } from '../../../shared/admission/item/secret.ts';
+import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createModelStore, type ModelStore } from '../../../shared/models/model-store.ts';
-import { assemblyDir } from '../../support/assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
-import { stackNames, templateOf, templatesWith } from '../../support/templates.ts';
+import { stackNames, templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 /** Usually a few seconds; more on a machine that runs other tests. */
 const SYNTHESIS_MS = 180_000;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { queryFor, readEntry } from '../../../infra/admin/why/runbook.ts';
-import { type AlarmName, alarmTexts, isAlarmName } from '../../../infra/constructs/alarm-texts.ts';
+import { type AlarmName, alarmTexts, isAlarmName } from '../../../infra/constructs/alarms/alarm-texts.ts';
 import { parseQuery } from '../../../infra/local/logs/insights-query.ts';
-import { everyOption } from '../../support/every-option.ts';
-import { type StackName, stackNames, templatesWith } from '../../support/templates.ts';
+import { queryFor, readEntry } from '../../../infra/tools/admin/why/runbook.ts';
+import { everyOption } from '../../support/assembly/every-option.ts';
+import { type StackName, stackNames, templatesWith } from '../../support/assembly/templates.ts';
 
 const RUNBOOK_URL = 'https://wiki.example.com/operations';
 const ROOT = path.join(import.meta.dirname, '../../..');

@@ -5,7 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
 import { DataStack } from '../../../infra/stacks/data-stack.ts';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const statementsOf = (template: Template, role: string): Record<string, unknown>[] => {
   const [policy] = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
-import { closingsAtOnce } from '../../../infra/constructs/billing-tasks.ts';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { closingsAtOnce } from '../../../infra/constructs/queues/billing-tasks.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 
 const billing = templateOf('billing');

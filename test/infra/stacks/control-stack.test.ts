@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SIGN_IN_PATHS } from '../../../shared/identity/auth-paths.ts';
-import { templateOf } from '../../support/templates.ts';
+import { templateOf } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 import { functionOfPosts } from './host-template.ts';
 

@@ -3,7 +3,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { RETENTION_TAG } from '../../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../../shared/payload-log/settings.ts';
 import { PENDING_FILES } from '../../../shared/tickets/ticket-files.ts';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const data = templateOf('data');
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions } from './grants.ts';
 
 const deployments = templateOf('deployments');

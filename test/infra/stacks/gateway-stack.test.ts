@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { assemblyDir } from '../../support/assembly.ts';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const HOSTS = ['serverless', 'ondemand', 'control'] as const;
 const gateway = templateOf('gateway');

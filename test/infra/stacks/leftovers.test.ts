@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { stackNames, templatesWith } from '../../support/templates.ts';
+import { stackNames, templatesWith } from '../../support/assembly/templates.ts';
 
 const [, section = ''] = readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8').split('## Remove Sluice');
 

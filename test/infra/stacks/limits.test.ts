@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CloudAssembly, type CloudFormationStackArtifact } from 'aws-cdk-lib/cx-api';
 import { readConfig } from '../../../infra/config/config.ts';
-import { createEvaluator, type Resource } from '../../support/deployed-text.ts';
-import { everyOption, options } from '../../support/every-option.ts';
-import { isolatedAssembly } from '../../support/isolated-assembly.ts';
-import { linkedStacks, refusedUpdates } from '../../support/stack-updates.ts';
+import { createEvaluator, type Resource } from '../../support/assembly/deployed-text.ts';
+import { everyOption, options } from '../../support/assembly/every-option.ts';
+import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
+import { linkedStacks, refusedUpdates } from '../../support/assembly/stack-updates.ts';
 
 /** Usually a few seconds; more on a machine that runs other tests. */
 const SYNTHESIS_MS = 180_000;

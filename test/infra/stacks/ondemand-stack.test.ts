@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
-import { templateOf } from '../../support/templates.ts';
+import { templateOf } from '../../support/assembly/templates.ts';
 import { namesOfFunctions, streamedPaths } from './host-template.ts';
 
 const ondemand = templateOf('ondemand');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { compileLogFilter } from '../../../infra/cost/log-filter.ts';
-import { templateOf } from '../../support/templates.ts';
+import { compileLogFilter } from '../../../infra/tools/cost/log-filter.ts';
+import { templateOf } from '../../support/assembly/templates.ts';
 
 const operations = templateOf('operations');
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
-import { options } from '../../support/every-option.ts';
-import { isolatedEnvironment } from '../../support/isolated-environment.ts';
-import { stackNames, templateOf, templatesWith } from '../../support/templates.ts';
+import { options } from '../../support/assembly/every-option.ts';
+import { isolatedEnvironment } from '../../support/assembly/isolated-environment.ts';
+import { stackNames, templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Usually a few seconds; more on a machine that runs other tests. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Resource, readAssembly, type Stack } from '../../../infra/local/assembly/read-assembly.ts';
-import { everyOption } from '../../support/every-option.ts';
-import { isolatedAssembly } from '../../support/isolated-assembly.ts';
+import { type Resource, readAssembly, type Stack } from '../../../infra/assembly/read-assembly.ts';
+import { everyOption } from '../../support/assembly/every-option.ts';
+import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 
 /** Usually a few seconds; more on a machine that runs other tests. */
 const SYNTHESIS_MS = 180_000;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Resource } from '../../../infra/local/assembly/read-assembly.ts';
-import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
-import { assemblyDir } from '../../support/assembly.ts';
+import type { Resource } from '../../../infra/assembly/read-assembly.ts';
+import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
 
 const idIn = (reference: unknown): string => /"(?:Ref|Fn::GetAtt)":\[?"(\w+)"/.exec(JSON.stringify(reference))?.[1] ?? '';
 

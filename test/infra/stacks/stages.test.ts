@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { interpret } from '../../../infra/local/assembly/interpret.ts';
-import { type Resource, readAssembly, type Stack } from '../../../infra/local/assembly/read-assembly.ts';
-import { readAcknowledgements } from '../../support/acknowledgements.ts';
-import { assemblyDir, synthesizeWith } from '../../support/assembly.ts';
-import { everyOption } from '../../support/every-option.ts';
+import { interpret } from '../../../infra/assembly/interpret.ts';
+import { type Resource, readAssembly, type Stack } from '../../../infra/assembly/read-assembly.ts';
+import { assemblyDir, synthesizeWith } from '../../support/assembly/assembly.ts';
+import { everyOption } from '../../support/assembly/every-option.ts';
+import { readAcknowledgements } from '../../support/faults/acknowledgements.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Usually ten seconds; more on a machine that runs other tests. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 
 const template = templateOf('support');

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
-import { destinationsOf } from '../../../infra/constructs/telemetry.ts';
-import { templateOf, templatesWith } from '../../support/templates.ts';
+import { destinationsOf } from '../../../infra/constructs/queues/telemetry.ts';
+import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const SECRET = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:otlp-AbC123';
 const AWS_TRACES = 'https://xray.eu-west-1.amazonaws.com/v1/traces';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Config } from '../../../infra/config/config.ts';
-import { everyOption, options } from '../../support/every-option.ts';
-import { isolatedAssembly } from '../../support/isolated-assembly.ts';
-import { type LinkedStack, linkedStacks, refusedUpdates } from '../../support/stack-updates.ts';
+import { everyOption, options } from '../../support/assembly/every-option.ts';
+import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
+import { type LinkedStack, linkedStacks, refusedUpdates } from '../../support/assembly/stack-updates.ts';
 import { readReleasedStacks } from '../../upgrade/released-stacks.ts';
 
 /** Usually two seconds for each synthesis; more on a machine that runs other tests. */

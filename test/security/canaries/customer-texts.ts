@@ -1,4 +1,4 @@
-import type { Control } from '../../support/control.ts';
+import type { Control } from '../../support/clients/control.ts';
 
 /** The changes that customers make with words of their own. */
 export const ACTIONS_WITH_TEXTS = [

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { exportBodies, SIGNALS } from '../../../functions/telemetry/export-bodies.ts';
 import { UsageEvent } from '../../../shared/usage/event.ts';
-import type { TestRun } from '../../support/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 
 /** The logs of what is not ours on AWS: the container, the database and the emails. */
 const FOREIGN = /^(?:container|dynamodb|mail)/;

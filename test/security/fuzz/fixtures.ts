@@ -1,8 +1,8 @@
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import type { Control } from '../../support/control.ts';
-import { storeDeployment } from '../../support/deployments.ts';
-import { storeInvoice } from '../../support/invoices.ts';
-import type { TestRun } from '../../support/local-run.ts';
+import type { Control } from '../../support/clients/control.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { storeInvoice } from '../../support/fixtures/invoices.ts';
 import type { Caller, FuzzedDocument, FuzzedHost } from './requests.ts';
 
 /** Everything that belongs to the other organization has it in a name or a text. */

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { controlDocument } from '../../../infra/reference/control-document.ts';
-import { controlOperations } from '../../../infra/reference/control-operations.ts';
+import { controlDocument } from '../../../infra/tools/reference/control-document.ts';
+import { controlOperations } from '../../../infra/tools/reference/control-operations.ts';
 import { CANARY } from './fixtures.ts';
 import { createJudge } from './judge.ts';
 import type { FuzzedReply } from './send.ts';

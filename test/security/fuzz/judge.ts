@@ -1,4 +1,4 @@
-import { readDocument } from '../../support/document-faults.ts';
+import { readDocument } from '../../support/clients/document-faults.ts';
 import { CANARY, type FuzzedHosts } from './fixtures.ts';
 import type { FuzzedRequest } from './requests.ts';
 import type { FuzzedReply } from './send.ts';

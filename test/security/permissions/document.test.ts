@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { readRecordedUses } from '../../support/used-permissions.ts';
+import { readRecordedUses } from '../../support/emulators/used-permissions.ts';
 import { DOCUMENT, readNamed, toDocument } from './document.ts';
 import { chooseSuites, permissionsOf } from './exercised.ts';
 import { type GrantedRole, readGrants } from './grants.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ACCOUNT_ID, REGION } from '../../../infra/local/assembly/resolve.ts';
+import { ACCOUNT_ID, REGION } from '../../../infra/assembly/resolve.ts';
 import { type Named, permissionsOf } from './exercised.ts';
 import type { GrantedRole } from './grants.ts';
 

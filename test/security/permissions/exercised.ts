@@ -1,4 +1,4 @@
-import { permissionId } from '../../support/used-permissions.ts';
+import { permissionId } from '../../support/emulators/used-permissions.ts';
 import type { GrantedRole } from './grants.ts';
 
 /** The suites that used each permission, by its id. */

@@ -1,7 +1,7 @@
-import { interpret } from '../../../infra/local/assembly/interpret.ts';
-import type { Role, Statement } from '../../../infra/local/assembly/interpret-roles.ts';
-import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
-import { assemblyDir } from '../../support/assembly.ts';
+import { interpret } from '../../../infra/assembly/interpret.ts';
+import type { Role, Statement } from '../../../infra/assembly/interpret-roles.ts';
+import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
 
 /** One action that a role may perform on one resource. */
 export interface Granted {

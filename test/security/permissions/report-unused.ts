@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AggregatedResult, Config, Reporter, TestContext } from '@jest/reporters';
+import { readRecordedUses } from '../../support/emulators/used-permissions.ts';
 import { isFull } from '../../support/sized.ts';
-import { readRecordedUses } from '../../support/used-permissions.ts';
 import { DOCUMENT, readNamed } from './document.ts';
 import { unexplained, wronglyNamed } from './exercised.ts';
 import { readGrants } from './grants.ts';

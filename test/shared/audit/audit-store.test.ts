@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { accountStores } from '../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { accountStores } from '../../support/fixtures/account-stores.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
 import { createInvokeFunction } from '../../../shared/aws/invoke-function.ts';
-import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
-import { REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
-import { startFakeLambda } from '../../support/fake-lambda.ts';
+import { startFakeLambda } from '../../support/emulators/fake-lambda.ts';
+import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/faults/byte-fault-proxy.ts';
+import { REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 
 const HITS = 5;
 const RESULT = { tokens: [1, 2, 3], text: 'é' };

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DamagedReply } from '../../../shared/aws/errors.ts';
-import { type Answer, type FakeAws, sendRaw, startFakeAws } from '../../support/fake-aws.ts';
+import { type Answer, type FakeAws, sendRaw, startFakeAws } from '../../support/emulators/fake-aws.ts';
 import { aCall, callerOf, SHORT_MS, textOf } from './caller-fixtures.ts';
 
 let aws: FakeAws;

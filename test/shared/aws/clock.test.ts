@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { environmentCredentials } from '../../../shared/aws/credentials.ts';
-import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
-import { signatureFault } from '../../support/verify-signature.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
+import { signatureFault } from '../../support/faults/verify-signature.ts';
 import { aCall, callerOf, credentials, textOf } from './caller-fixtures.ts';
 
 let aws: FakeAws;

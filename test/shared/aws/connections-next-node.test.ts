@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { missingNextNode, nextNode } from '../../support/next-node.ts';
+import { missingNextNode, nextNode } from '../../support/assembly/next-node.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const TIMEOUT_MS = 300_000;

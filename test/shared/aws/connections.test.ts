@@ -3,7 +3,7 @@ import { Agent, ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnections } from '../../../shared/aws/connections.ts';
-import { type FakeAws, sendRaw, startFakeAws } from '../../support/fake-aws.ts';
+import { type FakeAws, sendRaw, startFakeAws } from '../../support/emulators/fake-aws.ts';
 import { aCall, callerOf, textOf } from './caller-fixtures.ts';
 
 let aws: FakeAws;

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/aws/invoke-function.ts';
 import { createSdkInvokeFunction, createSdkInvokeLater } from '../../../shared/aws/sdk-invoke-function.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
-import { startFakeLambda } from '../../support/fake-lambda.ts';
+import { startFakeLambda } from '../../support/emulators/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DamagedReply } from '../../../shared/aws/errors.ts';
-import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
 import { aCall, callerOf, SHORT_MS, textOf } from './caller-fixtures.ts';
 
 let aws: FakeAws;

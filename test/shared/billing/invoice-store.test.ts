@@ -5,8 +5,8 @@ import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { createInvoiceStore, InvoiceExists, type InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let invoices: InvoiceStore;

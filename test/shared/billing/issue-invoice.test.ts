@@ -13,8 +13,8 @@ import {
   setSeller,
   storeDraft,
 } from '../../functions/control/billing/billing-fixtures.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { Crash, unreliable } from '../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
 
 const ORGANIZATIONS = 20;
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06', '2026-07', '2026-08', '2026-09', '2026-10'];

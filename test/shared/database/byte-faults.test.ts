@@ -3,9 +3,9 @@ import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createDirectDatabase } from '../../../shared/database/direct-database.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
-import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
-import { REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/faults/byte-fault-proxy.ts';
+import { REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 import { callerOf, credentials } from '../aws/caller-fixtures.ts';
 
 /** Each place is hit this often, at random bytes. */

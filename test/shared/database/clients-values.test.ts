@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import type { Database, Item } from '../../../shared/database/database.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { openDirectDatabase } from '../../support/direct-database.ts';
-import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { openDirectDatabase } from '../../support/emulators/direct-database.ts';
+import { type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
 
 let database: TestDatabase;
 let clients: Record<'sdk' | 'direct', Database>;

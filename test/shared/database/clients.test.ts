@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database, Item, TransactItem } from '../../../shared/database/database.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { outcomeOf } from './clients-fixtures.ts';
 
 /** Equal databases, one for each client, so that equal calls must have equal outcomes. */

@@ -4,7 +4,7 @@ import { createDirectDatabases } from '../../../shared/database/direct-database.
 import { createItemReader } from '../../../shared/database/item-reader.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { UnreadMap } from '../../../shared/database/unread-map.ts';
-import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
 
 let dynamodb: FakeAws;
 let database: Database;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Item } from '../../../shared/database/database.ts';
 import { createItemReader } from '../../../shared/database/item-reader.ts';
 import type { UnreadMap } from '../../../shared/database/unread-map.ts';
-import { haveSameShape } from '../../support/same-shape.ts';
+import { haveSameShape } from '../../support/clients/same-shape.ts';
 import { asStored, replyWith } from './stored-attributes.ts';
 
 describe('a limiter’s item', () => {

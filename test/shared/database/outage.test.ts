@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/item/secret.ts';
+import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
-import { attempt, makeCaller } from '../../support/callers.ts';
-import { newId } from '../../support/new-id.ts';
+import { attempt, makeCaller } from '../../support/fixtures/callers.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 /** A DynamoDB with one answer to all calls. */
 let server: Server;

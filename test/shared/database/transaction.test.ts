@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Database, TransactionCanceled } from '../../../shared/database/database.ts';
 import { MAX_WRITES, transact, type Write } from '../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createActivityStore } from '../../../shared/deployments/activity-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 let emulator: TestDatabase;
 beforeAll(async () => {

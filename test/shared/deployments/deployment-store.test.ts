@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transact } from '../../../shared/database/transaction.ts';
 import { inState } from '../../../shared/deployments/deployment.ts';
 import { listLiveDeployments } from '../../../shared/deployments/deployment-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { deploymentsOf, newDeployment, storeDeployment } from '../../support/deployments.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { deploymentsOf, newDeployment, storeDeployment } from '../../support/fixtures/deployments.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let emulator: TestDatabase;
 beforeAll(async () => {

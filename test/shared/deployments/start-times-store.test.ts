@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { createStartTimesStore, MAX_START_TIMES } from '../../../shared/deployments/start-times-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 let emulator: TestDatabase;
 beforeAll(async () => {

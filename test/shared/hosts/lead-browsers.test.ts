@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { leadBrowsers } from '../../../shared/hosts/lead-browsers.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const page: Handle = async () => ({ statusCode: 200, headers: {}, body: 'page' });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { entityTag, unlessKnown } from '../../../shared/http/conditional.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 
 const reply = { statusCode: 200, headers: { 'cache-control': 'public' }, body: 'hello' };
 const tag = entityTag('hello');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { wrongKey } from '../../../shared/admission/key-errors.ts';
+import { wrongKey } from '../../../shared/admission/item/key-errors.ts';
 import { InternalError, InvalidRequest, ServiceUnavailable, toApiError, toWire } from '../../../shared/http/errors.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { expectedVersions } from '../../../shared/http/precondition.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 
 const versionsIn = (tag: string | undefined) => expectedVersions(eventOf('/', { headers: tag === undefined ? {} : { 'If-Match': tag } }));
 

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { interpret } from '../../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
+import { interpret } from '../../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
 import { createReference } from '../../../shared/http/reference.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
-import { eventOf } from '../../support/api-event.ts';
-import { assemblyDir } from '../../support/assembly.ts';
+import { assemblyDir } from '../../support/assembly/assembly.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 
 /** Lambda's limit for a reply, in bytes. */
 const MAX_REPLY_BYTES = 6 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
-import { eventOf } from '../../support/api-event.ts';
+import { eventOf } from '../../support/emulators/api-event.ts';
 
 const echo =
   (name: string): Handle =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Attempt, type AttemptStore, createAttemptStore } from '../../../shared/identity/attempt-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const WINDOW_MS = 5 * 60_000;

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../shared/identity/user-pool.ts';
-import { pool } from '../../support/cognito.ts';
-import { totpOf } from '../../support/totp.ts';
+import { totpOf } from '../../support/clients/totp.ts';
+import { pool } from '../../support/emulators/cognito.ts';
 
 export const TEMPORARY = 'Temporary-Password-1';
 export const PASSWORD = 'Correct-Horse-7';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTokenVerifier, jwksUriOf } from '../../../functions/control/identity/verify-token.ts';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
-import { pool, startTestCognito, type TestCognito } from '../../support/cognito.ts';
+import { pool, startTestCognito, type TestCognito } from '../../support/emulators/cognito.ts';
 import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
 
 const MINUTE_MS = 60_000;

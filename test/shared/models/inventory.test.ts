@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { NewModel } from '../../../shared/models/model.ts';
 import type { ModelReader } from '../../../shared/models/model-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 let database: TestDatabase;
 let now = 0;

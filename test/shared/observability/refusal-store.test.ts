@@ -8,8 +8,8 @@ import {
   type RefusalStore,
   TooManyLines,
 } from '../../../shared/observability/refusal-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let table: string;

@@ -5,9 +5,9 @@ import { newRequestId, requestTimeMs } from '../../../shared/ids/request-id.ts';
 import { partitionOf, partitionsWithin } from '../../../shared/observability/request-partitions.ts';
 import { type RequestRow, requestRowOf } from '../../../shared/observability/request-row.ts';
 import { createRequestRowStore, type RowQuery } from '../../../shared/observability/request-row-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { requestRow } from '../../support/request-rows.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { requestRow } from '../../support/fixtures/request-rows.ts';
 
 const DAY_MS = 86_400_000;
 const DAY = '2026-11-21';

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS } from '../../../shared/responses/response-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { user } from '../../support/responses-requests.ts';
-import { stored } from '../../support/stored-response.ts';
-import { failing, unreliable } from '../../support/unreliable-database.ts';
+import { user } from '../../support/clients/responses-requests.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { failing, unreliable } from '../../support/faults/unreliable-database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { stored } from '../../support/fixtures/stored-response.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;

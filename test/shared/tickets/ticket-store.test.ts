@@ -6,7 +6,7 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
 import { type Ticket, TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { createTicketStore, MAX_READ, type TicketList, type TicketStore } from '../../../shared/tickets/ticket-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const TICKETS = 3_000;

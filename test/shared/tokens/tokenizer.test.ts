@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createInvokeFunction } from '../../../shared/aws/invoke-function.ts';
 import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from '../../../shared/tokens/errors.ts';
 import { createTokenizer, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import { startFakeLambda } from '../../support/fake-lambda.ts';
+import { startFakeLambda } from '../../support/emulators/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let tokenizer: Tokenizer;

@@ -4,9 +4,9 @@ import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { createInvoke as createDirectInvoke } from '../../../shared/upstream/invoke.ts';
 import { createSdkInvoke } from '../../../shared/upstream/sdk-invoke.ts';
-import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
-import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
-import { startWordContainer } from '../../support/word-container.ts';
+import { startWordContainer } from '../../support/emulators/word-container.ts';
+import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/faults/byte-fault-proxy.ts';
+import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 
 /** Each place is hit this often, at random bytes. */
 const HITS = 5;

@@ -6,7 +6,7 @@ import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { createInvoke as createDirectInvoke } from '../../../shared/upstream/invoke.ts';
 import { createSdkInvoke } from '../../../shared/upstream/sdk-invoke.ts';
-import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
 
 let sagemaker: FakeAws;
 beforeAll(async () => {

@@ -5,9 +5,9 @@ import { bucketOfKey } from '../../../shared/usage/bucket.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore, type GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { rollupStores } from '../../support/rollups.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
+import { rollupStores } from '../../support/fixtures/rollups.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 24 * 60 * 60_000;

@@ -7,8 +7,8 @@ import {
   type TotalsRow,
 } from '../../../shared/usage/organization-totals-store.ts';
 import { noTotals, type Totals } from '../../../shared/usage/totals.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 
 const MAX_USERS = 3;
 let database: TestDatabase;

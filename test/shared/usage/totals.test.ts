@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { StoredTotals, storedTotals } from '../../../shared/usage/stored-totals.ts';
 import { addEvent, MAX_ERROR_CODES, mergeTotals, noTotals, OTHER_ERRORS, type Totals } from '../../../shared/usage/totals.ts';
-import { Draft, eventsOf, newKeys } from '../../support/usage-events.ts';
+import { Draft, eventsOf, newKeys } from '../../support/fixtures/usage-events.ts';
 
 const totalsOf = (events: readonly UsageEvent[]): Totals => {
   const totals = noTotals();

@@ -1,5 +1,5 @@
-import type { LimiterConfigurationStore } from '../../../../shared/admission/limiter-configuration-store.ts';
-import { eventShardsOf, ownerIdOf, shardIds } from '../../../../shared/admission/shards.ts';
+import { eventShardsOf, ownerIdOf, shardIds } from '../../../../shared/admission/item/shards.ts';
+import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';

@@ -10,8 +10,8 @@ import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store
 import { type Actor, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
-import { cursorOf, positionOf } from '../../usage/page-cursor.ts';
-import { listOf, UnixSeconds } from '../../usage/usage-query.ts';
+import { cursorOf, positionOf } from '../../query/page-cursor.ts';
+import { listOf, UnixSeconds } from '../../query/usage-query.ts';
 import { type GpuTimeEventRecord, gpuTimeEventRecord, type UsageEventRecord, usageEventRecord } from './billing-event.ts';
 import { type BusyBucket, type BusyDependencies, busyBuckets, DAY_MS } from './busy-buckets.ts';
 import { mergeEvents, sortKeyOf } from './merge-events.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { listOf, UnixSeconds } from '../../usage/usage-query.ts';
+import { listOf, UnixSeconds } from '../../query/usage-query.ts';
 
 /** What a point can cover, finest first. */
 export const RESOLUTIONS = ['1m', '10m', '1h', '1d'] as const;

@@ -1,6 +1,6 @@
 import { type Counts, count, mergeCounts, sumOfCounts } from '../../../../shared/usage/counts.ts';
 import { mergeTotals, noTotals, type Totals } from '../../../../shared/usage/totals.ts';
-import type { Dimension, Usage } from '../../usage/group-usage.ts';
+import type { Dimension, Usage } from '../../query/group-usage.ts';
 
 /** The series with the most requests are returned; all others are one. */
 const MAX_SERIES = 20;

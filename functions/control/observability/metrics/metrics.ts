@@ -3,10 +3,10 @@ import type { RefusalStore } from '../../../../shared/observability/refusal-stor
 import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../../access/actor.ts';
+import { type Dimension, type Filters, isNone, matches, namesOf } from '../../query/group-usage.ts';
+import { organizationsOf, type Scope, type ScopeDependencies, scopeOf } from '../../query/scope.ts';
+import { dimensionsOf, filtersOf } from '../../query/usage-query.ts';
 import { detailOf } from '../../usage/completions-usage.ts';
-import { type Dimension, type Filters, isNone, matches, namesOf } from '../../usage/group-usage.ts';
-import { organizationsOf, type Scope, type ScopeDependencies, scopeOf } from '../../usage/scope.ts';
-import { dimensionsOf, filtersOf } from '../../usage/usage-query.ts';
 import type { MetricsQuery } from './metrics-query.ts';
 import { metricsOf } from './metrics-resource.ts';
 import { createSeries, type Series } from './metrics-series.ts';

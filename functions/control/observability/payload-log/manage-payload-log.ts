@@ -1,4 +1,4 @@
-import { payloadLogConfiguration } from '../../../../shared/admission/key-item.ts';
+import { payloadLogConfiguration } from '../../../../shared/admission/item/key-item.ts';
 import { commit } from '../../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';

@@ -6,7 +6,7 @@ import {
   type RequestRow,
 } from '../../../../shared/observability/request-row.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { UnixSeconds } from '../../usage/usage-query.ts';
+import { UnixSeconds } from '../../query/usage-query.ts';
 
 const MAX_PAIRS = 16;
 const MAX_CHARACTERS = 256;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { LimiterConfigurationStore } from '../../../../shared/admission/limiter-configuration-store.ts';
-import { shardsOf } from '../../../../shared/admission/limiter-item.ts';
-import { eventShardsOf, shardId, shardOf } from '../../../../shared/admission/shards.ts';
+import { shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { eventShardsOf, shardId, shardOf } from '../../../../shared/admission/item/shards.ts';
+import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS } from '../../../../shared/ids/id.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';

@@ -5,8 +5,8 @@ import { RETENTION_DAYS } from '../../../../shared/observability/request-partiti
 import type { RequestRow } from '../../../../shared/observability/request-row.ts';
 import type { RequestRowStore, RowPage } from '../../../../shared/observability/request-row-store.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
-import { type Bound, cursorOf, positionOf } from '../../usage/page-cursor.ts';
-import { type ScopeDependencies, scopeOf } from '../../usage/scope.ts';
+import { type Bound, cursorOf, positionOf } from '../../query/page-cursor.ts';
+import { type ScopeDependencies, scopeOf } from '../../query/scope.ts';
 import { isAboutFailures, matcherOf, type RequestFilters } from './request-filters.ts';
 
 export interface SearchDependencies extends ScopeDependencies {

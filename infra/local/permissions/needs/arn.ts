@@ -1,4 +1,4 @@
-import { ACCOUNT_ID } from '../../assembly/resolve.ts';
+import { ACCOUNT_ID } from '../../../assembly/resolve.ts';
 import type { Need } from '../evaluate.ts';
 
 /** What the mapping of a service needs of a call. */

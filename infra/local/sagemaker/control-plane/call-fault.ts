@@ -1,5 +1,5 @@
 import { AwsError } from '../../http/json-api.ts';
-import { busy, overQuota } from './errors.ts';
+import { busy, overQuota } from './requests/errors.ts';
 import type { CallFaultKind } from './settings.ts';
 
 /** The error of a failure before a call is executed. */

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
 import { removeCopy } from './copies.ts';
 import { getEndpoint } from './endpoints.ts';
-import { alreadyExists, baseOfAdapters, busy, invalid, NOT_ENOUGH_HARDWARE, notFound } from './errors.ts';
 import { hardwareOf } from './hardware.ts';
-import { CreateInferenceComponent, type Specification, UpdateInferenceComponent, UpdateRuntimeConfig } from './inputs.ts';
 import { listPage } from './listing.ts';
-import { arnOf, keyOf, Name } from './names.ts';
 import { baseNameOf, type Component, type ComponentStatus, readyCopies, type Variant } from './records.ts';
+import { alreadyExists, baseOfAdapters, busy, invalid, NOT_ENOUGH_HARDWARE, notFound } from './requests/errors.ts';
+import { CreateInferenceComponent, type Specification, UpdateInferenceComponent, UpdateRuntimeConfig } from './requests/inputs.ts';
+import { arnOf, keyOf, Name } from './requests/names.ts';
 import { fits, needsOf } from './specifications.ts';
 import { newResource, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { logCrash, logReady, logStart } from './container-log.ts';
-import { FAILURES } from './errors.ts';
-import { keyOf } from './names.ts';
 import { type Component, type Copy, type Instance, readyCopies } from './records.ts';
+import { FAILURES } from './requests/errors.ts';
+import { keyOf } from './requests/names.ts';
 import { environmentFor } from './specifications.ts';
 import { nextSequence, type World } from './world.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
-import { alreadyExists, invalid, notFound } from './errors.ts';
 import { hardwareOf } from './hardware.ts';
-import { CreateEndpointConfig, type InstancePool, type VariantSettings } from './inputs.ts';
 import { listPage } from './listing.ts';
-import { keyOf, Name } from './names.ts';
 import type { EndpointConfig } from './records.ts';
+import { alreadyExists, invalid, notFound } from './requests/errors.ts';
+import { CreateEndpointConfig, type InstancePool, type VariantSettings } from './requests/inputs.ts';
+import { keyOf, Name } from './requests/names.ts';
 import { newResource, type World } from './world.ts';
 
 const ByName = z.object({ EndpointConfigName: Name });

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
 import { findConfig, poolsOf } from './endpoint-configs.ts';
-import { alreadyExists, endpointInProgress, notFound } from './errors.ts';
 import { stateChange } from './events.ts';
-import { CreateEndpoint, UpdateEndpoint, type VariantSettings } from './inputs.ts';
 import { checkQuota, provision, release } from './instances.ts';
 import { listPage } from './listing.ts';
-import { arnOf, keyOf, Name } from './names.ts';
 import type { Endpoint, EndpointStatus, Variant } from './records.ts';
+import { alreadyExists, endpointInProgress, notFound } from './requests/errors.ts';
+import { CreateEndpoint, UpdateEndpoint, type VariantSettings } from './requests/inputs.ts';
+import { arnOf, keyOf, Name } from './requests/names.ts';
 import { findEndpoint, newResource, type World } from './world.ts';
 
 const ByName = z.object({ EndpointName: Name });

@@ -1,5 +1,5 @@
-import { FAILURES, overQuota } from './errors.ts';
 import type { Endpoint, Instance, Variant } from './records.ts';
+import { FAILURES, overQuota } from './requests/errors.ts';
 import { findEndpoint, nextSequence, type World } from './world.ts';
 
 /** The bounds of a variant's number of instances. Without managed scaling, it is fixed. */

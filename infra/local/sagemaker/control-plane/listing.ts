@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readInput } from '../../http/json-api.ts';
-import { invalid } from './errors.ts';
 import type { Resource } from './records.ts';
+import { invalid } from './requests/errors.ts';
 
 /** What all lists take. Unlike most of AWS, SageMaker returns ten items by default. */
 const ListInput = z.object({

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
-import { alreadyExists, invalid, notFound } from './errors.ts';
-import { CreateModel } from './inputs.ts';
 import { listPage } from './listing.ts';
-import { keyOf, Name } from './names.ts';
 import type { Model } from './records.ts';
+import { alreadyExists, invalid, notFound } from './requests/errors.ts';
+import { CreateModel } from './requests/inputs.ts';
+import { keyOf, Name } from './requests/names.ts';
 import { newResource, type World } from './world.ts';
 
 const ByName = z.object({ ModelName: Name });

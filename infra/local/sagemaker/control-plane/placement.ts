@@ -1,8 +1,8 @@
 import { failComponent, removeCopy, startCopy } from './copies.ts';
-import { NOT_ENOUGH_HARDWARE } from './errors.ts';
 import { type Hardware, hardwareOf } from './hardware.ts';
 import { instanceBounds, provision } from './instances.ts';
 import type { Component, Endpoint, Instance, Variant } from './records.ts';
+import { NOT_ENOUGH_HARDWARE } from './requests/errors.ts';
 import { fits, needsOf } from './specifications.ts';
 import { componentsOf, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { InstancePool, Specification, VariantSettings } from './inputs.ts';
+import type { InstancePool, Specification, VariantSettings } from './requests/inputs.ts';
 
 export type Tags = Map<string, string>;
 

@@ -1,5 +1,5 @@
-import { keyOf } from './names.ts';
 import { baseNameOf, type Component } from './records.ts';
+import { keyOf } from './requests/names.ts';
 import { componentsOf, type World } from './world.ts';
 
 /** The container of one revision of a component: all its copies are one process here. */

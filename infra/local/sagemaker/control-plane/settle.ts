@@ -1,10 +1,10 @@
 import { failComponent } from './copies.ts';
 import { setEndpointStatus } from './endpoints.ts';
-import { FAILURES } from './errors.ts';
 import { instanceBounds, release } from './instances.ts';
-import { keyOf } from './names.ts';
 import { placeCopies, removeExtraCopies } from './placement.ts';
 import { baseNameOf, type Component, type Endpoint, readyCopies, type Variant } from './records.ts';
+import { FAILURES } from './requests/errors.ts';
+import { keyOf } from './requests/names.ts';
 import { componentsOf, endpointOf, findEndpoint, type World } from './world.ts';
 
 /** Brings everything to what follows from the state: called after each call and each event. */

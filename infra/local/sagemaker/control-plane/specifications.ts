@@ -1,7 +1,7 @@
 import type { Hardware } from './hardware.ts';
-import type { Specification } from './inputs.ts';
-import { keyOf } from './names.ts';
 import type { Component } from './records.ts';
+import type { Specification } from './requests/inputs.ts';
+import { keyOf } from './requests/names.ts';
 import type { World } from './world.ts';
 
 type Specified = Pick<Component, 'specifications'>;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { readInput } from '../../http/json-api.ts';
-import { invalid } from './errors.ts';
-import { AddTags } from './inputs.ts';
 import type { Resource, Tags } from './records.ts';
+import { invalid } from './requests/errors.ts';
+import { AddTags } from './requests/inputs.ts';
 import type { World } from './world.ts';
 
 const MAX_TAGS = 50;

@@ -4,8 +4,8 @@ import type { LogGroups } from '../../logs/log-groups.ts';
 import type { EndpointQuotas } from '../../quotas/endpoint-quotas.ts';
 import type { Faults } from './faults.ts';
 import type { InstanceTime } from './instance-time.ts';
-import { arnOf, type Kind, keyOf } from './names.ts';
 import type { Component, Endpoint, EndpointConfig, Model, Resource, Tags } from './records.ts';
+import { arnOf, type Kind, keyOf } from './requests/names.ts';
 import type { DeploymentSettings } from './settings.ts';
 
 /** All that exists in the emulated account, and what its rules need. Maps are by lower-case name. */

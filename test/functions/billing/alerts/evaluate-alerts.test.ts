@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createAlertStore } from '../../../../functions/billing/alerts/alert-store.ts';
 import { type EvaluateAlerts, evaluateAlerts } from '../../../../functions/billing/alerts/evaluate-alerts.ts';
-import { endReservations } from '../../../../shared/admission/reservation.ts';
-import type { PresentedKey } from '../../../../shared/admission/secret.ts';
+import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
+import { endReservations } from '../../../../shared/admission/stores/reservation.ts';
 import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { grantCredit } from '../../../support/grant-credit.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
+import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 const DOLLAR = 1_000_000_000n;
 const NOON = Date.UTC(2026, 10, 21, 12);

@@ -5,10 +5,10 @@ import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
-import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
-import { type Closing, closingOf, createClosing, MODEL } from '../../../support/closing.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
+import { type Closing, closingOf, createClosing, MODEL } from '../../../support/fixtures/closing.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 /** What the billing function may do. */

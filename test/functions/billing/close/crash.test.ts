@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
-import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
-import { type Closing, closingOf, createClosing } from '../../../support/closing.ts';
-import { crashingProcess } from '../../../support/crashing-process.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { Crash } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { crashingProcess } from '../../../support/faults/crashing-process.ts';
+import { Crash } from '../../../support/faults/unreliable-database.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
+import { type Closing, closingOf, createClosing } from '../../../support/fixtures/closing.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let bucket: TestBillingFiles;

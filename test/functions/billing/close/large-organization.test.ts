@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type CloseDependencies, closeMonth } from '../../../../functions/billing/close/close-month.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
-import { closingsAtOnce } from '../../../../infra/constructs/billing-tasks.ts';
-import { newLimiterItem } from '../../../../shared/admission/limiter-item.ts';
-import { shardId, shardIds } from '../../../../shared/admission/shards.ts';
+import { closingsAtOnce } from '../../../../infra/constructs/queues/billing-tasks.ts';
+import { newLimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
+import { shardId, shardIds } from '../../../../shared/admission/item/shards.ts';
 import { closableAt, endOfMonth, startOfMonth } from '../../../../shared/billing/month.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
-import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
-import { type Closing, createClosing, MODEL } from '../../../support/closing.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
+import { type Closing, createClosing, MODEL } from '../../../support/fixtures/closing.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { sized } from '../../../support/sized.ts';
 
 let database: TestDatabase;

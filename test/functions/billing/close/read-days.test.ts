@@ -3,10 +3,10 @@ import type { CloseDependencies } from '../../../../functions/billing/close/clos
 import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
 import { readDays } from '../../../../functions/billing/close/read-days.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
-import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
-import { type Closing, createClosing, MODEL } from '../../../support/closing.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
+import { type Closing, createClosing, MODEL } from '../../../support/fixtures/closing.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
 let bucket: TestBillingFiles;

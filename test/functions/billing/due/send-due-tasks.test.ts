@@ -12,8 +12,8 @@ import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 const NOW = Date.parse('2026-11-01T01:30:00Z');
 const HOUR_MS = 3_600_000;

@@ -8,11 +8,11 @@ import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
-import { createKey } from '../../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash } from '../../../support/faults/unreliable-database.ts';
+import { createKey } from '../../../support/fixtures/create-key.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { sized } from '../../../support/sized.ts';
-import { Crash } from '../../../support/unreliable-database.ts';
 import { eventAt, newExport, startExports, type TestExports } from './run-export.ts';
 
 let db: TestDatabase;

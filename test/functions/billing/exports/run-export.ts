@@ -22,11 +22,11 @@ import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
-import { bucketName } from '../../../support/assembly.ts';
-import { startCheckedEndpoint } from '../../../support/checked-endpoint.ts';
-import type { TestDatabase } from '../../../support/database.ts';
-import { openLimiters } from '../../../support/limiters.ts';
-import { newId } from '../../../support/new-id.ts';
+import { bucketName } from '../../../support/assembly/assembly.ts';
+import { startCheckedEndpoint } from '../../../support/emulators/checked-endpoint.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { openLimiters } from '../../../support/emulators/limiters.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 const MAX_INVOCATIONS = 100;
 /** Long after all events, so that a day without a rollup is not read. */

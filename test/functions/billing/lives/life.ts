@@ -3,7 +3,7 @@ import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/c
 import { dueExpiries } from '../../../../functions/billing/credit-expiry/due-expiries.ts';
 import { type ExpireCredit, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
 import { type RerateDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
-import { createLimiterConfigurationStore } from '../../../../shared/admission/limiter-configuration-store.ts';
+import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../../shared/billing/month.ts';
 import type { Rerate } from '../../../../shared/billing/rerate.ts';
@@ -21,13 +21,13 @@ import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts
 import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
-import type { Closing } from '../../../support/closing.ts';
-import type { TestDatabase } from '../../../support/database.ts';
-import { deploymentsOf } from '../../../support/deployments.ts';
-import { grantCredit } from '../../../support/grant-credit.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
-import { Crash, unreliable } from '../../../support/unreliable-database.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../../support/faults/unreliable-database.ts';
+import type { Closing } from '../../../support/fixtures/closing.ts';
+import { deploymentsOf } from '../../../support/fixtures/deployments.ts';
+import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

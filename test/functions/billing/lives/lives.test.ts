@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import fc from 'fast-check';
 import type { InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
-import { startBillingFiles, type TestBillingFiles } from '../../../support/billing-files.ts';
-import { type Closing, createClosing } from '../../../support/closing.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
+import { type Closing, createClosing } from '../../../support/fixtures/closing.ts';
 import { sized } from '../../../support/sized.ts';
 import { newExport, startExports, type TestExports } from '../exports/run-export.ts';
 import { BORN_MS, createLife, type Kill, type Life } from './life.ts';

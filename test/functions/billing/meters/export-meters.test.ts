@@ -6,9 +6,9 @@ import { createAccountTable } from '../../../../shared/database/record-table.ts'
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { noTotals } from '../../../../shared/usage/totals.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { Crash, unreliable } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../../support/faults/unreliable-database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { type FakeStripe, startFakeStripe } from './fake-stripe.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { creditNotePdf } from '../../../../functions/billing/render/credit-note-pdf.ts';
-import { textsOf } from '../../../support/pdf-text.ts';
+import { textsOf } from '../../../support/clients/pdf-text.ts';
 import { creditNoteWith, invoiceWith, testFonts } from '../documents.ts';
 
 test('a credit note in print names its date, the invoice with its date and period, the reason and its hash', async () => {

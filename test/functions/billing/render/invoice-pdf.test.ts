@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { invoiceJson } from '../../../../functions/billing/render/document-json.ts';
 import { invoicePdf } from '../../../../functions/billing/render/invoice-pdf.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
-import { type PrintedText, textsOf } from '../../../support/pdf-text.ts';
+import { type PrintedText, textsOf } from '../../../support/clients/pdf-text.ts';
 import { invoiceWith, lineWith, manyLines, testFonts } from '../documents.ts';
 
 const printed = async (lines?: readonly InvoiceLine[], facts: Partial<Invoice> = {}): Promise<PrintedText[]> =>

@@ -17,9 +17,9 @@ import type { CreditNote, Invoice, InvoiceLine } from '../../../../shared/billin
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { textsOf } from '../../../support/pdf-text.ts';
+import { textsOf } from '../../../support/clients/pdf-text.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { creditNoteWith, invoiceWith, lineWith, manyLines, testFonts } from '../documents.ts';
 import { checkInvoiceDetail } from '../focus/validator.ts';
 

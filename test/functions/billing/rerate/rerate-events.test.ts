@@ -14,12 +14,12 @@ import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { costNanos } from '../../../../shared/prices/price.ts';
 import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts';
-import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
-import { eventOf } from '../../../support/completed-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf } from '../../../support/managed-models.ts';
-import { newId } from '../../../support/new-id.ts';
-import { Crash, unreliable } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../../support/faults/unreliable-database.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
+import { eventOf } from '../../../support/fixtures/completed-event.ts';
+import { actorOf } from '../../../support/fixtures/managed-models.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { creditDepsOf, setUpIn } from '../../control/organizations/credit-fixtures.ts';
 import { costOf, DAY, DEAR, NOON, NOW, RIGHT, rerating, usageOf, WRONG } from './rerate-fixtures.ts';
 

@@ -6,16 +6,16 @@ import { createApiKey } from '../../../../functions/control/api-keys/create-api-
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
-import { slotOf } from '../../../../shared/admission/sliding-window.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { bucketOfKey } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { rollupStores } from '../../../support/rollups.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { rollupStores } from '../../../support/fixtures/rollups.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 import { creditDepsOf } from '../organizations/credit-fixtures.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);

@@ -5,9 +5,9 @@ import { revokeApiKey } from '../../../../functions/control/api-keys/change-api-
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const MORNING = Date.UTC(2026, 10, 21, 6);
 const HOURS_LEFT = 18;

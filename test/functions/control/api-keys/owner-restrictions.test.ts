@@ -5,11 +5,11 @@ import { updateApiKey } from '../../../../functions/control/api-keys/change-api-
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { updateUser } from '../../../../functions/control/users/update-user.ts';
-import type { KeyItem } from '../../../../shared/admission/key-item.ts';
+import type { KeyItem } from '../../../../shared/admission/item/key-item.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const TOMORROW = NOW / 1_000 + 86_400;

@@ -12,10 +12,10 @@ import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import type { TestDatabase } from '../../../support/database.ts';
-import { newInvoice } from '../../../support/invoices.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { newInvoice } from '../../../support/fixtures/invoices.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 export const NOW = Date.UTC(2026, 10, 2, 9, 0, 0);
 export const DOLLAR = 1_000_000_000n;

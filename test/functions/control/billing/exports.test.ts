@@ -13,10 +13,10 @@ import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { toApiError } from '../../../../shared/http/errors.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { eventOf } from '../../../support/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf, admin } from '../../../support/managed-models.ts';
+import { eventOf } from '../../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { actorOf, admin } from '../../../support/fixtures/managed-models.ts';
 
 const BUCKET = 'billing-files';
 const OCTOBER = { format: 'csv', start_time: 1_790_812_800, end_time: 1_793_491_200 };

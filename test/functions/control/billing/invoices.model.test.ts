@@ -5,8 +5,8 @@ import { deleteDraft, issueDraft, payInvoice, voidInvoice } from '../../../../fu
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import type { Invoice, InvoiceState } from '../../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { Crash, unreliable } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash, unreliable } from '../../../support/faults/unreliable-database.ts';
 import { type BillingDeps, billingDepsOf, DOLLAR, newAdmin, newCustomer, setSeller, storeDraft } from './billing-fixtures.ts';
 
 const SEEDS = [1, 2, 3];

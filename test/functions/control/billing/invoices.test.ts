@@ -18,7 +18,7 @@ import { METERED_PREFIX } from '../../../../shared/billing/billing-settings-stor
 import type { Database } from '../../../../shared/database/database.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { type BillingDeps, billingDepsOf, DOLLAR, MONTH, NOW, newAdmin, newCustomer, storeDraft } from './billing-fixtures.ts';
 
 const SECONDS = NOW / 1_000;

@@ -12,8 +12,8 @@ import { DeploymentUpdate } from '../../../../functions/control/deployments/new-
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
 import { type Deployment, type Generation, inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;

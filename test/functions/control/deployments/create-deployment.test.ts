@@ -7,8 +7,8 @@ import { FunctionError, FunctionUnavailable } from '../../../../shared/aws/funct
 import type { Database } from '../../../../shared/database/database.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { validate } from '../../../../shared/http/validate.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
 const TOKENIZER = {
   tokenizer: `sha256/${'a'.repeat(64)}/tokenizer.json`,

@@ -10,8 +10,8 @@ import { listDeployments, retrieveDeployment } from '../../../../functions/contr
 import { DeploymentUpdate } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
 import { inState, type Reason } from '../../../../shared/deployments/deployment.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;

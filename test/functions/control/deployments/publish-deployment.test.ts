@@ -9,9 +9,9 @@ import { NewPrice } from '../../../../functions/control/prices/price-resource.ts
 import { inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;

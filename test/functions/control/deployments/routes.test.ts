@@ -4,9 +4,9 @@ import { createCallCounter } from '../../../../functions/control/access/count-ca
 import { deploymentRoutes } from '../../../../functions/control/deployments/routes.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
-import { eventOf } from '../../../support/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { type ManagedDeployments, manageDeployments } from '../../../support/managed-deployments.ts';
+import { eventOf } from '../../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, manageDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;

@@ -4,14 +4,14 @@ import { retryDeployment, startDeployment, stopDeployment } from '../../../../fu
 import { createDeployment } from '../../../../functions/control/deployments/create-deployment.ts';
 import { DeploymentUpdate } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
-import { availableNanosOf, type LimiterItem } from '../../../../shared/admission/limiter-item.ts';
-import { shardId } from '../../../../shared/admission/shards.ts';
-import { planSplit } from '../../../../shared/admission/split-shard.ts';
+import { availableNanosOf, type LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
+import { shardId } from '../../../../shared/admission/item/shards.ts';
+import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
 import { type Deployment, inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
 /** A quarter of an hour of an ml.g5.xlarge, which costs $1.41 an hour. */
 const STEP = 352_500_000n;

@@ -15,9 +15,9 @@ import {
 } from '../../../../functions/control/instance-types/manage-instance-types.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { catalogueOf } from '../../../support/deployment-catalogue.ts';
-import { actorOf, admin, manage, NOW_SECONDS } from '../../../support/managed-models.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
+import { actorOf, admin, manage, NOW_SECONDS } from '../../../support/fixtures/managed-models.ts';
 
 let emulator: TestDatabase;
 let deps: InstanceTypeDependencies;

@@ -6,8 +6,8 @@ import { ModelUpdate } from '../../../../functions/control/model-registry/regist
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf, admin, type Managed, manage, NOW_SECONDS } from '../../../support/managed-models.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { actorOf, admin, type Managed, manage, NOW_SECONDS } from '../../../support/fixtures/managed-models.ts';
 
 let database: TestDatabase;
 let managed: Managed;

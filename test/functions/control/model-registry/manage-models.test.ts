@@ -6,8 +6,8 @@ import { checkAgain, registerModel } from '../../../../functions/control/model-r
 import { ModelUpdate } from '../../../../functions/control/model-registry/registration.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf, admin, type Managed, manage, NOW_SECONDS, reportOf } from '../../../support/managed-models.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { actorOf, admin, type Managed, manage, NOW_SECONDS, reportOf } from '../../../support/fixtures/managed-models.ts';
 
 let database: TestDatabase;
 let managed: Managed;

@@ -6,7 +6,7 @@ import { createInvokeFunction } from '../../../../shared/aws/invoke-function.ts'
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { createSdkInvoke } from '../../../../shared/upstream/sdk-invoke.ts';
-import { startFakeLambda } from '../../../support/fake-lambda.ts';
+import { startFakeLambda } from '../../../support/emulators/fake-lambda.ts';
 import { startFakeSageMaker } from './fake-sagemaker.ts';
 
 /** The dependencies of the checks, with a fake SageMaker and a fake Lambda. */

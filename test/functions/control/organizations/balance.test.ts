@@ -3,11 +3,11 @@ import { balanceOf } from '../../../../functions/control/organizations/balance.t
 import { transact } from '../../../../shared/database/transaction.ts';
 import { toTakeCredit } from '../../../../shared/gpu-time/credit-writes.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
-import { runAdmin } from '../../../infra/admin/run-admin.ts';
-import { attempt, isAdmitted, makeCaller } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { storeDeployment } from '../../../support/deployments.ts';
-import { newId } from '../../../support/new-id.ts';
+import { runAdmin } from '../../../infra/tools/admin/run-admin.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { attempt, isAdmitted, makeCaller } from '../../../support/fixtures/callers.ts';
+import { storeDeployment } from '../../../support/fixtures/deployments.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, NOON, setUpIn } from './credit-fixtures.ts';
 
 let database: TestDatabase;

@@ -6,15 +6,15 @@ import { createApiKey } from '../../../../functions/control/api-keys/create-api-
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { OrganizationUpdate, updateOrganization } from '../../../../functions/control/organizations/update-organization.ts';
 import type { Admission } from '../../../../functions/inference/admission/admit.ts';
-import { type KeyItem, mayStore } from '../../../../shared/admission/key-item.ts';
-import { readAllShards } from '../../../../shared/admission/reservation.ts';
-import { type PresentedKey, parseSecret } from '../../../../shared/admission/secret.ts';
+import { type KeyItem, mayStore } from '../../../../shared/admission/item/key-item.ts';
+import { type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
+import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { attempt, makeCaller } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { storeUser } from '../../../support/stored-users.ts';
-import { Crash } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash } from '../../../support/faults/unreliable-database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { attempt, makeCaller } from '../../../support/fixtures/callers.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

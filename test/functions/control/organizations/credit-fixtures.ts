@@ -1,13 +1,13 @@
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
-import { makeKey } from '../../../support/callers.ts';
-import type { TestDatabase } from '../../../support/database.ts';
-import { deploymentsOf } from '../../../support/deployments.ts';
-import { grantCredit } from '../../../support/grant-credit.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
-import { sweepNow } from '../../../support/sweep-now.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { makeKey } from '../../../support/fixtures/callers.ts';
+import { deploymentsOf } from '../../../support/fixtures/deployments.ts';
+import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 
 export const DOLLAR = 1_000_000_000n;
 export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);

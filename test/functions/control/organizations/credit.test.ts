@@ -3,17 +3,17 @@ import { balanceOf } from '../../../../functions/control/organizations/balance.t
 import { NewCreditGrant } from '../../../../functions/control/organizations/credit.ts';
 import type { Admission, Keys } from '../../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
-import { rebuild } from '../../../../infra/admin/rebuild/rebuild-totals.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
+import { rebuild } from '../../../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { applyGrants } from '../../../../shared/credit/grant-credit.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { attempt, isAdmitted, makeCaller } from '../../../support/callers.ts';
-import { eventOf } from '../../../support/completed-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { grantCredit } from '../../../support/grant-credit.ts';
-import { newId } from '../../../support/new-id.ts';
-import { rollupStores } from '../../../support/rollups.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { attempt, isAdmitted, makeCaller } from '../../../support/fixtures/callers.ts';
+import { eventOf } from '../../../support/fixtures/completed-event.ts';
+import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { rollupStores } from '../../../support/fixtures/rollups.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, grantOf, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;

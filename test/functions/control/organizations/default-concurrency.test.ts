@@ -11,12 +11,12 @@ import {
   limitOrganization,
   setSuspended,
 } from '../../../../functions/control/organizations/update-organization.ts';
-import { isOrganizationLimited, type KeyItem } from '../../../../shared/admission/key-item.ts';
-import { type LimiterItem, limitsOf } from '../../../../shared/admission/limiter-item.ts';
+import { isOrganizationLimited, type KeyItem } from '../../../../shared/admission/item/key-item.ts';
+import { type LimiterItem, limitsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 let database: TestDatabase;
 let admin: Actor;

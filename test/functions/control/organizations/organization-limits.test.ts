@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Admission } from '../../../../functions/inference/admission/admit.ts';
-import type { PresentedKey } from '../../../../shared/admission/secret.ts';
-import { slotOf } from '../../../../shared/admission/sliding-window.ts';
-import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
+import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;

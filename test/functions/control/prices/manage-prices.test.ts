@@ -5,8 +5,8 @@ import { PriceSheet, priceSheet } from '../../../../functions/control/prices/pri
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { priceAt } from '../../../../shared/prices/price.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf, type Managed, manage, NOW_SECONDS } from '../../../support/managed-models.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { actorOf, type Managed, manage, NOW_SECONDS } from '../../../support/fixtures/managed-models.ts';
 
 let database: TestDatabase;
 let managed: Managed;

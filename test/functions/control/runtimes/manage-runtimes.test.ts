@@ -9,9 +9,9 @@ import {
   updateRuntime,
 } from '../../../../functions/control/runtimes/manage-runtimes.ts';
 import { NewRuntime, RuntimeList, RuntimeUpdate } from '../../../../functions/control/runtimes/runtime.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { catalogueOf } from '../../../support/deployment-catalogue.ts';
-import { actorOf, admin, manage } from '../../../support/managed-models.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
+import { actorOf, admin, manage } from '../../../support/fixtures/managed-models.ts';
 
 let emulator: TestDatabase;
 let deps: RuntimeDependencies;

@@ -14,12 +14,12 @@ import { requestRowOf } from '../../../../shared/observability/request-row.ts';
 import { createRequestRowStore } from '../../../../shared/observability/request-row-store.ts';
 import { createClocks, SupportPromise } from '../../../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../../../shared/tickets/ticket-store.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { eventOf } from '../../../support/api-event.ts';
-import { startTestDatabase } from '../../../support/database.ts';
-import { catalogueOf } from '../../../support/deployment-catalogue.ts';
-import { deploymentsOf } from '../../../support/deployments.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import { eventOf } from '../../../support/emulators/api-event.ts';
+import { startTestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
+import { deploymentsOf } from '../../../support/fixtures/deployments.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 import { fullEvent } from '../observability/requests/request-fixtures.ts';
 import { startTicketBucket } from './ticket-bucket.ts';
 

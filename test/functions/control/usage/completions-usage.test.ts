@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { CompletionsQuery } from '../../../../functions/control/query/usage-query.ts';
 import { completionsUsage } from '../../../../functions/control/usage/completions-usage.ts';
-import { CompletionsQuery } from '../../../../functions/control/usage/usage-query.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import {
   DAY_MS,
   DEPLOYMENTS,

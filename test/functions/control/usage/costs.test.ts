@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { CostsQuery } from '../../../../functions/control/query/usage-query.ts';
 import { costs } from '../../../../functions/control/usage/costs.ts';
-import { CostsQuery } from '../../../../functions/control/usage/usage-query.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { DAY_MS, eventOf, Facts, NOW, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
 
 let database: TestDatabase;

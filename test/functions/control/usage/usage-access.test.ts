@@ -3,13 +3,13 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { CompletionsQuery, CostsQuery } from '../../../../functions/control/query/usage-query.ts';
 import { completionsUsage } from '../../../../functions/control/usage/completions-usage.ts';
 import { costs } from '../../../../functions/control/usage/costs.ts';
-import { CompletionsQuery, CostsQuery } from '../../../../functions/control/usage/usage-query.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { validate } from '../../../../shared/http/validate.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { DAY_MS, eventOf, MODELS, NOW, ROUTES, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
 
 let database: TestDatabase;

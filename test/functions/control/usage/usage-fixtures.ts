@@ -9,9 +9,9 @@ import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts
 import { DETAILS, type Detail, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
 import { createOrganizationTotalsStore, type TotalsRow } from '../../../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import type { TestDatabase } from '../../../support/database.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 export const DAY_MS = 86_400_000;
 /** The clock of these tests: Saturday, 12:34:56. */

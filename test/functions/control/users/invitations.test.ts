@@ -6,10 +6,10 @@ import { changeUser, deleteUser } from '../../../../functions/control/users/remo
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 let database: TestDatabase;
 let owner: Actor;

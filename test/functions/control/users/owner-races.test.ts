@@ -5,9 +5,9 @@ import { inviteUser, NewUser } from '../../../../functions/control/users/invitat
 import { type AccessDependencies, deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import { updateUser } from '../../../../functions/control/users/update-user.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const RACES = 12;
 

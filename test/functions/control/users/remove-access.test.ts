@@ -7,10 +7,10 @@ import { createOrganization } from '../../../../functions/control/organizations/
 import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { acceptingUserPool, ISSUER, storeUser } from '../../../support/stored-users.ts';
-import { Crash } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { Crash } from '../../../support/faults/unreliable-database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 let database: TestDatabase;
 let organization: string;

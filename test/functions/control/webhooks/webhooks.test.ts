@@ -13,10 +13,10 @@ import { createNetworks } from '../../../../shared/notifications/networks.ts';
 import { newNotification } from '../../../../shared/notifications/notification.ts';
 import { createOutbox, OUTBOX_PREFIX, readOutboxEntry } from '../../../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../../../shared/notifications/webhook-store.ts';
-import { accountStores } from '../../../support/account-stores.ts';
-import { eventOf } from '../../../support/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { storeUser } from '../../../support/stored-users.ts';
+import { eventOf } from '../../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
 const DAY_SECONDS = 86_400;

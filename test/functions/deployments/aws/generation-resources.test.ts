@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { HubNotAllowed, resourcesOf } from '../../../../functions/deployments/aws/generation-resources.ts';
 import type { Deployment, Generation } from '../../../../shared/deployments/deployment.ts';
-import { newDeployment } from '../../../support/deployments.ts';
+import { newDeployment } from '../../../support/fixtures/deployments.ts';
 import { INSTALLATION } from '../world.ts';
 
 const resources = (fields: Partial<Deployment> = {}, generationFields: Partial<Generation> = {}) => {

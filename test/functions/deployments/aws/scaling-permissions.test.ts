@@ -3,7 +3,7 @@ import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-s
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createScaling } from '../../../../functions/deployments/aws/scaling.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
-import { startCheckedEndpoint } from '../../../support/checked-endpoint.ts';
+import { startCheckedEndpoint } from '../../../support/emulators/checked-endpoint.ts';
 
 /** Application Auto Scaling, which accepts everything. */
 let emulator: Server;

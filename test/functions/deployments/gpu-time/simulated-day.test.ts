@@ -7,10 +7,10 @@ import type { Meter, RunningInstances } from '../../../../shared/deployments/dep
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { deploymentsOf, storeDeployment } from '../../../support/deployments.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deployments.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { HOUR_MS, LARGE, MINUTE_MS, PRICE_CHANGE, PRICES, SECOND_MS, SMALL, START, small } from './gpu-time-fixtures.ts';
 
 const END = START + 24 * HOUR_MS;

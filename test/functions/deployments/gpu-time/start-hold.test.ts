@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createMeterPass, repeatForCredit } from '../../../../functions/deployments/gpu-time/gpu-time.ts';
-import { availableNanosOf } from '../../../../shared/admission/limiter-item.ts';
+import { availableNanosOf } from '../../../../shared/admission/item/limiter-item.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { createWorld } from '../world.ts';
 import { MINUTE_MS } from './gpu-time-fixtures.ts';
 

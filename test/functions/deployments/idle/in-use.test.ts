@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isInUse } from '../../../../functions/deployments/idle/in-use.ts';
 import { admit, release } from '../../../../functions/inference/admission/admit.ts';
-import { EPOCH_MS } from '../../../../shared/admission/sweep-epoch.ts';
+import { EPOCH_MS } from '../../../../shared/admission/item/sweep-epoch.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
-import { makeCaller, makeKey, usedTokens } from '../../../support/callers.ts';
-import type { TestKey } from '../../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newDeployment } from '../../../support/deployments.ts';
-import { openLimiters, type TestLimiters } from '../../../support/limiters.ts';
-import { newId } from '../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { openLimiters, type TestLimiters } from '../../../support/emulators/limiters.ts';
+import { makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
+import type { TestKey } from '../../../support/fixtures/create-key.ts';
+import { newDeployment } from '../../../support/fixtures/deployments.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 let emulator: TestDatabase;
 /** What the function may do. */

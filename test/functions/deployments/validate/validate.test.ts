@@ -4,8 +4,8 @@ import { expect, jest, test } from '@jest/globals';
 import { instancesUsed } from '../../../../functions/deployments/validate/instances-used.ts';
 import { readQuotas } from '../../../../functions/deployments/validate/quotas.ts';
 import { validate } from '../../../../functions/deployments/validate/validate.ts';
-import { newDeployment } from '../../../support/deployments.ts';
-import { createControlPlane } from '../../../support/sagemaker-control-plane.ts';
+import { createControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
+import { newDeployment } from '../../../support/fixtures/deployments.ts';
 
 const PAGE = 1_000;
 const PREFIX = 'org_1/qwen3-8b/';

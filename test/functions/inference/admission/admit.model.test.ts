@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../../functions/inference/admission/admit.ts';
-import { type LimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
-import { nextToSplit, shardId } from '../../../../shared/admission/shards.ts';
-import { MINUTE_MS } from '../../../../shared/admission/sliding-window.ts';
-import { planSplit } from '../../../../shared/admission/split-shard.ts';
-import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
+import { type LimiterItem, shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { nextToSplit, shardId } from '../../../../shared/admission/item/shards.ts';
+import { MINUTE_MS } from '../../../../shared/admission/item/sliding-window.ts';
+import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { sized } from '../../../support/sized.ts';
 
 const START = 29_000_000 * MINUTE_MS;

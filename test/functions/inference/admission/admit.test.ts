@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Admission, type Keys, release } from '../../../../functions/inference/admission/admit.ts';
-import { authenticate } from '../../../../shared/admission/authenticate.ts';
-import type { LimiterStore } from '../../../../shared/admission/limiter-store.ts';
-import { newSecret, type PresentedKey, parseSecret } from '../../../../shared/admission/secret.ts';
-import { MINUTE_MS, slotOf } from '../../../../shared/admission/sliding-window.ts';
-import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import type { TestLimiters } from '../../../support/limiters.ts';
-import { newId } from '../../../support/new-id.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
+import { MINUTE_MS, slotOf } from '../../../../shared/admission/item/sliding-window.ts';
+import { authenticate } from '../../../../shared/admission/keys/authenticate.ts';
+import type { LimiterStore } from '../../../../shared/admission/stores/limiter-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import type { TestLimiters } from '../../../support/emulators/limiters.ts';
+import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { createWaitingStore, LEASE_MS, waitingOf } from '../../../../functions/inference/capacity/waiting-store.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { inState, NO_PROGRESS } from '../../../../shared/deployments/deployment.ts';
-import { type ColdWorld, startColdDeployments } from '../../../support/cold-deployment.ts';
-import { newId } from '../../../support/new-id.ts';
-import { createVirtualClock } from '../../../support/virtual-clock.ts';
+import { createVirtualClock } from '../../../support/emulators/virtual-clock.ts';
+import { type ColdWorld, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { answerOf, atOnce, errorOf, NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ColdWorld } from '../../../support/cold-deployment.ts';
+import type { ColdWorld } from '../../../support/fixtures/cold-deployment.ts';
 
 export const errorOf = ({ body }: { body: unknown }) =>
   (JSON.parse(body as string) as { error: { code: string; param: string; message: string; wake?: object } }).error;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startColdDeployments } from '../../../support/cold-deployment.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { read } from '../../../support/pipeline.ts';
+import { startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
+import { read } from '../../../support/fixtures/pipeline.ts';
 import { answerOf, errorOf, NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import OpenAI from 'openai';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
-import { type ColdWorld, startColdDeployments } from '../../../support/cold-deployment.ts';
-import { newId } from '../../../support/new-id.ts';
-import { openReply } from '../../../support/open-reply.ts';
-import { read } from '../../../support/pipeline.ts';
+import { openReply } from '../../../support/emulators/open-reply.ts';
+import { type ColdWorld, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { read } from '../../../support/fixtures/pipeline.ts';
 import { NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { inState } from '../../../../shared/deployments/deployment.ts';
-import { startColdDeployments } from '../../../support/cold-deployment.ts';
+import { startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
 import { answerOf, errorOf, NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { LEASE_MS } from '../../../../functions/inference/capacity/waiting-store.ts';
-import { startColdDeployments } from '../../../support/cold-deployment.ts';
+import { startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
 import { answerOf, errorOf, NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;

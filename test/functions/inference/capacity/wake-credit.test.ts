@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { availableNanosOf } from '../../../../shared/admission/limiter-item.ts';
+import { availableNanosOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { type ColdWorld, startColdDeployments } from '../../../support/cold-deployment.ts';
-import { catalogueOf } from '../../../support/deployment-catalogue.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
+import { type ColdWorld, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
+import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 
 /** A quarter of an hour of the instance on which the deployments run, which costs $1.20 an hour. */
 const STEP = 300_000_000n;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { createStartTimesStore } from '../../../../shared/deployments/start-times-store.ts';
-import { NOT_FOUND, startColdDeployments } from '../../../support/cold-deployment.ts';
+import { NOT_FOUND, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;
 let logged: ReturnType<typeof jest.spyOn>;
@@ -87,7 +87,7 @@ describe('a request to a deployment that sleeps, without the header', () => {
 
   test('wakes it although the reconciler wrote its row between the read and the write', async () => {
     const world = await cold.createWorld();
-    const deployments = (await import('../../../support/deployments.ts')).deploymentsOf(cold.test);
+    const deployments = (await import('../../../support/fixtures/deployments.ts')).deploymentsOf(cold.test);
     let reads = 0;
     const find: typeof deployments.find = async (id) => {
       const found = await deployments.find(id);

@@ -5,8 +5,8 @@ import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { makeCaller } from '../../../support/callers.ts';
-import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { makeCaller } from '../../../support/fixtures/callers.ts';
+import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
 import { counting } from './counting-upstream.ts';
 
 let pipeline: TestPipeline;

@@ -4,7 +4,7 @@ import { createIdempotencyStore } from '../../../../functions/inference/idempote
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempts, DAY_MS, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
 
 const START = 1_700_000_000_000;

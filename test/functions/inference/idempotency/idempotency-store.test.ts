@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createIdempotencyStore, type IdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { failing } from '../../../support/unreliable-database.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { failing } from '../../../support/faults/unreliable-database.ts';
 import { attempts, claimedBy, DAY_MS, interrupted, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
 
 const START = 1_700_000_000_000;

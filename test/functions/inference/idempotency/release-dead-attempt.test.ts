@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { makeCaller } from '../../../support/callers.ts';
-import { crashingStores } from '../../../support/crashing-stores.ts';
-import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
-import { sweepNow } from '../../../support/sweep-now.ts';
-import { Crash } from '../../../support/unreliable-database.ts';
+import { crashingStores } from '../../../support/faults/crashing-stores.ts';
+import { Crash } from '../../../support/faults/unreliable-database.ts';
+import { makeCaller } from '../../../support/fixtures/callers.ts';
+import { answers, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
+import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 import { counting } from './counting-upstream.ts';
 
 let pipeline: TestPipeline;

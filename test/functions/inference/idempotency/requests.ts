@@ -3,8 +3,8 @@ import type { ClaimingRequest, IdempotencyStore } from '../../../../functions/in
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { unreliable } from '../../../support/unreliable-database.ts';
+import { unreliable } from '../../../support/faults/unreliable-database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 
 export const LEASE_MS = 60_000;
 export const DAY_MS = 24 * 3_600_000;

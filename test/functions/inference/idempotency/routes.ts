@@ -6,8 +6,8 @@ import type { ReplyFacts } from '../../../../functions/inference/pipeline/infere
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { keepingIn } from '../../../support/responses-replies.ts';
-import { read } from '../../../support/responses-requests.ts';
+import { keepingIn } from '../../../support/clients/responses-replies.ts';
+import { read } from '../../../support/clients/responses-requests.ts';
 
 /** The output of a route's two mappers for an answer: the object and the events, as texts. */
 export interface Route {

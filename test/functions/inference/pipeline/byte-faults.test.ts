@@ -3,19 +3,19 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
-import { createLimiterCache } from '../../../../shared/admission/limiter-cache.ts';
-import { createLimiterStore } from '../../../../shared/admission/limiter-store.ts';
+import { createLimiterCache } from '../../../../shared/admission/stores/limiter-cache.ts';
+import { createLimiterStore } from '../../../../shared/admission/stores/limiter-store.ts';
 import { createDirectDatabases } from '../../../../shared/database/direct-database.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
-import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../../support/byte-fault-proxy.ts';
-import { FRAME_PLACES, type Place, REPLY_PLACES, REQUEST_PLACES } from '../../../support/byte-places.ts';
-import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { startWordContainer, WORD_USAGE } from '../../../support/emulators/word-container.ts';
+import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../../support/faults/byte-fault-proxy.ts';
+import { FRAME_PLACES, type Place, REPLY_PLACES, REQUEST_PLACES } from '../../../support/faults/byte-places.ts';
+import { read, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
+import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 import { sized } from '../../../support/sized.ts';
-import { sweepNow } from '../../../support/sweep-now.ts';
-import { startWordContainer, WORD_USAGE } from '../../../support/word-container.ts';
 
 const REQUESTS = sized(150, 400);
 const CALLERS = 12;

@@ -3,7 +3,7 @@ import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { answers, read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { answers, read, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { toErrorReply } from '../../../../shared/middleware/error-replies.ts';
 import { RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { phasesOf } from '../../../../shared/usage/phases.ts';
-import { END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { END, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const CANARY = 'canary-5d1f';

@@ -7,7 +7,7 @@ import { windowOf } from '../../../../functions/inference/responses/window.ts';
 import { Model } from '../../../../shared/models/model.ts';
 import { PromptRefused } from '../../../../shared/tokens/errors.ts';
 import type { ChatPrompt, Prompt } from '../../../../shared/tokens/prompt.ts';
-import { read } from '../../../support/responses-requests.ts';
+import { read } from '../../../support/clients/responses-requests.ts';
 
 const model = (change: object = {}): Model =>
   Model.parse({

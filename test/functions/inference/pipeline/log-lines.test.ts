@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { read, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 let lines: Record<string, unknown>[];

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { countedNanosAt, type LimiterItem } from '../../../../shared/admission/limiter-item.ts';
+import { countedNanosAt, type LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { limitOrganization } from '../../../support/limit-organization.ts';
-import { newId } from '../../../support/new-id.ts';
-import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

@@ -10,11 +10,11 @@ import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
 import { createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
 import type { LocalQueue } from '../../../../infra/local/sqs/local-queue.ts';
 import { type SqsEmulator, startSqs } from '../../../../infra/local/sqs/server.ts';
-import { payloadLogConfiguration } from '../../../../shared/admission/key-item.ts';
+import { payloadLogConfiguration } from '../../../../shared/admission/item/key-item.ts';
 import {
   createLimiterConfigurationStore,
   type LimiterConfigurationStore,
-} from '../../../../shared/admission/limiter-configuration-store.ts';
+} from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Payload } from '../../../../shared/payload-log/payload.ts';
@@ -24,8 +24,17 @@ import { PATTERNS, type PayloadLogSettings } from '../../../../shared/payload-lo
 import { createPayloadLogStore, type PayloadLogStore, type SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
 import { createWritePayload } from '../../../../shared/payload-log/write-payload.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { newId } from '../../../support/new-id.ts';
-import { answers, END, noPayloadLog, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import {
+  answers,
+  END,
+  noPayloadLog,
+  read,
+  silentAfter,
+  startTestPipeline,
+  type TestPipeline,
+  text,
+} from '../../../support/fixtures/pipeline.ts';
 
 const BUCKET = 'payloads';
 const QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/000000000000/payloads.fifo';
@@ -315,7 +324,7 @@ describe('with the log on,', () => {
   test('stores what was generated until the caller left', async () => {
     const { call } = await setUp(silentAfter(text('Hello')));
     const reply = await call({ stream: true });
-    const { openReply } = await import('../../../support/open-reply.ts');
+    const { openReply } = await import('../../../support/emulators/open-reply.ts');
     const { stream, done } = openReply(reply.body as never);
     await new Promise((resolve) => stream.once('data', resolve));
     stream.destroy();
@@ -331,7 +340,7 @@ describe('with the log on,', () => {
     });
     const { call } = await setUp(answers, { payloadLog: () => held.then(realLog) });
     for (const stream of [true, false]) {
-      const { openReply } = await import('../../../support/open-reply.ts');
+      const { openReply } = await import('../../../support/emulators/open-reply.ts');
       const { stream: body, done } = openReply((await call({ stream })).body as never);
       // The caller has everything while the log is still held.
       expect((await body.setEncoding('utf8').toArray()).join('')).toContain('Hello');

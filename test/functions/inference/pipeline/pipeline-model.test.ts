@@ -3,7 +3,7 @@ import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { Tokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
-import { answers, END, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { answers, END, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

@@ -9,8 +9,17 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { type QueuedSettlement, readMessage, toMessage } from '../../../../shared/usage/settlement-queue.ts';
-import { openReply } from '../../../support/open-reply.ts';
-import { answers, END, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { openReply } from '../../../support/emulators/open-reply.ts';
+import {
+  answers,
+  END,
+  noTokenizer,
+  read,
+  silentAfter,
+  startTestPipeline,
+  type TestPipeline,
+  text,
+} from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

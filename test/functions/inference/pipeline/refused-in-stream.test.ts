@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { payloadPart } from '../../../../infra/local/sagemaker/frames.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';
-import { type FakeAws, startFakeAws } from '../../../support/fake-aws.ts';
-import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { type FakeAws, startFakeAws } from '../../../support/emulators/fake-aws.ts';
+import { read, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
 
 let pipeline: TestPipeline;
 let sagemaker: FakeAws;

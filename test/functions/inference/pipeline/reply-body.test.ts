@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, jest, test } from '@jest/globals';
 import { replyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
-import { openReply } from '../../../support/open-reply.ts';
+import { openReply } from '../../../support/emulators/open-reply.ts';
 
 const nothing = async (): Promise<void> => undefined;
 

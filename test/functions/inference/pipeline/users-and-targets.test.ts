@@ -6,8 +6,8 @@ import { createDeployments } from '../../../../shared/models/deployments.ts';
 import type { Tokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
-import { wide } from '../../../support/callers.ts';
-import { answers, noTokenizer, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { wide } from '../../../support/fixtures/callers.ts';
+import { answers, noTokenizer, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
 import { sized } from '../../../support/sized.ts';
 
 const WEIGHTS = { light: 1, middle: 2, heavy: 3 } as const;

@@ -3,10 +3,10 @@ import { continueResponse } from '../../../../functions/inference/responses/cont
 import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { Item } from '../../../../shared/responses/item.ts';
 import { createResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { newId } from '../../../support/new-id.ts';
-import { called, read, result, thought, user } from '../../../support/responses-requests.ts';
-import { answer, stored } from '../../../support/stored-response.ts';
+import { called, read, result, thought, user } from '../../../support/clients/responses-requests.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { answer, stored } from '../../../support/fixtures/stored-response.ts';
 
 let database: TestDatabase;
 const stores = () => createResponseStore(database.database, database.tables.Responses as string, () => 1_700_000_000_000);

@@ -1,4 +1,4 @@
-import { chunkOf, ended } from '../../../support/responses-replies.ts';
+import { chunkOf, ended } from '../../../support/clients/responses-replies.ts';
 
 /** The chunks of a reply of two deltas: `Hello`, a line break and a quotation mark. */
 export const text = [chunkOf({ role: 'assistant', content: '' }), chunkOf({ content: 'Hel' }), chunkOf({ content: 'lo\n"' }), ended()];

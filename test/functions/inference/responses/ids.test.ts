@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { idLike } from '../../../../shared/ids/id.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { callDelta, chunkOf, ended, facts, stream, whole } from '../../../support/responses-replies.ts';
+import { callDelta, chunkOf, ended, facts, stream, whole } from '../../../support/clients/responses-replies.ts';
 
 /** Every kind of item, with two calls that the runtime gave no ids. */
 const chunks: UpstreamChunk[] = [

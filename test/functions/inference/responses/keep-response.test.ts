@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
-import { facts, keepingIn, stream, usage, whole } from '../../../support/responses-replies.ts';
-import { called, read, result } from '../../../support/responses-requests.ts';
+import { facts, keepingIn, stream, usage, whole } from '../../../support/clients/responses-replies.ts';
+import { called, read, result } from '../../../support/clients/responses-requests.ts';
 import { part, text } from './greeting.ts';
 
 describe('storing', () => {

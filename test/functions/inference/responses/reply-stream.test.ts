@@ -16,8 +16,8 @@ import {
   stream,
   usage,
   whole,
-} from '../../../support/responses-replies.ts';
-import { read } from '../../../support/responses-requests.ts';
+} from '../../../support/clients/responses-replies.ts';
+import { read } from '../../../support/clients/responses-requests.ts';
 import { id, part, text } from './greeting.ts';
 
 const thinking = [chunkOf({ reasoning: 'H' }), chunkOf({ reasoning_content: 'm' }), chunkOf({ content: 'Yes' }), ended()];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { callDelta, ended, facts, whole } from '../../../support/responses-replies.ts';
+import { callDelta, ended, facts, whole } from '../../../support/clients/responses-replies.ts';
 import { id, part, text } from './greeting.ts';
 
 describe('a response', () => {

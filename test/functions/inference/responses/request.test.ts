@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { called, read, refusal, result, thought, user } from '../../../support/responses-requests.ts';
+import { called, read, refusal, result, thought, user } from '../../../support/clients/responses-requests.ts';
 
 describe('a request', () => {
   test.each([

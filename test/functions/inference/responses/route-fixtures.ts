@@ -10,10 +10,10 @@ import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { createResponseStore, type ResponseStore } from '../../../../shared/responses/response-store.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invocation.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
-import { makeCaller, wide } from '../../../support/callers.ts';
-import { createKey } from '../../../support/create-key.ts';
-import { answers, noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipeline } from '../../../support/pipeline.ts';
-import type { Whole } from '../../../support/responses-replies.ts';
+import type { Whole } from '../../../support/clients/responses-replies.ts';
+import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
+import { createKey } from '../../../support/fixtures/create-key.ts';
+import { answers, noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipeline } from '../../../support/fixtures/pipeline.ts';
 
 interface Caller {
   org?: string;

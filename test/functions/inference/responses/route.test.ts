@@ -4,10 +4,10 @@ import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { toUpstreamError, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation } from '../../../../shared/upstream/invocation.ts';
-import { wide } from '../../../support/callers.ts';
-import { openReply } from '../../../support/open-reply.ts';
-import { answers, read, silentAfter, text } from '../../../support/pipeline.ts';
-import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
+import { parseEvents, type Whole } from '../../../support/clients/responses-replies.ts';
+import { openReply } from '../../../support/emulators/open-reply.ts';
+import { wide } from '../../../support/fixtures/callers.ts';
+import { answers, read, silentAfter, text } from '../../../support/fixtures/pipeline.ts';
 import { listening, type ResponsesRoute, startResponsesRoute } from './route-fixtures.ts';
 
 let route: ResponsesRoute;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { createResponseStore, type ResponseStore } from '../../../../shared/responses/response-store.ts';
-import { wide } from '../../../support/callers.ts';
-import { newId } from '../../../support/new-id.ts';
-import { answers, read } from '../../../support/pipeline.ts';
-import { parseEvents } from '../../../support/responses-replies.ts';
+import { parseEvents } from '../../../support/clients/responses-replies.ts';
+import { wide } from '../../../support/fixtures/callers.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+import { answers, read } from '../../../support/fixtures/pipeline.ts';
 import { type ResponsesRoute, startResponsesRoute } from './route-fixtures.ts';
 
 let route: ResponsesRoute;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { InputItemsQuery, listInputItems } from '../../../../shared/responses/input-items.ts';
 import type { StoredResponse } from '../../../../shared/responses/response-store.ts';
-import { wide } from '../../../support/callers.ts';
-import { answers } from '../../../support/pipeline.ts';
+import { wide } from '../../../support/fixtures/callers.ts';
+import { answers } from '../../../support/fixtures/pipeline.ts';
 import { listening, type ResponsesRoute, startResponsesRoute } from './route-fixtures.ts';
 
 let route: ResponsesRoute;

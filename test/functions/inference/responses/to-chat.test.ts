@@ -6,7 +6,7 @@ import { checkResponses, ignoredResponsesFields } from '../../../../functions/in
 import { toChat } from '../../../../functions/inference/responses/to-chat.ts';
 import { windowOf } from '../../../../functions/inference/responses/window.ts';
 import { Model } from '../../../../shared/models/model.ts';
-import { called, read, result, thought, user } from '../../../support/responses-requests.ts';
+import { called, read, result, thought, user } from '../../../support/clients/responses-requests.ts';
 
 const model = Model.parse({
   name: 'm',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import type { TestKey } from '../../../support/create-key.ts';
+import type { TestKey } from '../../../support/fixtures/create-key.ts';
 import { setUpIn, startTokenizeFakes, type TokenizeFakes, tokenizerAnswers } from './tokenize-fixtures.ts';
 
 let fakes: TokenizeFakes;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { TestKey } from '../../../support/create-key.ts';
-import { load, withChanges } from '../../../support/tokenizers.ts';
+import { load, withChanges } from '../../../support/emulators/tokenizers.ts';
+import type { TestKey } from '../../../support/fixtures/create-key.ts';
 import { setUpIn, startTokenizeFakes, type TokenizeFakes, tokenizerAnswers } from './tokenize-fixtures.ts';
 
 const local = load(withChanges({}));

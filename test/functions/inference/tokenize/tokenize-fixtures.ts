@@ -9,12 +9,12 @@ import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { TokenizerQuestion } from '../../../../shared/tokens/questions.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { makeCaller, wide } from '../../../support/callers.ts';
-import { createKey, type TestKey } from '../../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { startFakeLambda } from '../../../support/fake-lambda.ts';
-import { noQueue } from '../../../support/pipeline.ts';
-import { texts } from '../../../support/tokenizers.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { startFakeLambda } from '../../../support/emulators/fake-lambda.ts';
+import { texts } from '../../../support/emulators/tokenizers.ts';
+import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
+import { createKey, type TestKey } from '../../../support/fixtures/create-key.ts';
+import { noQueue } from '../../../support/fixtures/pipeline.ts';
 
 /** A database with one model that has a tokenizer and one that has none, and a fake Lambda. */
 export const startTokenizeFakes = async () => {

@@ -6,8 +6,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createPost } from '../../../../functions/notifications/deliver/post.ts';
 import { createResolveHost, type ResolveHost } from '../../../../functions/notifications/deliver/resolve-host.ts';
 import { createNetworks } from '../../../../shared/notifications/networks.ts';
-import { startDns } from '../../../support/dns-server.ts';
-import { receiverCertificate } from '../../../support/receiver-certificate.ts';
+import { startDns } from '../../../support/emulators/dns-server.ts';
+import { receiverCertificate } from '../../../support/emulators/receiver-certificate.ts';
 
 const message = { headers: { 'webhook-id': 'evt_1', 'content-type': 'application/cloudevents+json' }, body: '{"a":"ä"}' };
 

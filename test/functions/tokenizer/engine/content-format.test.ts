@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
-import { texts } from '../../../support/tokenizers.ts';
+import { texts } from '../../../support/emulators/tokenizers.ts';
 
 const messages: PromptMessage[] = [
   { role: 'system', content: 'S' },

@@ -1,8 +1,8 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { loadTokenizer as loadContainerTokenizer } from '../../../../infra/container/model/tokenizer.ts';
-import { anyMessages, anyText, load, sentencePiece, texts, withChanges } from '../../../support/tokenizers.ts';
+import { loadTokenizer as loadContainerTokenizer } from '../../../../infra/local/model-server/model/tokenizer.ts';
+import { anyMessages, anyText, load, sentencePiece, texts, withChanges } from '../../../support/emulators/tokenizers.ts';
 
 const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
 const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createEviction } from '../../../../functions/tokenizer/engine/eviction.ts';
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
-import { anyMessages } from '../../../support/tokenizers.ts';
+import { anyMessages } from '../../../support/emulators/tokenizers.ts';
 
 /** Every step of a conversation, with one letter per message: s, u, a, c (calls t), t (answers c). */
 const stepsOf = (conversation: string): string[] => {

@@ -4,7 +4,7 @@ import { createEviction } from '../../../../functions/tokenizer/engine/eviction.
 import { countPrompt, fitPrompt } from '../../../../functions/tokenizer/engine/fit-prompt.ts';
 import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
-import { anyMessages, encodedLength, texts } from '../../../support/tokenizers.ts';
+import { anyMessages, encodedLength, texts } from '../../../support/emulators/tokenizers.ts';
 
 const tokenizer = loadTokenizer(texts);
 const json = JSON.parse(texts.tokenizer);

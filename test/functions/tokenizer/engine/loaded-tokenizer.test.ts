@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { TemplateFailed, TemplateRefused } from '../../../../shared/tokens/errors.ts';
 import type { ChatPrompt, PromptMessage } from '../../../../shared/tokens/prompt.ts';
-import { texts } from '../../../support/tokenizers.ts';
+import { texts } from '../../../support/emulators/tokenizers.ts';
 
 const render = (chatTemplate: string, prompt: Partial<ChatPrompt> = {}, config?: object): string =>
   loadTokenizer({ ...texts, chatTemplate, config: config && JSON.stringify(config) }).render({

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { TextRefused } from '../../../../shared/tokens/errors.ts';
+import { encodedLength, load, sentencePiece, withChanges } from '../../../support/emulators/tokenizers.ts';
 import { sized } from '../../../support/sized.ts';
-import { encodedLength, load, sentencePiece, withChanges } from '../../../support/tokenizers.ts';
 
 const normalizing = withChanges({ normalizer: { type: 'NFC' } });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { anyText, encodedLength, load, sentencePiece, withChanges } from '../../../support/emulators/tokenizers.ts';
 import { sized } from '../../../support/sized.ts';
-import { anyText, encodedLength, load, sentencePiece, withChanges } from '../../../support/tokenizers.ts';
 
 const metaspace = (prepend_scheme: string) => ({ type: 'Metaspace', replacement: '\u2581', prepend_scheme, split: true });
 const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };

@@ -7,7 +7,7 @@ import {
   RegisterScalableTargetCommand,
 } from '@aws-sdk/client-application-auto-scaling';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
 import { componentOf, deploy, scaledVariant, setCopies } from '../sagemaker/deployment.ts';
 
 let plane: ControlPlane;

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../../shared/identity/user-pool.ts';
-import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
+import { pool, startTestCognito, type TestCognito } from '../../../support/emulators/cognito.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually } from '../fixtures.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GatewayResponseTemplate } from '../../../../infra/local/assembly/local-app.ts';
+import type { GatewayResponseTemplate } from '../../../../infra/assembly/local-app.ts';
 import { renderGatewayResponse } from '../../../../infra/local/gateway/gateway-response.ts';
 
 const ids = { requestId: 'r-1', extendedRequestId: 'e-1' };

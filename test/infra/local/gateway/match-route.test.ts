@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Route } from '../../../../infra/local/assembly/local-app.ts';
+import type { Route } from '../../../../infra/assembly/local-app.ts';
 import { matchRoute } from '../../../../infra/local/gateway/match-route.ts';
 
 const route = (method: string, resourcePath: string): Route => ({

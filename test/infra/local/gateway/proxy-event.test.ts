@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RestApi, Route } from '../../../../infra/local/assembly/local-app.ts';
+import type { RestApi, Route } from '../../../../infra/assembly/local-app.ts';
 import { proxyEvent, type ReceivedRequest } from '../../../../infra/local/gateway/proxy-event.ts';
 
 const route: Route = {

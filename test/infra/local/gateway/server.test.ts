@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { RestApi, Route } from '../../../../infra/local/assembly/local-app.ts';
+import type { RestApi, Route } from '../../../../infra/assembly/local-app.ts';
 import type { StartFunction } from '../../../../infra/local/gateway/integrate.ts';
 import { type Gateway, startGateway } from '../../../../infra/local/gateway/server.ts';
 import { eventually } from '../fixtures.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { interpret } from '../../../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
+import { interpret } from '../../../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
 import { createIsBackground } from '../../../../infra/local/lambda/background-functions.ts';
-import { assemblyDir } from '../../../support/assembly.ts';
+import { assemblyDir } from '../../../support/assembly/assembly.ts';
 
 test('functions for which callers of a host wait start with the run, and all others when they are needed', async () => {
   const app = interpret(await readAssembly(assemblyDir()));

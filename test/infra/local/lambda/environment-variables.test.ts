@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LambdaFunction } from '../../../../infra/local/assembly/local-app.ts';
+import type { LambdaFunction } from '../../../../infra/assembly/local-app.ts';
 import { functionVariables } from '../../../../infra/local/lambda/environment-variables.ts';
 
 const url = 'http://127.0.0.1:1';

@@ -6,7 +6,7 @@ import {
   GetLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { beforeEach, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
 import { deploy, scaledVariant } from '../sagemaker/deployment.ts';
 
 let plane: ControlPlane;

@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LogSubscription } from '../../../../infra/local/assembly/local-app.ts';
+import type { LogSubscription } from '../../../../infra/assembly/local-app.ts';
 import { startLogSubscriptions } from '../../../../infra/local/logs/subscriptions.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually } from '../fixtures.ts';

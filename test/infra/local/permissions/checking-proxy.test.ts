@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Role } from '../../../../infra/local/assembly/interpret-roles.ts';
+import type { Role } from '../../../../infra/assembly/interpret-roles.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { createCheck, type Use } from '../../../../infra/local/permissions/check.ts';
 import { type CheckingProxy, startCheckingProxy } from '../../../../infra/local/permissions/checking-proxy.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Statement } from '../../../../infra/local/assembly/interpret-roles.ts';
+import type { Statement } from '../../../../infra/assembly/interpret-roles.ts';
 import { evaluate, matches, type Need } from '../../../../infra/local/permissions/evaluate.ts';
 
 const KEYS = 'arn:aws:dynamodb:us-east-1:000000000000:table/keys';

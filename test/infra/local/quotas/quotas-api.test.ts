@@ -1,6 +1,6 @@
 import { GetServiceQuotaCommand, ListServiceQuotasCommand, type ServiceQuota } from '@aws-sdk/client-service-quotas';
 import { expect, test } from '@jest/globals';
-import { createControlPlane } from '../../../support/sagemaker-control-plane.ts';
+import { createControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
 
 test('each instance type has a quota of 4 instances, unless another one is set', async () => {
   const { quotas } = createControlPlane({ settings: { quotas: { 'ml.g5.xlarge': 1, 'ml.p6.48xlarge': 0 } } });

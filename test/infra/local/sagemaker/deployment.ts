@@ -11,7 +11,7 @@ import {
   type ProductionVariant,
   UpdateInferenceComponentRuntimeConfigCommand,
 } from '@aws-sdk/client-sagemaker';
-import type { ControlPlane } from '../../../support/sagemaker-control-plane.ts';
+import type { ControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
 
 export const ROLE = 'arn:aws:iam::000000000000:role/deployments';
 export const VARIANT = 'AllTraffic';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { EventSource } from '../../../../infra/local/assembly/local-app.ts';
+import type { EventSource } from '../../../../infra/assembly/local-app.ts';
 import { startEventSource } from '../../../../infra/local/streams/event-source.ts';
 import type { StreamReader } from '../../../../infra/local/streams/stream-reader.ts';
 

@@ -1,8 +1,8 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { interpret } from '../../../../infra/local/assembly/interpret.ts';
-import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
+import { interpret } from '../../../../infra/assembly/interpret.ts';
+import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
 import { type Database, startDatabase } from '../../../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { newSecret } from '../../../../shared/admission/secret.ts';
+import { newSecret } from '../../../../shared/admission/item/secret.ts';
 import { redactText } from '../../../../shared/payload-log/redaction/redact-text.ts';
 import { PATTERNS } from '../../../../shared/payload-log/settings.ts';
 

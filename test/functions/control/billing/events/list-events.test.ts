@@ -8,8 +8,8 @@ import { requestTimeMs } from '../../../../../shared/ids/request-id.ts';
 import { type GpuEvent, gpuEventId } from '../../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore, type GpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
 import { createUsageStore, type UsageStore } from '../../../../../shared/usage/usage-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { newId } from '../../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { newId } from '../../../../support/fixtures/new-id.ts';
 import { DAY_MS, eventOf, MODELS, NOW, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RerateResource } from '../../../../../functions/control/billing/rerates/rerate-resource.ts';
 import { executeRerate, listRerates, retrieveRerate } from '../../../../../functions/control/billing/rerates/rerates.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { newId } from '../../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { newId } from '../../../../support/fixtures/new-id.ts';
 import { DAY, NOW, rerating } from '../../../billing/rerate/rerate-fixtures.ts';
 
 let database: TestDatabase;

@@ -9,8 +9,8 @@ import { createOrganization } from '../../../../../functions/control/organizatio
 import { validate } from '../../../../../shared/http/validate.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { SPANS } from '../../../../../shared/usage/organization-totals.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { newId } from '../../../../support/new-id.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { newId } from '../../../../support/fixtures/new-id.ts';
 import { DAY_MS, type EventFacts, eventOf, NOW, type PlainEvent, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
 
 const MINUTE_MS = 60_000;

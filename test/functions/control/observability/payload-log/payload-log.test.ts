@@ -6,15 +6,15 @@ import { createApiKey } from '../../../../../functions/control/api-keys/create-a
 import { payloadLogRoutes } from '../../../../../functions/control/observability/payload-log/routes.ts';
 import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
 import type { SignedInUser } from '../../../../../functions/control/sessions/authenticate.ts';
-import { isPayloadLogged, type KeyItem } from '../../../../../shared/admission/key-item.ts';
-import { shardIds } from '../../../../../shared/admission/shards.ts';
+import { isPayloadLogged, type KeyItem } from '../../../../../shared/admission/item/key-item.ts';
+import { shardIds } from '../../../../../shared/admission/item/shards.ts';
 import { ApiError } from '../../../../../shared/http/errors.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import { type Payload, payloadKeyOf } from '../../../../../shared/payload-log/payload.ts';
-import { accountStores } from '../../../../support/account-stores.ts';
-import { eventOf } from '../../../../support/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { storeUser } from '../../../../support/stored-users.ts';
+import { eventOf } from '../../../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { accountStores } from '../../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
 const NOW = NOW_MS / 1_000;

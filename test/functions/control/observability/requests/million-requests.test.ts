@@ -6,8 +6,8 @@ import type { Database, PutInput } from '../../../../../shared/database/database
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';
 import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { importTable } from '../../../../support/imported-table.ts';
+import { importTable } from '../../../../support/assembly/imported-table.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { sized } from '../../../../support/sized.ts';
 import { NOW, requestSearches } from './request-searches.ts';
 

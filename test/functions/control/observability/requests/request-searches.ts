@@ -8,10 +8,10 @@ import type { Database } from '../../../../../shared/database/database.ts';
 import type { ApiEvent } from '../../../../../shared/http/api-event.ts';
 import type { Reply } from '../../../../../shared/http/reply.ts';
 import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
-import { accountStores } from '../../../../support/account-stores.ts';
-import { eventOf } from '../../../../support/api-event.ts';
-import type { TestDatabase } from '../../../../support/database.ts';
-import { storeUser } from '../../../../support/stored-users.ts';
+import { eventOf } from '../../../../support/emulators/api-event.ts';
+import type { TestDatabase } from '../../../../support/emulators/database.ts';
+import { accountStores } from '../../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../../support/fixtures/stored-users.ts';
 
 /** The clock of these tests. */
 export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);

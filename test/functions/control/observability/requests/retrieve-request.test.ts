@@ -15,9 +15,9 @@ import { SERVERLESS_POOL } from '../../../../../shared/models/model-store.ts';
 import { requestRowOf } from '../../../../../shared/observability/request-row.ts';
 import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
-import { accountStores } from '../../../../support/account-stores.ts';
-import { startTestDatabase, type TestDatabase } from '../../../../support/database.ts';
-import { storeUser } from '../../../../support/stored-users.ts';
+import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { accountStores } from '../../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../../support/fixtures/stored-users.ts';
 import { fullEvent, LOWER, NOW, PRICE, ratedAgain } from './request-fixtures.ts';
 
 let database: TestDatabase;

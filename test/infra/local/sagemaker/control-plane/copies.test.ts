@@ -5,7 +5,7 @@ import {
   ListInferenceComponentsCommand,
 } from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
-import { createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { componentOf, createComponent, createEmptyEndpoint, deploy, endpointOf, scaledVariant, setCopies } from '../deployment.ts';
 
 const countsOf = async (...[plane, name]: Parameters<typeof componentOf>) => {

@@ -1,6 +1,6 @@
 import { DeleteEndpointCommand } from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
-import { createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { createEmptyEndpoint, deploy } from '../deployment.ts';
 
 test('each change of an endpoint is an event with its own names for the statuses, and none comes from components', async () => {

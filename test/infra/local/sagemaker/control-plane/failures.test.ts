@@ -1,7 +1,7 @@
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { CreateInferenceComponentCommand, DeleteEndpointCommand, DeleteInferenceComponentCommand } from '@aws-sdk/client-sagemaker';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import {
   componentOf,
   createComponent,

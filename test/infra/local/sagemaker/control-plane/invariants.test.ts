@@ -7,7 +7,7 @@ import {
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PHASE_FAULTS } from '../../../../../infra/local/sagemaker/control-plane/settings.ts';
-import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { createComponent, createEmptyEndpoint, endpointOf, scaledVariant, setCopies } from '../deployment.ts';
 
 const RUNS = 300;

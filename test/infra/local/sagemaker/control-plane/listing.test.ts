@@ -10,7 +10,7 @@ import {
   ListTagsCommand,
 } from '@aws-sdk/client-sagemaker';
 import { beforeEach, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { createEmptyEndpoint, deploy, ROLE } from '../deployment.ts';
 
 let plane: ControlPlane;

@@ -12,7 +12,7 @@ import {
   UpdateEndpointCommand,
 } from '@aws-sdk/client-sagemaker';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import {
   componentOf,
   createComponent,

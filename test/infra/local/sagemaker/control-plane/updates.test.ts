@@ -8,7 +8,7 @@ import {
   UpdateInferenceComponentCommand,
 } from '@aws-sdk/client-sagemaker';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
+import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { componentOf, deploy, ENOUGH_MS, endpointOf, oneGpu, ROLE, scaledVariant, setCopies, VARIANT } from '../deployment.ts';
 
 let plane: ControlPlane;

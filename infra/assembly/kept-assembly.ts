@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './is-alive.ts';
+import { type Settings, synthesize } from './synthesize.ts';
+
+/** What bundles are made of. */
+const BUNDLED = ['infra/{bundling,tools/reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
+/** What the app is made of. Its tools, the emulators and the model server are no part of it; a lint rule keeps the app from importing them. */
+const SOURCES = [...BUNDLED, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
+/** Under the project's root. Not in `node_modules`: source maps would not say which sources are of packages. */
+const KEPT_FOLDER = '.sluice/assemblies';
+const BUNDLES_FOLDER = '.sluice/bundles';
+const MAX_KEPT = 64;
+/** Bundles of so many states of the sources are kept. */
+const MAX_BUNDLES = 3;
+const POLL_MS = 50;
+/** Written last, so an assembly that has it is whole. */
+const LAST_FILE = 'kept.json';
+
+interface KeptSettings extends Pick<Settings, 'context'> {
+  /** Where assemblies are kept. Default: `KEPT_FOLDER` of the project. */
+  keptIn?: string;
+  /** Synthesizes one. Default: `synthesize`. */
+  synthesize?: (outputFolder: string, settings: Pick<Settings, 'context' | 'bundles'>) => Promise<void>;
+}
+
+/** Hashes sources by their paths and contents. */
+const hashSources = (projectRoot: string, patterns: readonly string[] = SOURCES): string => {
+  const hash = createHash('sha256').update(process.version);
+  const files = patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: projectRoot, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of files) hash.update(`\0${path.relative(projectRoot, file)}\0`).update(readFileSync(file));
+  return hash.digest('hex');
+};
+
+/** The folder in which the assembly of these sources and this context is kept, whether it exists or not. */
+export const keptFolderOf = (projectRoot: string, { context = {}, keptIn }: KeptSettings = {}): string => {
+  const key = createHash('sha256').update(hashSources(projectRoot)).update(JSON.stringify(context)).digest('hex');
+  return path.join(keptIn ?? path.join(projectRoot, KEPT_FOLDER), key.slice(0, 32));
+};
+
+/** Whether a folder has a whole assembly. */
+export const isKept = (folder: string): boolean => existsSync(path.join(folder, LAST_FILE));
+
+/** Whether this process is the one that writes the folder. @returns false if another process has just written it, or is doing so */
+const takeLock = async (lock: string): Promise<boolean> => {
+  try {
+    await writeFile(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
+  // A process that was killed left its lock. An empty lock is being written.
+  if (owner > 0 && !isAlive(owner)) await rm(lock, { force: true });
+  return false;
+};
+
+/** Removes the folders that were not used for the longest time, so that `most` are left. */
+const removeOld = async (keptIn: string, most: number): Promise<void> => {
+  const names = (await readdir(keptIn, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const used = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(path.join(keptIn, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
+  const old = used.sort((one, other) => other.at - one.at).slice(most);
+  for (const { name } of old) await rm(path.join(keptIn, name), { recursive: true, force: true });
+};
+
+/** The folder of the bundles of these sources. */
+const openBundles = async (projectRoot: string): Promise<string> => {
+  const all = path.join(projectRoot, BUNDLES_FOLDER);
+  const folder = path.join(all, hashSources(projectRoot, BUNDLED).slice(0, 32));
+  await mkdir(folder, { recursive: true });
+  await touch(folder);
+  await removeOld(all, MAX_BUNDLES);
+  return folder;
+};
+
+/** Notes that a folder is used now. */
+const touch = async (folder: string): Promise<void> => {
+  const now = new Date();
+  await utimes(folder, now, now);
+};
+
+/**
+ * Returns a folder with the cloud assembly of the app as it is now, which must not be changed. It is synthesized only if there is none yet for the same
+ * sources and context. Processes that need it at the same time wait for one synthesis.
+ * @param projectRoot the folder of cdk.json
+ * @throws Error with the app's error output if it fails
+ */
+export const keptAssembly = async (projectRoot: string, settings: KeptSettings = {}): Promise<string> => {
+  const { context = {}, synthesize: make = (draft, of) => synthesize(projectRoot, draft, of) } = settings;
+  const folder = keptFolderOf(projectRoot, settings);
+  const keptIn = path.dirname(folder);
+  const lock = `${folder}.lock`;
+  await mkdir(keptIn, { recursive: true });
+  while (!isKept(folder)) {
+    if (!(await takeLock(lock))) {
+      await delay(POLL_MS);
+      continue;
+    }
+    const draft = `${folder}.draft`;
+    try {
+      if (isKept(folder)) break;
+      await rm(draft, { recursive: true, force: true });
+      await make(draft, { context, bundles: await openBundles(projectRoot) });
+      await writeFile(path.join(draft, LAST_FILE), JSON.stringify({ context }));
+      await rename(draft, folder);
+      await removeOld(keptIn, MAX_KEPT);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+      await rm(lock, { force: true });
+    }
+  }
+  await touch(folder);
+  return folder;
+};

@@ -1,0 +1,161 @@
+import { Duration, type Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  type AlarmBase,
+  type AlarmProps,
+  AlarmRule,
+  AlarmState,
+  ComparisonOperator,
+  CompositeAlarm,
+  type IAlarm,
+  type IAlarmRule,
+  type IMetric,
+  type Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { FilterPattern, type IFilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { NodeFunction } from '../functions/node-function.ts';
+import { type AlarmName, alarmTexts, type Severity } from './alarm-texts.ts';
+
+export const PERIOD = Duration.minutes(5);
+/** Half an hour. */
+const PERIODS_WITHOUT = 6;
+
+/** Matches log lines with this message. */
+export const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
+
+/** How many messages nobody has taken: those of a dead-letter queue stay until an operator has looked at them. */
+export const waiting = (queue: Queue): Metric => queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+
+/** `scaled_to_zero` is `ScaledToZero`. */
+export const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+export const errorsOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'sum', period: PERIOD });
+export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ statistic: 'sum', period: PERIOD });
+/** The age of the oldest record of a stream that a function has not processed, in ms. */
+export const ageOfStream = (fn: NodeFunction): Metric => fn.metric('IteratorAge', { statistic: 'max', period: PERIOD });
+
+const ABOVE = {
+  evaluationPeriods: 1,
+  comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const;
+
+interface AlarmsProps {
+  /** Where alarms of each severity go. */
+  topics: Readonly<Record<Severity, ITopic>>;
+  namespace: string;
+  /** The URL of the page with the runbook. */
+  runbookUrl: string;
+}
+
+/** What an alarm of several metrics is made of. */
+interface Part {
+  /** The last part of its name. */
+  part: string;
+  metric: IMetric;
+  threshold: number;
+}
+
+/**
+ * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/operations.md has an entry for each alarm, under its
+ * name.
+ */
+export class Alarms {
+  /** The alarms that notify. */
+  readonly all: IAlarm[] = [];
+  readonly #stack: Stack;
+  readonly #actions: Readonly<Record<Severity, SnsAction>>;
+  readonly #namespace: string;
+  readonly #runbookUrl: string;
+
+  constructor(stack: Stack, { topics, namespace, runbookUrl }: AlarmsProps) {
+    this.#stack = stack;
+    this.#actions = { page: new SnsAction(topics.page), ticket: new SnsAction(topics.ticket) };
+    this.#namespace = namespace;
+    this.#runbookUrl = runbookUrl;
+  }
+
+  /** The number of matching log lines of these functions. */
+  count(name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric {
+    const filters = from.map((fn, i) =>
+      this.#filter(i === 0 ? name : `${name}${i + 1}`, { logGroup: fn.logGroup, filterPattern: pattern, metricName: name }),
+    );
+    return (filters[0] as MetricFilter).metric({ statistic: 'sum', period: PERIOD });
+  }
+
+  /** The same for one function, and 0 for a minute in which it wrote other lines only, so that a ratio has both its numbers. */
+  countOrZero(name: string, pattern: IFilterPattern, from: NodeFunction): Metric {
+    const filter = this.#filter(name, { logGroup: from.logGroup, filterPattern: pattern, metricName: name, defaultValue: 0 });
+    return filter.metric({ statistic: 'sum', period: PERIOD });
+  }
+
+  /** A number in the matching log lines of a function. @param field such as `$.late_minutes` */
+  value(name: string, pattern: IFilterPattern, field: string, from: NodeFunction, period: Duration = PERIOD): Metric {
+    const filter = this.#filter(name, { logGroup: from.logGroup, filterPattern: pattern, metricName: name, metricValue: field });
+    return filter.metric({ statistic: 'max', period });
+  }
+
+  /** Goes off when the metric is above the threshold in one period. */
+  above(name: AlarmName, metric: IMetric, threshold: number): void {
+    this.#add(name, { ...ABOVE, metric, threshold });
+  }
+
+  /**
+   * Goes off when the metric has been 0 for so many periods, and when it stops having values. A new alarm has no state until the first value, because
+   * missing data is not a breach; it would otherwise start in alarm.
+   */
+  without(name: AlarmName, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
+    const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
+    const alarm = this.#add(name, {
+      metric,
+      threshold: 1,
+      evaluationPeriods,
+      comparisonOperator,
+      treatMissingData: TreatMissingData.MISSING,
+    });
+    alarm.addInsufficientDataAction(this.#actions[alarmTexts[name].severity]);
+  }
+
+  /** Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those that it is made of. */
+  anyOfAll(name: AlarmName, groups: readonly (readonly Part[])[]): void {
+    const { alarmName, alarmDescription } = this.#texts(name);
+    const watch = ({ part, metric, threshold }: Part): IAlarmRule => {
+      const props = { alarmName: `${alarmName}-${part}`, alarmDescription };
+      return AlarmRule.fromAlarm(new Alarm(this.#stack, `${name}${part}`, { ...ABOVE, ...props, metric, threshold }), AlarmState.ALARM);
+    };
+    const alarm = new CompositeAlarm(this.#stack, name, {
+      compositeAlarmName: alarmName,
+      alarmRule: AlarmRule.anyOf(...groups.map((parts) => AlarmRule.allOf(...parts.map(watch)))),
+      alarmDescription,
+    });
+    this.#notify(name, alarm);
+  }
+
+  #add(name: AlarmName, props: AlarmProps): Alarm {
+    const alarm = new Alarm(this.#stack, name, { ...props, ...this.#texts(name) });
+    this.#notify(name, alarm);
+    return alarm;
+  }
+
+  /** Notifies the topic of the alarm's severity, also when the alarm is over. */
+  #notify(name: AlarmName, alarm: AlarmBase): void {
+    const action = this.#actions[alarmTexts[name].severity];
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+    this.all.push(alarm);
+  }
+
+  #texts(name: AlarmName): { alarmName: string; alarmDescription: string } {
+    const { fact, impact } = alarmTexts[name];
+    const entry = `${this.#runbookUrl}#${name.toLowerCase()}`;
+    return { alarmName: `${this.#stack.stackName}-${name}`, alarmDescription: `${fact} ${impact} ${entry}` };
+  }
+
+  #filter(id: string, props: Omit<MetricFilterProps, 'metricNamespace'>): MetricFilter {
+    return new MetricFilter(this.#stack, id, { ...props, metricNamespace: this.#namespace });
+  }
+}

@@ -1,0 +1,41 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { NodeFunction } from '../functions/node-function.ts';
+import type { WorkQueue } from '../queues/work-queue.ts';
+import { type Alarms, ageOfStream, errorsOf, says, throttlesOf, waiting } from './alarms.ts';
+
+interface Watched {
+  billing: { function: NodeFunction; tasks: WorkQueue };
+  notifications: { function: NodeFunction; deliveries: WorkQueue; failures: Queue };
+}
+
+/** The function looks for what is due once in this time. */
+const LOOKED = Duration.hours(1);
+/** Hours without a look. */
+const MISSED_LOOKS = 3;
+/** A month can be closed from 01:00 UTC on, and is late at 06:00. */
+const MONTHS_LATE = Duration.hours(5);
+/** Notifications that have no deliveries yet. */
+const NOTIFICATIONS_LATE = Duration.minutes(15);
+
+/** Adds the alarms of billing and notifications. @returns what the dashboard shows of them */
+export const addBillingAlarms = (alarms: Alarms, { billing, notifications }: Watched): Metric[] => {
+  const fn = billing.function;
+  const differing = alarms.count('TotalsDiffering', says('totals_differ'), fn);
+  const failedTasks = alarms.count('BillingTaskFailed', says('billing_task_failed'), fn);
+  const looks = alarms.count('DueTasksSent', says('due_tasks_sent'), fn).with({ period: LOOKED });
+  const late = alarms.value('MonthsLateMinutes', says('months_due'), '$.late_minutes', fn, LOOKED);
+
+  alarms.above('TotalsDiffer', differing, 0);
+  alarms.above('MonthsNotClosed', late, MONTHS_LATE.toMinutes());
+  alarms.above('BillingTasksStuck', waiting(billing.tasks.failures), 0);
+  alarms.above('BillingFailed', errorsOf(fn), 0);
+  alarms.above('BillingThrottled', throttlesOf(fn), 0);
+  alarms.without('BillingStalled', looks, MISSED_LOOKS);
+
+  alarms.above('NotificationsFailed', waiting(notifications.failures), 0);
+  alarms.above('NotificationsLate', ageOfStream(notifications.function), NOTIFICATIONS_LATE.toMilliseconds());
+  alarms.above('DeliveriesStuck', waiting(notifications.deliveries.failures), 0);
+  return [differing, failedTasks];
+};

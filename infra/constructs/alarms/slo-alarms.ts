@@ -1,0 +1,87 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Config } from '../../config/config.ts';
+import type { NodeFunction } from '../functions/node-function.ts';
+import type { AlarmName } from './alarm-texts.ts';
+import { type Alarms, errorsOf, throttlesOf } from './alarms.ts';
+import type { HostMetrics } from './host-metrics.ts';
+
+/** An objective: a share of events that must be good. */
+export interface Objective {
+  /** The percentage that must be good. */
+  percentage: number;
+  /** The bad events, with 0 where there are none, and what the expression is made of. `id` is their name in other expressions. */
+  bad: { id: string; expression: string; metrics: Record<string, Metric> };
+  /** All events. */
+  total: { expression: string; metrics: Record<string, Metric> };
+}
+
+/**
+ * The pairs of windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts"), for objectives over 30
+ * days: 14.4 times the allowed rate uses up 2 % of the month's budget in an hour, 6 times 5 % in six hours. The short window ends an alarm soon after the
+ * cause.
+ */
+const BURN_RATES = [
+  { name: 'Fast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
+  { name: 'Slow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
+] as const;
+
+const over = (metrics: Record<string, Metric>, period: Duration): Record<string, IMetric> =>
+  Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));
+
+/**
+ * The percentage of bad events in a window.
+ * @param minimum with fewer bad events, 0. A floor of all events would be silent while every request of a quiet host fails.
+ */
+export const badPercentage = ({ bad, total }: Objective, period: Duration, minimum = 1): MathExpression =>
+  new MathExpression({
+    expression: `IF(${bad.id} >= ${minimum}, 100 * ${bad.id} / (${total.expression}), 0)`,
+    usingMetrics: {
+      [bad.id]: new MathExpression({ expression: bad.expression, usingMetrics: over(bad.metrics, period), period }),
+      ...over(total.metrics, period),
+    },
+    period,
+  });
+
+/** Goes off while an objective's budget is used up too fast: in a long window, and still in a short one. */
+const addBurnAlarm = (alarms: Alarms, name: AlarmName, objective: Objective, minimumMisses: number): void => {
+  const pairs = BURN_RATES.map(({ name: speed, rate, long, short }) => {
+    // Without the error of binary fractions, such as 1.4399999999999364.
+    const threshold = Number((rate * (100 - objective.percentage)).toFixed(6));
+    const windows = { Long: badPercentage(objective, long, minimumMisses), Short: badPercentage(objective, short) };
+    return Object.entries(windows).map(([window, metric]) => ({ part: `${speed}${window}`, metric, threshold }));
+  });
+  alarms.anyOfAll(name, pairs);
+};
+
+export interface WatchedHost {
+  inference: NodeFunction;
+  metrics: HostMetrics;
+}
+
+/** Whether requests are answered. A function that crashes or can't start writes no line about the request, so its own metrics count, too. */
+export const availabilityOf = ({ inference, metrics }: WatchedHost, { availability }: Config['slo']): Objective => ({
+  percentage: availability,
+  bad: {
+    id: 'unanswered',
+    expression: 'FILL(failed, 0) + FILL(crashed, 0) + FILL(throttled, 0)',
+    metrics: { failed: metrics.failed, crashed: errorsOf(inference), throttled: throttlesOf(inference) },
+  },
+  total: { expression: 'FILL(answered, 0) + unanswered', metrics: { answered: metrics.answered } },
+});
+
+/** Whether first tokens come in time. Requests that fail before their first token are a matter of availability. */
+export const firstTokensOf = ({ metrics }: WatchedHost, { firstTokenShare }: Config['slo']): Objective => ({
+  percentage: firstTokenShare,
+  bad: { id: 'late', expression: 'FILL(counted_late, 0)', metrics: { counted_late: metrics.firstTokenLate } },
+  total: { expression: 'timed', metrics: { timed: metrics.firstTokenMs.with({ statistic: 'n' }) } },
+});
+
+/** How the names of a host's metrics and alarms begin. */
+export type HostPrefix = 'Serverless' | 'Ondemand';
+
+/** Adds the alarms of a host's objectives. @param prefix the first part of their names */
+export const addSloAlarms = (alarms: Alarms, prefix: HostPrefix, host: WatchedHost, slo: Config['slo']): void => {
+  addBurnAlarm(alarms, `${prefix}AvailabilityBurning`, availabilityOf(host, slo), slo.minimumMisses);
+  addBurnAlarm(alarms, `${prefix}FirstTokensBurning`, firstTokensOf(host, slo), slo.minimumMisses);
+};

@@ -1,0 +1,129 @@
+import path from 'node:path';
+import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  type CfnFunction,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Scope } from '../../../shared/hosts/host.ts';
+import { bundle } from '../../bundling/bundle.ts';
+import type { Config, ReservedConcurrency } from '../../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
+import { environmentErrors } from './environment-size.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
+
+/** What a process needs besides V8's old generation: Node itself, the young generation, buffers. */
+const OUTSIDE_OLD_GENERATION_MB = 112;
+
+/**
+ * Fixes the sizes of V8's generations, which otherwise follow the machine's memory. The young generation would be about 1 MB in 256 MB of memory, so V8
+ * would collect garbage all the time. At 32 requests in flight, 16 MB instead of 8 save an eighth of a request's CPU time, because most requests end before
+ * their objects would move to the old generation, and cost 14 MiB (`npm run bench`). The old generation is collected before the process reaches the
+ * function's memory.
+ */
+const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
+
+/** Functions that only some deployments have, and one that a schedule runs. What invokes them limits how many executions they use. */
+const UNRESERVED = ['audit-copy', 'support', 'telemetry'] as const;
+type UnreservedFunction = (typeof UNRESERVED)[number];
+
+const isUnreserved = (name: keyof ReservedConcurrency | UnreservedFunction): name is UnreservedFunction =>
+  UNRESERVED.some((unreserved) => unreserved === name);
+
+interface NodeFunctionProps {
+  config: Config;
+  /** The folder under `functions/`. */
+  name:
+    | 'inference'
+    | 'catalog'
+    | 'metering'
+    | 'rollup'
+    | 'refusals'
+    | 'payloads'
+    | 'tokenizer'
+    | 'control'
+    | 'sign-in'
+    | 'deployments'
+    | 'billing'
+    | 'notifications'
+    | UnreservedFunction;
+  /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
+  as?: keyof ReservedConcurrency | UnreservedFunction;
+  /** The file in the folder that exports the handler. */
+  entry?: 'handler.ts' | 'sdk-handler.ts';
+  memoryMb: number;
+  timeout: Duration;
+  /** The host whose API reference the function serves from files next to its bundle. */
+  reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
+  /** Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event that comes back 16 times. */
+  continuesItself?: boolean;
+  /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
+  files?: Readonly<Record<string, string>>;
+}
+
+/** The program that writes a host's reference next to its bundle. */
+const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>) => ({
+  program: path.join(root, 'infra/tools/reference/write-reference.ts'),
+  flags: ['--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])],
+});
+
+/** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
+export class NodeFunction extends LambdaFunction {
+  /** What the documentation calls the function. */
+  readonly title: string;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, name, as = name, entry = 'handler.ts', memoryMb, timeout, reference, files, continuesItself = false }: NodeFunctionProps,
+  ) {
+    const logGroup = new LogGroup(scope, `${id}Logs`, {
+      retention: config.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    const reserved = isUnreserved(as) ? undefined : config.reservedConcurrency?.[as];
+    super(scope, id, {
+      code: bundle({
+        entry: path.join(root, 'functions', name, entry),
+        afterwards: reference && toWriteReference(reference),
+        files,
+      }),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: memoryMb,
+      timeout,
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      tracing: Tracing.ACTIVE,
+      ...(continuesItself && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
+      environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
+    });
+    this.title = as;
+    const resource = this.node.defaultChild as CfnFunction;
+    this.node.addValidation({ validate: () => environmentErrors(resource, as) });
+    acknowledgeUnexercised(
+      role,
+      { actions: ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTraceSegments', 'xray:PutTelemetryRecords'] },
+      'Lambda writes logs and traces with the role of the function.',
+    );
+    role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+      reason: 'The two write actions of X-Ray do not support resource-level permissions.',
+    });
+  }
+}

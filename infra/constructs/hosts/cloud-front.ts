@@ -1,0 +1,134 @@
+import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HttpVersion,
+  OriginProtocolPolicy,
+  OriginRequestPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { servicePaths } from '../../../shared/hosts/service-routes.ts';
+import { MODELS_PATH } from '../../../shared/models/models-path.ts';
+import type { Config } from '../../config/config.ts';
+
+/** The header by which the firewall knows that CloudFront sent a request. */
+export const CLOUD_FRONT_HEADER = 'x-sluice-cloudfront';
+/** The header with the address of the client that sent a request to CloudFront. */
+export const VIEWER_HEADER = 'x-sluice-viewer-address';
+
+type Name = Exclude<keyof Config['hosts'], 'control'>;
+
+/** The name of the secret that CloudFront and the firewall share. A name and not a reference: an export in use could not be removed with the setting. */
+export const cloudFrontSecretName = ({ name }: Config, host: string): string => `${name}/cloudfront/${host}`;
+
+/** The longest wait for a packet without a higher quota. Streams send a comment every 15 s. */
+const LONGEST_SILENCE = Duration.seconds(120);
+
+/** What CloudFront would otherwise cache for ten seconds, whatever its headers say. */
+const ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+
+const REFERENCE = [servicePaths.document, servicePaths.reference, `${servicePaths.reference}/*`];
+/** The GETs that are the same for all callers. The models of the on-demand host depend on the API key. */
+const CACHED: Readonly<Record<Name, readonly string[]>> = {
+  serverless: [...REFERENCE, MODELS_PATH, `${MODELS_PATH}/*`],
+  ondemand: REFERENCE,
+};
+
+const viewerCode = `function handler(event) {
+  event.request.headers['${VIEWER_HEADER}'] = { value: event.viewer.ip };
+  return event.request;
+}`;
+
+interface CloudFrontProps {
+  config: Config;
+  name: Name;
+  domain: string;
+  certificateArn: string;
+  /** The target of the domain in API Gateway. */
+  origin: string;
+}
+
+/**
+ * A CloudFront distribution for a host's domain, in front of the same domain in API Gateway. It forwards the name of the host, by which API Gateway finds
+ * the API and its certificate, and neither caches nor compresses anything but public GETs.
+ */
+export class CloudFrontDistribution extends Construct {
+  constructor(scope: Construct, id: string, { config, name, domain, certificateArn, origin: originName }: CloudFrontProps) {
+    super(scope, id);
+    const protection = config.firewall ? this.#protect(config, name) : undefined;
+    const origin = new HttpOrigin(originName, {
+      protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+      readTimeout: LONGEST_SILENCE,
+      ...(protection && { customHeaders: protection.headers }),
+    });
+    const all: BehaviorOptions = {
+      origin,
+      allowedMethods: AllowedMethods.ALLOW_ALL,
+      cachePolicy: CachePolicy.CACHING_DISABLED,
+      originRequestPolicy: OriginRequestPolicy.ALL_VIEWER,
+      viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+      compress: false,
+      ...(protection && { functionAssociations: protection.functions }),
+    };
+    // The policy forwards the host, but neither keys nor queries, so they can't vary what is cached.
+    const cached: BehaviorOptions = {
+      ...all,
+      cachePolicy: CachePolicy.USE_ORIGIN_CACHE_CONTROL_HEADERS,
+      originRequestPolicy: OriginRequestPolicy.HOST_HEADER_ONLY,
+    };
+    const distribution = new Distribution(this, 'Distribution', {
+      domainNames: [domain],
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      defaultBehavior: all,
+      additionalBehaviors: Object.fromEntries(CACHED[name].map((path) => [path, cached])),
+      errorResponses: ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+    });
+    this.#acknowledge(distribution);
+    new CfnOutput(scope, `${id}Target`, { value: distribution.domainName, description: `The target of the DNS record of ${domain}.` });
+  }
+
+  /** What the firewall of the host needs to tell callers apart. */
+  #protect(config: Config, name: Name) {
+    const secret = new Secret(this, 'Secret', {
+      secretName: cloudFrontSecretName(config, name),
+      description: 'Sent by CloudFront, so that the firewall of the host accepts no other requests.',
+      generateSecretString: { excludePunctuation: true, passwordLength: 40 },
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-SMG4',
+      reason: 'Both sides get it with a deployment. It opens nothing: behind it, callers still need API keys.',
+    });
+    const viewer = new EdgeFunction(this, 'Viewer', {
+      // Functions of CloudFront are global, unlike stacks.
+      functionName: `${config.name}-${name}-${Stack.of(this).region}`,
+      runtime: FunctionRuntime.JS_2_0,
+      code: FunctionCode.fromInline(viewerCode),
+      comment: 'Tells the firewall of the host the address of each caller.',
+    });
+    return {
+      headers: { [CLOUD_FRONT_HEADER]: secret.secretValue.unsafeUnwrap() },
+      functions: [{ function: viewer, eventType: FunctionEventType.VIEWER_REQUEST }],
+    };
+  }
+
+  #acknowledge(distribution: Distribution): void {
+    const acknowledge = (rule: string, reason: string): void =>
+      Validations.of(distribution).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
+    acknowledge('CFR1', 'Where callers may be is for the deployer to decide, and depends on no feature of the service.');
+    acknowledge('CFR2', 'The firewall is on the stage of the API behind it, where it cannot be bypassed.');
+    acknowledge('CFR3', 'API Gateway logs all requests but those for public documents, which need no log.');
+  }
+}

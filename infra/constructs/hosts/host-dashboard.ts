@@ -1,0 +1,64 @@
+import { type IMetric, type IWidget, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Config } from '../../config/config.ts';
+import { errorsOf, PERIOD, throttlesOf } from '../alarms/alarms.ts';
+import { executionsOf, graph, latencyOf, named, sumsOf, trafficOf } from '../alarms/dashboards.ts';
+import type { HostMetrics } from '../alarms/host-metrics.ts';
+import { availabilityOf, badPercentage, firstTokensOf, type Objective } from '../alarms/slo-alarms.ts';
+import type { InferenceHost } from './inference-host.ts';
+
+const NANOS_PER_DOLLAR = 1_000_000_000;
+const THOUSAND = 1_000;
+
+/** A percentage of misses under a name. */
+const misses = (label: string, objective: Objective): IMetric => badPercentage(objective, PERIOD).with({ label });
+
+/** The rows of an inference host's dashboard. */
+export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Config['slo']): IWidget[][] => {
+  const { inference, catalog } = host;
+  const stage = host.api.deploymentStage;
+  const watched = { inference, metrics };
+  const cost = new MathExpression({
+    expression: `nanos * ${THOUSAND} / ${NANOS_PER_DOLLAR}`,
+    usingMetrics: { nanos: metrics.costNanos.with({ statistic: Stats.AVERAGE }) },
+    label: 'Charged to callers',
+    period: PERIOD,
+  });
+  const promised = (label: string, value: number) => ({ leftAnnotations: [{ label, value }] });
+  return [
+    [
+      trafficOf(stage),
+      graph('Failures', [
+        named('Refused or broken off', metrics.failed),
+        named('Crashed', errorsOf(inference)),
+        named('Could not start', throttlesOf(inference)),
+      ]),
+    ],
+    [
+      graph('Misses of the objectives (%)', [
+        misses('Not answered', availabilityOf(watched, slo)),
+        misses('First token late', firstTokensOf(watched, slo)),
+      ]),
+      latencyOf(stage),
+    ],
+    [
+      graph(
+        'Time to first token (ms)',
+        (['p50', 'p90', 'p99'] as const).map((statistic) => named(statistic, metrics.firstTokenMs.with({ statistic }))),
+        promised('Promised', slo.firstTokenMs),
+      ),
+      graph('Tokens', [named('Prompt', metrics.promptTokens), named('Completion', metrics.completionTokens)]),
+    ],
+    [
+      graph('Cost of a thousand requests ($)', [cost]),
+      graph(
+        'Limiters',
+        [
+          named('Round trips, average', metrics.admissionRoundTrips.with({ statistic: Stats.AVERAGE })),
+          named('Round trips, p99', metrics.admissionRoundTrips.with({ statistic: 'p99' })),
+        ],
+        { right: [named('Rejected by limits (429)', metrics.limited)] },
+      ),
+    ],
+    [graph('Executions', executionsOf([inference, catalog])), graph('Function errors', sumsOf('Errors', [inference, catalog]))],
+  ];
+};

@@ -1,0 +1,119 @@
+import type { Actor } from '../../../../functions/control/access/actor.ts';
+import type { StoredApiKey } from '../../../../functions/control/api-keys/api-key.ts';
+import type { Organization } from '../../../../functions/control/organizations/organization.ts';
+import { inFlightOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
+import { commit } from '../../../../shared/audit/commit.ts';
+import type { Origin } from '../../../../shared/audit/origin.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import { listDaysOfUsage } from '../rebuild/days-of-usage.ts';
+import { rebuild } from '../rebuild/rebuild-totals.ts';
+import { deleteTickets, deleteUsers, endKeys } from './delete-accounts.ts';
+import { deleteItems } from './delete-items.ts';
+import { deleteObjects } from './delete-objects.ts';
+import { DELETED_NAME, type DeleteDataDependencies, type Deletion } from './deletion.ts';
+import { itemsOf, objectsOf } from './owned.ts';
+import { removePeople } from './remove-people.ts';
+
+/** How much of each kind is deleted, or would be. */
+export interface DeletionReport {
+  organization: string;
+  users: number;
+  /** Keys that are revoked, or that lose their name and metadata. */
+  api_keys: number;
+  tickets: number;
+  /** Webhooks, notifications, deliveries and e-mails. */
+  notifications: number;
+  /** Stored responses, and results under idempotency keys. */
+  responses: number;
+  /** Rows of requests, counts of refused ones, and settings of the payload log. */
+  observability: number;
+  exports: number;
+  /** All versions of payloads, files of tickets, exports and weights. */
+  files: number;
+  billing_addresses: number;
+  /** Usage events that lose what they have of people. */
+  events: number;
+}
+
+/** What must be done first. */
+export class NotReady extends Error {}
+
+/** @throws NotReady if its requests or its deployments can still add to the data */
+const checkReady = async (
+  { limiters, deployments }: DeleteDataDependencies,
+  { id, status }: Organization,
+  keys: readonly StoredApiKey[],
+) => {
+  if (status !== 'suspended') throw new NotReady(`${id} is active. Suspend it in the control plane first.`);
+  const { deployments: left } = await deployments.list(id, { limit: 1 });
+  if (left[0]) throw new NotReady(`${id} still has the deployment ${left[0].id}. Delete all of its deployments first.`);
+  for (const owner of [id, ...keys.map((key) => key.id)])
+    for (const item of await readAllShards(limiters, owner))
+      if (inFlightOf(item) > 0) throw new NotReady(`${id} has requests in flight. Try again in some minutes: a request takes at most ten.`);
+};
+
+const removeBillingAddresses = async ({ deps: { database, settings }, organization: { id }, isDeleting }: Deletion): Promise<number> => {
+  const profile = await settings.getProfile(id);
+  if (isDeleting && profile.emails.length > 0) await transact(database, settings.toReplaceProfile({ ...profile, emails: [] }, profile));
+  return profile.emails.length;
+};
+
+/** Makes the totals by user again, from events without users. All other totals stay as they are. */
+const rebuildTotals = async ({ deps, organization, keys }: Deletion): Promise<void> => {
+  const shards = new Map(keys.map((key) => [key.id, key.shards]));
+  for (const { day, keys: used } of await listDaysOfUsage(deps.database, deps.usageTable, (id) => shards.get(id))) {
+    const own = used.filter((key) => key.organization === organization.id);
+    if (own.length > 0) await rebuild(deps, day, own, deps.now);
+  }
+};
+
+/** At last, so that an interrupted deletion is not in the audit log as a complete one. */
+const rename = async ({ deps, organization, operator }: Deletion): Promise<void> => {
+  const { id } = organization;
+  if (organization.name === DELETED_NAME) return;
+  const renamed = { ...organization, name: DELETED_NAME, updated_at: Math.floor(deps.now() / 1_000) };
+  const change = { action: 'organization.data_deleted', organization: id, target: { type: 'organization', id } };
+  await commit(deps, operator.origin, change, [deps.organizations.toReplace(renamed)]);
+};
+
+/**
+ * Deletes the data of an organization: its users, tickets, webhooks, contents, rows of requests, weights and exports, and what its usage events have of
+ * people. What was billed, and the audit log, stay. It can be interrupted and repeated; repeated, it finds nothing.
+ * @param isDeleting false: everything is counted, and nothing changes
+ * @throws NotReady if something can still add to the data; 404
+ */
+export const deleteData = async (
+  deps: DeleteDataDependencies,
+  origin: Origin,
+  id: string,
+  isDeleting: boolean,
+): Promise<DeletionReport> => {
+  const organization = await deps.organizations.get(id);
+  const keys = await Array.fromAsync(deps.apiKeys.listAll(id));
+  await checkReady(deps, organization, keys);
+  const operator: Actor = { userId: `operator:${origin.actor.id}`, email: '', role: 'admin', organization: null, maxApiKeys: 0, origin };
+  const deletion: Deletion = { deps, organization, keys, operator, isDeleting };
+  const items = itemsOf(deletion);
+  const deleted = (kind: keyof typeof items): Promise<number> => deleteItems(deps.database, items[kind], isDeleting);
+
+  const report: DeletionReport = {
+    organization: id,
+    api_keys: await endKeys(deletion),
+    users: await deleteUsers(deletion),
+    tickets: await deleteTickets(deletion),
+    notifications: await deleted('notifications'),
+    responses: await deleted('responses'),
+    observability: await deleted('observability'),
+    exports: await deleted('exports'),
+    files: 0,
+    billing_addresses: await removeBillingAddresses(deletion),
+    events: await removePeople(deps.database, deps.usageTable, id, isDeleting),
+  };
+  for (const objects of objectsOf(deletion)) report.files += await deleteObjects(deps.s3, objects, isDeleting);
+  if (isDeleting) {
+    await rebuildTotals(deletion);
+    await rename(deletion);
+  }
+  return report;
+};

@@ -1,0 +1,42 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
+import type { StoredApiKey } from '../../../../functions/control/api-keys/api-key.ts';
+import type { ApiKeyDependencies } from '../../../../functions/control/api-keys/create-api-key.ts';
+import type { Organization } from '../../../../functions/control/organizations/organization.ts';
+import type { Rollups } from '../../../../functions/rollup/rollup.ts';
+import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
+import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
+import type { DeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import type { UserPool } from '../../../../shared/identity/user-pool.ts';
+import type { UserStore } from '../../../../shared/identity/user-store.ts';
+import type { TicketStore } from '../../../../shared/tickets/ticket-store.ts';
+
+export interface DeleteDataDependencies
+  extends Rollups,
+    Pick<ApiKeyDependencies, 'apiKeys' | 'audit' | 'limiters' | 'organizations' | 'payloadLogs'> {
+  database: SdkDatabase;
+  users: UserStore;
+  userPool: Pick<UserPool, 'deleteUser'>;
+  tickets: TicketStore;
+  deployments: DeploymentStore;
+  settings: BillingSettingsStore;
+  s3: S3Client;
+  usageTable: string;
+  tables: Readonly<Record<'notifications' | 'responses' | 'observability' | 'billing', string>>;
+  buckets: Readonly<Record<'payloads' | 'ticketFiles' | 'billing' | 'weights', string>>;
+  /** ms since the epoch. */
+  now: () => number;
+}
+
+/** The data of one organization. */
+export interface Deletion {
+  deps: DeleteDataDependencies;
+  organization: Organization;
+  keys: readonly StoredApiKey[];
+  operator: Actor;
+  /** false: it is only counted. */
+  isDeleting: boolean;
+}
+
+/** What an organization and its keys are called afterwards. */
+export const DELETED_NAME = 'deleted';

@@ -1,0 +1,320 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { S3Client } from '@aws-sdk/client-s3';
+import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
+import { balanceOf } from '../../../functions/control/organizations/balance.ts';
+import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
+import type { DeskDependencies } from '../../../functions/control/tickets/dependencies.ts';
+import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { createLimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
+import { createAuditStore } from '../../../shared/audit/audit-store.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
+import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
+import { createBillingClient, createBillingFiles } from '../../../shared/billing/billing-files.ts';
+import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import { createCreditStore } from '../../../shared/credit/credit-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createSdkDatabase, type SdkDatabase } from '../../../shared/database/sdk-database.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
+import { createUserStore } from '../../../shared/identity/user-store.ts';
+import { createModelStore } from '../../../shared/models/model-store.ts';
+import { createOutbox } from '../../../shared/notifications/outbox.ts';
+import { createRequestRowStore } from '../../../shared/observability/request-row-store.ts';
+import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
+import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
+import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import {
+  applyDefaults,
+  bootstrap,
+  createOperatorKey,
+  grantByOperator,
+  type Identity,
+  limitByOperator,
+  operatorOrigin,
+} from './accounts.ts';
+import { deleteData } from './delete-data/delete-data.ts';
+import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
+import { type Command, readCommand, USAGE, UsageError } from './options.ts';
+import { PricesEdited, publishModel } from './publish-model.ts';
+import { type AllDependencies, rebuildAll, wasWrong } from './rebuild/rebuild-all.ts';
+import { rebuildTotals } from './rebuild/rebuild-totals.ts';
+import { answerTickets } from './tickets/answer-tickets.ts';
+import { uploadTokenizer } from './tokenizer-files.ts';
+import { createTopStores, showTop } from './top/show-top.ts';
+import { describeVerification, verifyInvoice } from './verify-invoice.ts';
+import { whyAlarm } from './why/why-alarm.ts';
+import { whyRequest } from './why/why-request.ts';
+
+const HOUR_MS = 3_600_000;
+
+type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
+
+/** The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the stack's outputs. */
+const physicalName = async (
+  variable:
+    | 'KEYS_TABLE'
+    | 'MODELS_TABLE'
+    | 'DEPLOYMENTS_TABLE'
+    | 'USAGE_TABLE'
+    | 'ACCOUNTS_TABLE'
+    | 'AUDIT_TABLE'
+    | 'BILLING_TABLE'
+    | 'NOTIFICATIONS_TABLE'
+    | 'OBSERVABILITY_TABLE'
+    | 'RESPONSES_TABLE'
+    | 'TICKETS_TABLE'
+    | 'SUPPORT_PROMISE'
+    | 'ORGANIZATION_CONCURRENCY'
+    | 'TOKENIZERS_BUCKET'
+    | 'BILLING_BUCKET'
+    | 'PAYLOADS_BUCKET'
+    | 'TICKET_FILES_BUCKET'
+    | 'WEIGHTS_BUCKET'
+    | IdentityVariable,
+  output: string,
+  stack: string,
+): Promise<string> => {
+  const given = process.env[variable];
+  if (given) return given;
+  const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
+  const name = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
+  if (!name) throw new UsageError(`The stack ${stack} has no output ${output}. Deploy it, or choose another stack with --stack.`);
+  return name;
+};
+
+const upload = async (texts: TokenizerTexts, stack: string) =>
+  uploadTokenizer(new S3Client(), await physicalName('TOKENIZERS_BUCKET', 'TokenizersBucket', stack), texts);
+
+const publish = async (
+  database: Database,
+  operator: Origin,
+  { model, tokenizer, stack }: Extract<Command, { command: 'publish-model' }>,
+): Promise<void> => {
+  const models = createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack));
+  const audit = createAccountTable(database, await physicalName('AUDIT_TABLE', 'AuditTable', stack));
+  const files = tokenizer && (await upload(tokenizer, stack));
+  try {
+    await publishModel({ database, audit: createAuditStore(audit), models }, operator, { ...model, ...(files && { tokenizer: files }) });
+  } catch (error) {
+    throw error instanceof PricesEdited ? new UsageError(error.message) : error;
+  }
+};
+
+const accountTables = async (database: Database, stack: string) => ({
+  database,
+  keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
+  accountsTable: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
+  auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
+  observabilityTable: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
+});
+
+/** For commands that create an organization, or give it its default limits. */
+const organizationTables = async (database: Database, stack: string) => ({
+  ...(await accountTables(database, stack)),
+  defaultConcurrency: Number(await physicalName('ORGANIZATION_CONCURRENCY', 'OrganizationConcurrency', stack)),
+});
+
+/** The identity stack's name is derived from the data stack's. */
+const identityOf = async (dataStack: string): Promise<Identity> => {
+  const stack = dataStack.replace(/-data$/, '-identity');
+  const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
+  const clientId = await physicalName('USER_POOL_CLIENT_ID', 'UserPoolClientId', stack);
+  const userPool = createUserPool(createUserPoolClient(), { poolId, clientId });
+  return { userPool, issuer: await physicalName('TOKEN_ISSUER', 'TokenIssuer', stack) };
+};
+
+const creditStores = async (database: Database, stack: string) => {
+  const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  return {
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    credit: createCreditStore(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack)),
+    rollups: createRollupStore(database, usageTable),
+    gpuEvents: createGpuEventStore(database, usageTable),
+    deployments: createDeploymentStore(createAccountTable(database, await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack))),
+  };
+};
+
+const invoiceStores = async (database: Database, stack: string) => {
+  const billing = createAccountTable(database, await physicalName('BILLING_TABLE', 'BillingTable', stack));
+  const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  return {
+    invoices: createInvoiceStore(billing),
+    billedMonths: createBilledMonthsStore(billing),
+    files: createBillingFiles(createBillingClient(), await physicalName('BILLING_BUCKET', 'BillingBucket', stack)),
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    usage: createUsageStore(database, usageTable),
+    gpuEvents: createGpuEventStore(database, usageTable),
+    rollups: createRollupStore(database, usageTable),
+  };
+};
+
+const deskOf = async (database: Database, stack: string): Promise<DeskDependencies> => {
+  const tables = await accountTables(database, stack);
+  const accounts = createAccountTable(database, tables.accountsTable);
+  const ticketsTable = await physicalName('TICKETS_TABLE', 'TicketsTable', stack);
+  const promise = SupportPromise.parse(JSON.parse(await physicalName('SUPPORT_PROMISE', 'SupportPromise', stack)));
+  return {
+    database,
+    audit: createAuditStore(createAccountTable(database, tables.auditTable)),
+    users: createUserStore(accounts),
+    apiKeys: createApiKeyStore(accounts),
+    tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
+    outbox: createOutbox(createAccountTable(database, await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack))),
+    clocks: createClocks(promise),
+  };
+};
+
+const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: boolean): Promise<AllDependencies> => {
+  const { keysTable, accountsTable, auditTable, observabilityTable } = await accountTables(database, stack);
+  const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  const accounts = createAccountTable(database, accountsTable);
+  return {
+    ...(await creditStores(database, stack)),
+    database,
+    usageTable,
+    limiters: createLimiterConfigurationStore(database, keysTable),
+    usage: createUsageStore(database, usageTable),
+    totals: createOrganizationTotalsStore(database, usageTable),
+    organizations: createOrganizationStore(accounts),
+    apiKeys: createApiKeyStore(accounts),
+    audit: createAuditStore(createAccountTable(database, auditTable)),
+    payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
+    ...(hasRequestRows && { requestRows: createRequestRowStore(database, observabilityTable) }),
+    now: Date.now,
+  };
+};
+
+/** The names of all tables and buckets that have data of organizations. */
+const dataNames = async (stack: string): Promise<DataNames> => ({
+  tables: {
+    accounts: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
+    audit: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
+    billing: await physicalName('BILLING_TABLE', 'BillingTable', stack),
+    deployments: await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack),
+    keys: await physicalName('KEYS_TABLE', 'KeysTable', stack),
+    notifications: await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack),
+    observability: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
+    responses: await physicalName('RESPONSES_TABLE', 'ResponsesTable', stack),
+    tickets: await physicalName('TICKETS_TABLE', 'TicketsTable', stack),
+    usage: await physicalName('USAGE_TABLE', 'UsageTable', stack),
+  },
+  buckets: {
+    billing: await physicalName('BILLING_BUCKET', 'BillingBucket', stack),
+    payloads: await physicalName('PAYLOADS_BUCKET', 'PayloadsBucket', stack),
+    ticketFiles: await physicalName('TICKET_FILES_BUCKET', 'TicketFilesBucket', stack),
+    weights: await physicalName('WEIGHTS_BUCKET', 'WeightsBucket', stack),
+  },
+});
+
+/** Deletes the data of an organization, or shows how much there is. */
+const deleteOrganizationData = async (
+  database: SdkDatabase,
+  operator: Origin,
+  { organization, isDeleting, stack }: Extract<Command, { command: 'delete-data' }>,
+): Promise<void> => {
+  const { userPool } = await identityOf(stack);
+  const deps = openDataStores(database, await dataNames(stack), { userPool, s3: new S3Client() });
+  console.log(toJson(await deleteData(deps, operator, organization, isDeleting)));
+  if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
+};
+
+/** Explains an alarm or a request. */
+const explainSubject = async (database: Database, { subject, hours, stack }: Extract<Command, { command: 'why' }>): Promise<string> => {
+  const logs = new CloudWatchLogsClient();
+  const prefix = stack.replace(/-data$/, '');
+  const range = { startMs: Date.now() - hours * HOUR_MS, endMs: Date.now() };
+  if (subject.kind === 'alarm') return whyAlarm(logs, subject.name, prefix, range);
+  const requests = async () => ({
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    usage: createUsageStore(database, await physicalName('USAGE_TABLE', 'UsageTable', stack)),
+    models: createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack)),
+  });
+  return whyRequest({ logs, requests }, subject.id, prefix, range);
+};
+
+const toJson = (report: object): string =>
+  JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), 2);
+
+/** Rebuilds a day's totals, or everything, and prints what was wrong. @returns whether nothing was */
+const rebuild = async (
+  database: SdkDatabase,
+  { day, stack, hasRequestRows }: Extract<Command, { command: 'rebuild' }>,
+): Promise<boolean> => {
+  if (day === undefined) {
+    const report = await rebuildAll(await allStores(database, stack, hasRequestRows));
+    console.log(toJson(report));
+    return !wasWrong(report);
+  }
+  const keys = await physicalName('KEYS_TABLE', 'KeysTable', stack);
+  const usage = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  const deployments = await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack);
+  const report = await rebuildTotals(database, { keys, usage, deployments }, day);
+  console.log(toJson(report));
+  return report.drift.rows + report.organizations.drift.rows + report.gpu_time.rows === 0;
+};
+
+const run = async (args: string[]): Promise<void> => {
+  const task = readCommand(args, Date.now());
+  const database = createSdkDatabase();
+  const operator = operatorOrigin(task.actor, Date.now());
+  if (task.command === 'publish-model') {
+    await publish(database, operator, task);
+    console.log(`Published ${task.model.name}. It can be called within 30 s.`);
+  } else if (task.command === 'register-tokenizer') {
+    console.log(toJson(await upload(task.tokenizer, task.stack)));
+  } else if (task.command === 'rebuild') {
+    if (!(await rebuild(database, task))) process.exitCode = 1;
+  } else if (task.command === 'delete-data') {
+    await deleteOrganizationData(database, operator, task);
+  } else if (task.command === 'limit-organization') {
+    await limitByOperator(await organizationTables(database, task.stack), operator, task.organization, task.limits);
+    console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);
+  } else if (task.command === 'apply-default-limits') {
+    const changed = await applyDefaults(await organizationTables(database, task.stack), operator);
+    for (const id of changed) console.log(id);
+    console.log(`Changed ${changed.length} organizations.`);
+  } else if (task.command === 'grant-credit') {
+    const grant = await grantByOperator(await organizationTables(database, task.stack), operator, task.organization, task.grant);
+    console.log(`Granted $${grant.amount} to ${grant.organization} (grant ${grant.number}).`);
+  } else if (task.command === 'balance') {
+    const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
+    console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
+    if (balance.drift !== 0n) process.exitCode = 1;
+  } else if (task.command === 'verify-invoice') {
+    const verification = await verifyInvoice(await invoiceStores(database, task.stack), task.invoice);
+    console.log(describeVerification(verification));
+    if (verification.differences.length > 0) process.exitCode = 1;
+  } else if (task.command === 'top') {
+    const usage = await physicalName('USAGE_TABLE', 'UsageTable', task.stack);
+    const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
+    const accounts = await physicalName('ACCOUNTS_TABLE', 'AccountsTable', task.stack);
+    await showTop(createTopStores(database, { usage, keys, accounts }), task);
+  } else if (task.command === 'why') {
+    process.stdout.write(await explainSubject(database, task));
+  } else if (task.command === 'tickets') {
+    process.stdout.write(await answerTickets(await deskOf(database, task.stack), operator, task));
+  } else if (task.command === 'bootstrap') {
+    const tables = await accountTables(database, task.stack);
+    const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task);
+    const next = task.isExempt ? 'Log in with it and choose another.' : 'Log in with it, choose another, and set up a second factor.';
+    console.log(`Created the admin ${user.email}. The temporary password is shown only once. ${next}\n${password}`);
+  } else {
+    const { key_id, secret } = await createOperatorKey(await organizationTables(database, task.stack), operator, task.key);
+    console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);
+  }
+};
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof UsageError) console.error(`${error.message}\n\n${USAGE}`);
+  else console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,331 @@
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+import { NewApiKey } from '../../../functions/control/api-keys/api-key.ts';
+import { OrganizationLimits } from '../../../functions/control/limits/limits.ts';
+import { NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
+import { NewMessage } from '../../../functions/control/tickets/ticket-resource.ts';
+import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { Email } from '../../../shared/identity/user.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
+import { Model } from '../../../shared/models/model.ts';
+import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
+import { priceAt } from '../../../shared/prices/price.ts';
+import { TicketStatus } from '../../../shared/tickets/ticket.ts';
+import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
+import { checkTokenizer } from './tokenizer-files.ts';
+import { isRequest } from './why/why-request.ts';
+
+export const USAGE = `Usage: npm run admin -- <command> [options]
+
+  bootstrap --email ada@example.com  Create an admin, such as the first admin of a new deployment, and print their temporary password once.
+      [--without-second-factor]      Let this admin do without a second factor, such as a program's.
+  publish-model --file model.json    Publish a model on the serverless host. The file contains its name, sizes, targets and prices
+                                     (see docs/operations.md for an example).
+      [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
+                                     Upload the model's own files, so that Sluice can count and truncate prompts.
+  register-tokenizer --tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]
+                                     Upload the files and print their keys, for the tokenizer of a deployment.
+  create-key --org ID                Create an API key for the serverless host and print it once.
+      [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
+      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
+      [--no-content]                 Don't store responses, or results under idempotency keys.
+  limit-organization --org ID        Replace the limits that all keys of an organization share.
+      [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
+                                     --prepaid: pay for requests from prepaid credit.
+  apply-default-limits               Give all organizations whose concurrency no admin has set the default of the deployed configuration: once
+                                     after its change. Prints the organizations that had another.
+  grant-credit --org ID --dollars 100 --reason TEXT [--expires 2027-01-01]
+                                     Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit. What is left
+                                     of a grant expires at the beginning of the UTC day of --expires.
+  balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
+  rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
+                                     JSON. Fails if totals were wrong.
+  rebuild [--request-rows]           Recompute what follows from usage events and from the rows of organizations and keys: the totals of all days,
+                                     lost limiters of keys and organizations, what they have counted, and credit. Print what was wrong as
+                                     JSON, and fail if anything was. --request-rows: also the rows by which requests of 30 days are searched.
+  verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
+                                     and line. Fails if anything differs.
+
+  delete-data --org ID [--confirm ID]
+                                     Show how much data a suspended organization has. With its id once more in --confirm, delete it: users,
+                                     tickets, webhooks, contents, rows of requests, exports, weights, and what usage events have of people.
+                                     docs/data.md says what stays.
+
+  tickets [--status open,waiting_on_support] [--org ID]
+                                     List tickets, the last changed one first; by default those that wait for support.
+  tickets --ticket ID                Show a ticket with its messages, notes, history and evidence.
+      [--reply TEXT | --note TEXT] [--resolve]
+                                     Answer it, or write a note that only support sees; resolve it.
+
+  top [--org ID] [--every 5] [--once]
+                                     Show the newest minute that has usage by model and API key, again every few seconds (2 to 60), and once if
+                                     the output is no terminal.
+
+  why ALARM [--hours 3]              Say what an alarm means, whom it affects and what to do, as in docs/operations.md, and run the entry's query of the
+                                     logs over the last hours (up to 720). CloudWatch charges for the data that a query scans.
+  why REQUEST                        Show the log lines and the usage event of a request by its x-request-id.
+
+  --actor NAME                       The name in the audit log (default: the user of this shell).
+  --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
+                                     override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
+                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, RESPONSES_TABLE, TICKETS_TABLE, SUPPORT_PROMISE,
+                                     ORGANIZATION_CONCURRENCY,
+                                     TOKENIZERS_BUCKET, BILLING_BUCKET, PAYLOADS_BUCKET, TICKET_FILES_BUCKET, WEIGHTS_BUCKET, and for the user
+                                     pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
+`;
+
+const options = {
+  file: { type: 'string' },
+  tokenizer: { type: 'string' },
+  'tokenizer-config': { type: 'string' },
+  'chat-template': { type: 'string' },
+  org: { type: 'string' },
+  'requests-per-minute': { type: 'string' },
+  'tokens-per-minute': { type: 'string' },
+  concurrency: { type: 'string' },
+  'day-budget': { type: 'string' },
+  'month-budget': { type: 'string' },
+  'total-budget': { type: 'string' },
+  prepaid: { type: 'boolean', default: false },
+  'no-content': { type: 'boolean', default: false },
+  'without-second-factor': { type: 'boolean', default: false },
+  dollars: { type: 'string' },
+  reason: { type: 'string' },
+  actor: { type: 'string', default: userInfo().username },
+  models: { type: 'string' },
+  expires: { type: 'string' },
+  day: { type: 'string' },
+  'request-rows': { type: 'boolean', default: false },
+  invoice: { type: 'string' },
+  confirm: { type: 'string' },
+  email: { type: 'string' },
+  ticket: { type: 'string' },
+  status: { type: 'string' },
+  reply: { type: 'string' },
+  note: { type: 'string' },
+  resolve: { type: 'boolean', default: false },
+  every: { type: 'string', default: '5' },
+  once: { type: 'boolean', default: false },
+  hours: { type: 'string', default: '3' },
+  stack: { type: 'string', default: 'sluice-data' },
+} as const;
+
+export type Command = { stack: string /** The operator's name in the audit log. */; actor: string } & (
+  | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
+  | { command: 'register-tokenizer'; tokenizer: TokenizerTexts }
+  | { command: 'create-key'; key: NewApiKey & { organization: string } }
+  | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
+  | { command: 'apply-default-limits' }
+  | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
+  | { command: 'balance'; organization: string }
+  | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
+  | { command: 'verify-invoice'; invoice: string }
+  | { command: 'delete-data'; organization: string; isDeleting: boolean }
+  | { command: 'bootstrap'; email: string; isExempt: boolean }
+  | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
+  | { command: 'why'; subject: Subject; hours: number }
+  | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
+);
+
+/** A model in a file, without the version, which the store increments. */
+const ModelFile = Model.omit({ version: true });
+
+const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
+
+/** What `why` explains. */
+export type Subject = { kind: 'alarm'; name: AlarmName } | { kind: 'request'; id: string };
+
+const Hours = z.int().min(1).max(720);
+
+const EverySeconds = z.number().min(2).max(60);
+
+/** A mistake in the command line, shown without a stack trace. */
+export class UsageError extends Error {}
+
+/** Parses and validates the command line. @throws UsageError */
+export const readCommand = (args: string[], nowMs: number): Command => {
+  const { positionals, values } = parseStrictly(args);
+  const [command, about] = positionals;
+  const common = { stack: values.stack, actor: values.actor };
+  if (command === 'publish-model') {
+    if (!values.file) throw new UsageError('publish-model needs --file.');
+    const model = { ...checked(ModelFile, readJson(values.file, nowMs), values.file), version: 1 };
+    if (!priceAt(model.prices, nowMs))
+      throw new UsageError(
+        `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
+      );
+    return { command, ...common, model, tokenizer: readTokenizer(values) };
+  }
+  if (command === 'register-tokenizer') {
+    const tokenizer = readTokenizer(values);
+    if (!tokenizer) throw new UsageError('register-tokenizer needs --tokenizer.');
+    return { command, ...common, tokenizer };
+  }
+  if (command === 'create-key') {
+    const organization = organizationOf(values);
+    const key = {
+      name: 'operator',
+      organization,
+      scope: 'serverless',
+      models: values.models?.split(',').map((name) => name.trim()) ?? null,
+      limits: rateLimits(values),
+      budgets: {
+        day: dollars(values, 'day-budget') ?? null,
+        month: dollars(values, 'month-budget') ?? null,
+        total: dollars(values, 'total-budget') ?? null,
+      },
+      expires_at: null,
+      ...expiryOf(values),
+      no_content: values['no-content'],
+    };
+    return { command, ...common, key: { ...checked(NewApiKey, key, 'the options'), organization } };
+  }
+  if (command === 'limit-organization') {
+    const limits = { ...rateLimits(values), month_budget: dollars(values, 'month-budget'), prepaid: values.prepaid };
+    const organization = organizationOf(values);
+    return { command, ...common, organization, limits: checked(OrganizationLimits, limits, 'the options') };
+  }
+  if (command === 'apply-default-limits') return { command, ...common };
+  if (command === 'grant-credit') {
+    const grant = { amount: dollars(values, 'dollars'), reason: values.reason, ...expiryOf(values) };
+    const organization = organizationOf(values);
+    return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
+  }
+  if (command === 'bootstrap')
+    return { command, ...common, email: checked(Email, values.email, '--email'), isExempt: values['without-second-factor'] };
+  if (command === 'delete-data') {
+    const organization = organizationOf(values);
+    if (values.confirm !== undefined && values.confirm !== organization)
+      throw new UsageError(`--confirm must be ${organization} to delete its data. Leave it out to see what would be deleted.`);
+    return { command, ...common, organization, isDeleting: values.confirm !== undefined };
+  }
+  if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
+  if (command === 'rebuild') {
+    const day = values.day === undefined ? undefined : checked(z.iso.date(), values.day, '--day');
+    if (day !== undefined && values['request-rows']) throw new UsageError('--request-rows is for all days. Leave out --day.');
+    return { command, ...common, day, hasRequestRows: values['request-rows'] };
+  }
+  if (command === 'top') {
+    const everySeconds = checked(EverySeconds, number(values.every), '--every');
+    return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };
+  }
+  if (command === 'why') return { command, ...common, subject: subjectOf(about), hours: checked(Hours, number(values.hours), '--hours') };
+  if (command === 'tickets') return { command, ...common, ...ticketsOf(values) };
+  if (command === 'verify-invoice') return { command, ...common, invoice: checked(InvoiceId, values.invoice, '--invoice') };
+  throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
+};
+
+/** An alarm can have its whole name in CloudWatch, which begins with the stack's and ends, for a part of an alarm, with the part's. */
+const subjectOf = (about: string | undefined): Subject => {
+  if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
+  if (isRequest(about)) return { kind: 'request', id: about };
+  const name = about.split('-').find(isAlarmName);
+  if (name !== undefined) return { kind: 'alarm', name };
+  throw new UsageError(`'${about}' is neither an alarm of docs/operations.md nor the id of a request.`);
+};
+
+/** What to do with a ticket besides showing it. */
+export interface TicketTask {
+  ticket: string;
+  message: NewMessage | undefined;
+  resolves: boolean;
+}
+
+const TicketId = z.string().startsWith(prefixes.ticket, `expected the id of a ticket, such as ${prefixes.ticket}…`);
+const Statuses = z.array(TicketStatus).min(1);
+
+const ticketsOf = ({ ticket, status, org, reply, note, resolve }: TicketValues) => {
+  const statuses = status === undefined ? undefined : checked(Statuses, status.split(','), '--status');
+  if (ticket === undefined) {
+    if (reply !== undefined || note !== undefined || resolve) throw new UsageError('--ticket is missing.');
+    return { statuses, organization: org, desk: undefined };
+  }
+  if (reply !== undefined && note !== undefined) throw new UsageError('Write a --reply or a --note, not both at once.');
+  const body = reply ?? note;
+  const visibility = note === undefined ? 'public' : 'internal';
+  const message = body === undefined ? undefined : checked(NewMessage, { body, visibility }, note === undefined ? '--reply' : '--note');
+  return { statuses, organization: org, desk: { ticket: checked(TicketId, ticket, '--ticket'), message, resolves: resolve } };
+};
+type TicketValues = { ticket?: string; status?: string; org?: string; reply?: string; note?: string; resolve: boolean };
+
+const expiryOf = ({ expires }: { expires?: string | undefined }): { expires_at?: number } =>
+  expires === undefined ? {} : { expires_at: Math.floor(Date.parse(expires) / 1_000) };
+
+/** An empty text is NaN, not 0. */
+const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
+
+const rateLimits = (values: Partial<Record<'requests-per-minute' | 'tokens-per-minute' | 'concurrency', string | undefined>>) => ({
+  requests_per_minute: number(values['requests-per-minute']),
+  tokens_per_minute: number(values['tokens-per-minute']),
+  concurrency: number(values.concurrency),
+});
+
+const organizationOf = ({ org }: { org?: string | undefined }): string => {
+  if (!org) throw new UsageError('--org is missing.');
+  return org;
+};
+
+/** Dollars in the control plane's form, without trailing zeros. */
+const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
+  const text = values[name];
+  if (text === undefined) return undefined;
+  const nanos = nanosOf(text.replace(/^-/, ''));
+  if (nanos === undefined) throw new UsageError(`--${name} expects dollars with at most nine decimals, such as 12.50.`);
+  return dollarsOf(text.startsWith('-') ? -nanos : nanos);
+};
+
+const parseStrictly = (args: string[]) => {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+};
+
+const readText = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new UsageError(`${file} cannot be read.`);
+  }
+};
+
+const readTokenizer = (files: {
+  tokenizer?: string;
+  'tokenizer-config'?: string;
+  'chat-template'?: string;
+}): TokenizerTexts | undefined => {
+  const { tokenizer, 'tokenizer-config': config, 'chat-template': chatTemplate } = files;
+  if (!tokenizer) {
+    if (config ?? chatTemplate) throw new UsageError('--tokenizer-config and --chat-template need --tokenizer.');
+    return undefined;
+  }
+  const texts = {
+    tokenizer: readText(tokenizer),
+    config: config && readText(config),
+    chatTemplate: chatTemplate && readText(chatTemplate),
+  };
+  try {
+    checkTokenizer(texts);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  return texts;
+};
+
+const readJson = (file: string, nowMs: number): unknown => {
+  const text = readText(file);
+  try {
+    return { status: 'published', created: Math.floor(nowMs / 1_000), ...(JSON.parse(text) as object) };
+  } catch {
+    throw new UsageError(`${file} is not JSON.`);
+  }
+};
+
+const checked = <Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> => {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new UsageError(`Invalid input in ${source}:\n${z.prettifyError(result.error)}`);
+  return result.data;
+};

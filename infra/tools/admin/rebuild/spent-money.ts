@@ -1,0 +1,107 @@
+import { FIRST_DAY, LAST_DAY } from '../../../../functions/control/organizations/balance.ts';
+import { moneyCountersAt } from '../../../../shared/admission/item/limiter-item.ts';
+import { eventShardsOf, shardIds } from '../../../../shared/admission/item/shards.ts';
+import { CREDIT } from '../../../../shared/admission/plans/correct-money.ts';
+import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
+import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { type Bucket, bucketStarts, dayOf, timeOf } from '../../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { isExpired } from '../../../../shared/usage/organization-totals.ts';
+import type { RollupStore } from '../../../../shared/usage/rollup-store.ts';
+import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
+
+export interface EventDependencies {
+  usage: Pick<UsageStore, 'listByBucket'>;
+  rollups: Pick<RollupStore, 'listDays' | 'listTenMinutes'>;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const BUCKETS_AT_ONCE = 16;
+
+/** Nano-dollars by the counter of a limiter that counts them, and those that were paid from prepaid credit. */
+export class Spending {
+  readonly #counted = new Map<string, bigint>();
+
+  /** What a counter, or `CREDIT`, has by the events. */
+  of(counter: string): bigint {
+    return this.#counted.get(counter) ?? 0n;
+  }
+
+  /** Adds what was spent or held at an instant. */
+  count(atMs: number, nanos: bigint): void {
+    for (const counter of Object.values(moneyCountersAt(atMs))) this.#add(counter, nanos);
+  }
+
+  /** Adds what was paid from prepaid credit. */
+  pay(nanos: bigint): void {
+    this.#add(CREDIT, nanos);
+  }
+
+  #add(counter: string, nanos: bigint): void {
+    this.#counted.set(counter, this.of(counter) + nanos);
+  }
+}
+
+/** A key and how many of its shards can have events. */
+export interface SpendingKey {
+  id: string;
+  shards: number;
+}
+
+/** Events come into the totals, and settlements of crashed functions into the events, within this time. */
+const LATE_MS = 60 * 60_000;
+
+/** The buckets of a key's day that can have events: those with a total, and the latest. A day whose ten-minute totals have expired can have them in all. */
+const bucketsOf = async ({ rollups }: EventDependencies, { id, shards }: SpendingKey, day: string, nowMs: number): Promise<Bucket[]> => {
+  const all = shardIds(id, eventShardsOf(shards)).flatMap((shard) => bucketStarts(day).map((startMs) => ({ shard, startMs })));
+  if (isExpired('ten_minutes', Date.parse(day), nowMs)) return all;
+  const known = new Set<string>();
+  for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day })) if (bucket) known.add(`${bucket.shard} ${bucket.time}`);
+  return all.filter(({ shard, startMs }) => (startMs > nowMs - LATE_MS && startMs <= nowMs) || known.has(`${shard} ${timeOf(startMs)}`));
+};
+
+/** Every event of a key's UTC day. */
+const listDay = async (deps: EventDependencies, key: SpendingKey, day: string, nowMs: number): Promise<UsageEvent[]> => {
+  const events: UsageEvent[] = [];
+  const buckets = await bucketsOf(deps, key, day, nowMs);
+  throwFailures(
+    await inParallel(buckets, BUCKETS_AT_ONCE, async ({ shard, startMs }) => {
+      for await (const event of deps.usage.listByBucket(shard, startMs)) events.push(event);
+    }),
+  );
+  return events;
+};
+
+/**
+ * Adds what a key has spent. A day's totals say it, unless the stream can still deliver events of the day, or some of its requests were rated again:
+ * that changes credit, but not what a limiter has counted.
+ * @param sinceMs the limiter counts requests from this time on
+ */
+export const addSpending = async (
+  deps: EventDependencies,
+  key: SpendingKey,
+  spending: Spending,
+  { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
+): Promise<void> => {
+  const rows = await Array.fromAsync(deps.rollups.listDays(key.id, FIRST_DAY, LAST_DAY));
+  const recent = [dayOf(nowMs - DAY_MS), dayOf(nowMs)];
+  const days = new Map<string, typeof rows>([
+    ...recent.map((day): [string, typeof rows] => [day, []]),
+    ...Map.groupBy(rows, ({ day }) => day),
+  ]);
+  for (const [day, ofDay] of days) {
+    const isExact = ofDay.every(({ totals: { events, requests } }) => events === requests);
+    if (isExact && !recent.includes(day) && day !== dayOf(sinceMs)) {
+      for (const { totals } of ofDay) {
+        spending.pay(totals.prepaid_nanos);
+        if (day > dayOf(sinceMs)) spending.count(Date.parse(day), totals.cost_nanos);
+      }
+      continue;
+    }
+    for (const event of await listDay(deps, key, day, nowMs)) {
+      if (event.is_prepaid) spending.pay(event.cost_nanos);
+      const atMs = requestTimeMs(event.request_id);
+      if (!event.rerate && atMs >= sinceMs) spending.count(atMs, event.cost_nanos);
+    }
+  }
+};

@@ -1,0 +1,83 @@
+import { createSourceCount, readCounted } from '../../../functions/billing/close/counted-events.ts';
+import type { DayFile } from '../../../functions/billing/close/day-file.ts';
+import { type Group, type Groups, listGroups } from '../../../functions/billing/close/group.ts';
+import type { EventSource } from '../../../functions/billing/close/sources.ts';
+import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+
+/** An event that exists, and that the invoice did not count. */
+export interface UncountedEvent {
+  day: string;
+  /** Its API key or deployment. */
+  source: string;
+  id: string;
+  costNanos: bigint;
+}
+
+/** A day as its events are now, as far as they were counted. */
+export interface VerifiedDay {
+  groups: Group[];
+  /** The number of events that were counted. */
+  events: number;
+  /** Sentences. */
+  differences: string[];
+  uncounted: UncountedEvent[];
+}
+
+const SOURCES_AT_ONCE = 16;
+
+/** The lines of the events that were counted, by source and id. */
+export const countedLines = async (files: BillingFiles, file: DayFile): Promise<Map<string, Map<string, string>>> => {
+  const sources = new Map<string, Map<string, string>>();
+  for (const { source, id, line } of readCounted(await getFile(files, file.counted)))
+    sources.set(source, (sources.get(source) ?? new Map<string, string>()).set(id, line));
+  return sources;
+};
+
+const inWords = (source: { events: number; cost_nanos: bigint } | undefined): string =>
+  `${source?.events ?? 0} events and $${dollarsOf(source?.cost_nanos ?? 0n)}`;
+
+/**
+ * Counts the events of a day again, but only those that were counted for the invoice.
+ * @param file what was counted; undefined: nothing
+ * @param sources the API keys and deployments that have events now
+ */
+export const verifyDay = async (
+  files: BillingFiles,
+  day: string,
+  file: DayFile | undefined,
+  sources: readonly EventSource[],
+): Promise<VerifiedDay> => {
+  const counted = file ? await countedLines(files, file) : new Map<string, Map<string, string>>();
+  const billed = new Map(file?.sources.map((source) => [source.id, source]));
+  const readers = new Map(sources.map((source) => [source.id, source]));
+  const groups: Groups = new Map();
+  const result: VerifiedDay = { groups: [], events: 0, differences: [], uncounted: [] };
+
+  const failures = await inParallel([...new Set([...readers.keys(), ...counted.keys()])].sort(), SOURCES_AT_ONCE, async (source) => {
+    const lines = counted.get(source) ?? new Map<string, string>();
+    const count = createSourceCount(source, groups);
+    const found = new Set<string>();
+    await readers.get(source)?.count((event) => {
+      const line = lines.get(event.id);
+      if (line === undefined) return void result.uncounted.push({ day, source, id: event.id, costNanos: event.group.cost_nanos });
+      found.add(event.id);
+      const now = count.add(event);
+      if (now !== line)
+        result.differences.push(`${day}, ${source}: ${event.id} was changed. It was counted as ${line}, and now is ${now}.`);
+    });
+    for (const id of lines.keys())
+      if (!found.has(id)) result.differences.push(`${day}, ${source}: ${id} was counted and no longer exists.`);
+    const now = count.end()?.source;
+    result.events += now?.events ?? 0;
+    if (canonicalJson(now) !== canonicalJson(billed.get(source)))
+      result.differences.push(`${day}, ${source}: ${inWords(now)}, but ${inWords(billed.get(source))} were billed.`);
+  });
+  throwFailures(failures);
+  result.groups = listGroups(groups);
+  if (result.differences.length === 0 && canonicalJson(result.groups) !== canonicalJson(file?.groups ?? []))
+    result.differences.push(`${day}: the events add up to other sums than the file of the day has.`);
+  return result;
+};

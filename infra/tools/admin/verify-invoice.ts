@@ -1,0 +1,162 @@
+import { chargeLines, composeInvoice } from '../../../functions/billing/close/compose.ts';
+import { type DayFile, loadDay } from '../../../functions/billing/close/day-file.ts';
+import { addGroup, type Groups, listGroups } from '../../../functions/billing/close/group.ts';
+import { Inputs, monthOfDay } from '../../../functions/billing/close/inputs.ts';
+import { createPriceBook } from '../../../functions/billing/close/price-book.ts';
+import { openSources, type SourceDependencies } from '../../../functions/billing/close/sources.ts';
+import type { BilledMonth } from '../../../shared/billing/billed-month.ts';
+import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
+import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
+
+export interface VerifyDependencies extends SourceDependencies {
+  invoices: Pick<InvoiceStore, 'find'>;
+  billedMonths: Pick<BilledMonthsStore, 'get'>;
+  files: BillingFiles;
+}
+
+/** Events that came after their day was counted. They are no mistake: another invoice bills them. */
+export interface LateEvents {
+  day: string;
+  /** The API key or deployment. */
+  source: string;
+  events: number;
+  cost_nanos: bigint;
+  /** False: the next invoice will bill them as a correction. */
+  is_billed: boolean;
+}
+
+export interface Verification {
+  invoice: string;
+  number: string | null;
+  /** The events that it bills. */
+  events: number;
+  lines: number;
+  /** Sentences; none: the invoice is equal to what its events give. */
+  differences: string[];
+  late: LateEvents[];
+}
+
+/** What identifies a line among those of an invoice. */
+const nameOf = ({ quantity: _, amount_nanos: __, unit_price_nanos: ___, ...names }: InvoiceLine): string => canonicalJson(names);
+const inWords = (line: InvoiceLine | undefined): string =>
+  line ? `${line.quantity === null ? '' : `${line.quantity} × `}$${dollarsOf(line.amount_nanos)}` : 'nothing';
+
+/** Lines as release 0.1.0 made them, if the invoice has such lines. */
+const asBilled = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
+  billed.some(({ rerate_from }) => rerate_from !== undefined) ? derived : derived.map(({ rerate_from: _, ...line }) => line);
+
+const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): string[] => {
+  const [ofInvoice, ofEvents] = [billed, asBilled(billed, derived)].map((lines) => new Map(lines.map((line) => [nameOf(line), line]))) as [
+    Map<string, InvoiceLine>,
+    Map<string, InvoiceLine>,
+  ];
+  return [...new Set([...ofInvoice.keys(), ...ofEvents.keys()])].flatMap((name) => {
+    const [line, other] = [ofInvoice.get(name), ofEvents.get(name)];
+    if (canonicalJson(line) === canonicalJson(other)) return [];
+    const { description, kind } = (line ?? other) as InvoiceLine;
+    return [`Line '${description}' (${kind}): the invoice has ${inWords(line)}, the events give ${inWords(other)}.`];
+  });
+};
+
+const SUMS = ['subtotal_nanos', 'tax_nanos', 'total_nanos', 'carried_forward_nanos'] as const;
+
+/** The file that an invoice was made from. @throws Error if it was changed, or is not the invoice's */
+const readInputs = async ({ files }: VerifyDependencies, { id, inputs, inputs_sha256 }: Invoice): Promise<Inputs> => {
+  if (inputs?.sha256 !== inputs_sha256) throw new Error(`${id} does not name the file of its inputs.`);
+  const read = Inputs.parse(JSON.parse((await getFile(files, inputs)).toString()));
+  if (read.invoice !== id) throw new Error(`The file ${inputs.key} belongs to ${read.invoice}.`);
+  return read;
+};
+
+/** Finds which of the events that an invoice did not count another one has counted. */
+const groupLate = async (deps: VerifyDependencies, organization: string, uncounted: readonly UncountedEvent[]): Promise<LateEvents[]> => {
+  const months = new Map<string, BilledMonth | undefined>();
+  const counted = new Map<string, Map<string, Map<string, string>>>();
+  for (const day of new Set(uncounted.map((event) => event.day))) {
+    const month = monthOfDay(day);
+    if (!months.has(month)) months.set(month, await deps.billedMonths.get(organization, month));
+    const billed = months.get(month)?.days[day];
+    const file = billed && (await loadDay(deps.files, organization, day, billed));
+    if (file) counted.set(day, await countedLines(deps.files, file));
+  }
+  const late = new Map<string, LateEvents>();
+  for (const { day, source, id, costNanos } of uncounted) {
+    const is_billed = counted.get(day)?.get(source)?.has(id) ?? false;
+    const key = [day, source, is_billed].join(' ');
+    const sums = late.get(key) ?? { day, source, events: 0, cost_nanos: 0n, is_billed };
+    late.set(key, { ...sums, events: sums.events + 1, cost_nanos: sums.cost_nanos + costNanos });
+  }
+  return [...late].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, events]) => events);
+};
+
+/**
+ * Derives an invoice again from the events that it counted, and compares each day, API key, deployment, line and sum. Which events it counted is in the
+ * files of its days, whose hashes lead to the invoice's own digest. Taxes are those that the tax function returned.
+ * @throws Error if a file is missing or was changed
+ */
+export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promise<Verification> => {
+  const invoice = await deps.invoices.find(id);
+  if (!invoice) throw new Error(`There is no invoice ${id}.`);
+  const { organization, month } = invoice;
+  const inputs = await readInputs(deps, invoice);
+  const load = (day: string, sha256: string | null): Promise<DayFile | undefined> => loadDay(deps.files, organization, day, { sha256 });
+
+  const sourcesOf = await openSources(
+    deps,
+    organization,
+    inputs.days.map(({ day }) => day),
+  );
+  const groups = new Map<string, Groups>();
+  const verified: VerifiedDay[] = [];
+  for (const { day, before, read } of inputs.days) {
+    const now = await verifyDay(deps.files, day, await load(day, read), sourcesOf(day));
+    verified.push(now);
+    const ofMonth: Groups = groups.get(monthOfDay(day)) ?? new Map();
+    groups.set(monthOfDay(day), ofMonth);
+    for (const group of now.groups) addGroup(ofMonth, group);
+    for (const group of (await load(day, before))?.groups ?? []) addGroup(ofMonth, group, -1);
+  }
+  const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
+  const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
+  const derived = composeInvoice(month, chargeLines({ month, groups: listed, prices: createPriceBook(prices), carriedNanos }), taxes);
+  return {
+    invoice: id,
+    number: invoice.number,
+    events: verified.reduce((sum, { events }) => sum + events, 0),
+    lines: invoice.lines.length,
+    differences: [
+      ...verified.flatMap(({ differences }) => differences),
+      ...compareLines(invoice.lines, derived.lines),
+      ...SUMS.filter((name) => invoice[name] !== derived[name]).map(
+        (name) => `${name}: the invoice has $${dollarsOf(invoice[name])}, the events give $${dollarsOf(derived[name])}.`,
+      ),
+    ],
+    late: await groupLate(
+      deps,
+      organization,
+      verified.flatMap(({ uncounted }) => uncounted),
+    ),
+  };
+};
+
+/** A report has at most so many lines of each kind. */
+const MAX_SHOWN = 200;
+
+const shown = (lines: readonly string[]): string[] =>
+  lines.length > MAX_SHOWN ? [...lines.slice(0, MAX_SHOWN), `… and ${lines.length - MAX_SHOWN} more.`] : [...lines];
+
+/** The report for an operator. */
+export const describeVerification = ({ invoice, number, events, lines, differences, late }: Verification): string => {
+  const name = number === null ? invoice : `${invoice} (${number})`;
+  const verdict = differences.length === 0 ? `equal: ${name}, ${lines} lines from ${events} events.` : `differs: ${name}`;
+  const after = late.map(
+    ({ day, source, events: n, cost_nanos, is_billed }) =>
+      `Later events: ${day}, ${source}: ${n} events and $${dollarsOf(cost_nanos)}, ${is_billed ? 'billed by a later invoice' : 'which the next invoice will bill'}.`,
+  );
+  return [verdict, ...shown(differences), ...shown(after)].join('\n');
+};

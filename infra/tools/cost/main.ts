@@ -1,0 +1,29 @@
+import { readAssembly, type Stack } from '../../assembly/read-assembly.ts';
+import { readTemplates } from '../../assembly/read-templates.ts';
+import { estimate } from './estimate.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
+import { toJson, toReport } from './report.ts';
+import { readResources } from './resources.ts';
+
+/*
+ * `npm run cost`: what a month costs, by what the app's templates contain and how it is used, beside a gateway that always runs and Bedrock.
+ */
+const main = async (): Promise<void> => {
+  const options = readOptions(process.argv.slice(2));
+  if (options.isHelp) {
+    console.log(USAGE);
+    return;
+  }
+  const numbers = estimate(readResources(await stacksOf(options)), options.usages);
+  console.log(options.isJson ? toJson(numbers) : toReport(numbers));
+};
+
+const stacksOf = ({ assembly, settings }: Options): Promise<Stack[]> =>
+  assembly === undefined ? readTemplates(settings) : readAssembly(assembly);
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

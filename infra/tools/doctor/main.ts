@@ -1,0 +1,176 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { SESv2Client } from '@aws-sdk/client-sesv2';
+import { BUILT_IN_INSTANCE_TYPES } from '../../../functions/control/instance-types/built-in-instance-types.ts';
+import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
+import { createLimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
+import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { createCreditStore } from '../../../shared/credit/credit-store.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { createDeploymentStore, listLiveDeployments } from '../../../shared/deployments/deployment-store.ts';
+import { createModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { readTemplates } from '../../assembly/read-templates.ts';
+import { type Config, ReservedConcurrency, readConfig } from '../../config/config.ts';
+import { nodeVersion, version } from '../../config/release.ts';
+import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
+import { readCommandLine } from '../deploy/command-line.ts';
+import { listStackResources } from '../deploy/stack-resources.ts';
+import { toTable } from '../table.ts';
+import { bootstrapRow, concurrencyRow, quotaRow, requestQuotaRow } from './account.ts';
+import { alarmsRow } from './alarms.ts';
+import { emailRow } from './email.ts';
+import { ledgerRow } from './ledger.ts';
+import { modelRows } from './models.ts';
+import { attempt, failure, ok, type Row, skipped } from './row.ts';
+import { scalingRoleRow } from './scaling-role.ts';
+import { smokeRow } from './smoke.ts';
+import { nodeRow } from './software.ts';
+import { type DeployedStack, readStacks, releaseRow, stacksRow } from './stacks.ts';
+import { tablesRow, wantedTables } from './tables.ts';
+import { weightsRow } from './weights.ts';
+
+/*
+ * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a row does. It changes nothing,
+ * except that it sends a request with `--smoke KEY`, which is charged.
+ */
+const ROOT = path.join(import.meta.dirname, '../../..');
+const TIMEOUTS = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
+const CREDENTIALS =
+  'Log in, for instance with aws sso login or by setting AWS_PROFILE; the permission is in the message if one is missing.';
+const DEPLOY_FIRST = 'npm run deploy';
+
+/** Checks of the account, before anything is deployed. */
+const accountRows = async (stacks: readonly string[], config: Config, options: { region: string }): Promise<Row[]> => {
+  const wanted = Object.values(ReservedConcurrency.parse({})).reduce((sum, count) => sum + count, 0);
+  const ofLambda = await attempt(
+    'credentials',
+    async () => [ok('credentials', 'accepted'), concurrencyRow(await readAccountConcurrency(stacks), wanted)],
+    CREDENTIALS,
+  );
+  if (ofLambda.some(({ status }) => status === 'failure')) return ofLambda;
+  const types = BUILT_IN_INSTANCE_TYPES.map(({ id }) => id);
+  const requests = Object.values(config.hosts).reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
+  const cloudFormation = new CloudFormationClient(options);
+  const quotas = new ServiceQuotasClient(options);
+  return [
+    ...ofLambda,
+    ...(await attempt('CDK bootstrap', async () => [await bootstrapRow(cloudFormation)], CREDENTIALS)),
+    ...(await attempt('GPU quotas', async () => [await quotaRow(quotas, types)], CREDENTIALS)),
+    ...(await attempt('API Gateway quota', async () => [await requestQuotaRow(quotas, requests)], CREDENTIALS)),
+    ...(await attempt(
+      'scaling role',
+      async () => [await scalingRoleRow(await cloudFormation.config.credentials(), options.region)],
+      CREDENTIALS,
+    )),
+    ...(await attempt('e-mail', async () => [await emailRow(new SESv2Client(options), config.notifications.emailFrom)], CREDENTIALS)),
+  ];
+};
+
+/** Checks of what is deployed. @param smokeKey the API key with which to send a request, if there is one */
+const deploymentRows = async (
+  { name, endpointTag }: Config,
+  smokeKey: string | undefined,
+  deployed: ReadonlyMap<string, DeployedStack>,
+  templates: Awaited<ReturnType<typeof readTemplates>>,
+  options: object,
+): Promise<Row[]> => {
+  const outputOf = (stack: string, output: string): string => {
+    const value = deployed.get(`${name}-${stack}`)?.outputs.get(output);
+    if (value === undefined) throw new Error(`The stack ${name}-${stack} has no output ${output}.`);
+    return value;
+  };
+  const table = (output: string): string => outputOf('data', output);
+  const database = createSdkDatabase();
+  const resources = (await listStackResources(new CloudFormationClient(options), `${name}-data`)) ?? [];
+  const accounts = () => createAccountTable(database, table('AccountsTable'));
+  const ledger = () => ({
+    limiters: createLimiterStore(database, table('KeysTable')),
+    credit: createCreditStore(database, table('AccountsTable')),
+    rollups: createRollupStore(database, table('UsageTable')),
+    gpuEvents: createGpuEventStore(database, table('UsageTable')),
+    deployments: createDeploymentStore(createAccountTable(database, table('DeploymentsTable'))),
+    organizations: createOrganizationStore(accounts()),
+  });
+  const models = async (): Promise<Row[]> => {
+    const published = await createModelStore(database, table('ModelsTable')).list(SERVERLESS_POOL);
+    const sagemakerIn = (region: string | undefined) => new SageMakerClient({ ...options, ...(region !== undefined && { region }) });
+    const deps = { sagemakerIn, s3: new S3Client(options), tokenizersBucket: table('TokenizersBucket'), endpointTag };
+    return modelRows(deps, [...published.values()]);
+  };
+  const weights = async (): Promise<Row[]> => {
+    const store = createDeploymentStore(createAccountTable(database, table('DeploymentsTable')));
+    const live: Deployment[] = [];
+    for await (const id of listLiveDeployments(database, table('DeploymentsTable'))) {
+      const deployment = await store.find(id);
+      if (deployment) live.push(deployment);
+    }
+    return [await weightsRow(new S3Client(options), live)];
+  };
+  const smoke = (secret: string) => {
+    const limiters = createLimiterConfigurationStore(database, table('KeysTable'));
+    const usage = createUsageStore(database, table('UsageTable'));
+    const published = createModelStore(database, table('ModelsTable'));
+    return smokeRow({ baseUrl: outputOf('serverless', 'BaseUrl'), models: published, limiters, usage }, secret);
+  };
+  const again = 'Run it again, and look at the log of the function if it stays.';
+  return [
+    ...(await attempt('release', async () => [await releaseRow(outputOf('control', 'ControlUrl'), version)], again)),
+    ...(await attempt('tables', async () => [await tablesRow(new DynamoDBClient(options), wantedTables(templates, resources))], again)),
+    ...(await attempt('models', models, again)),
+    ...(await attempt('weights', weights, again)),
+    ...(await attempt('alarms', async () => [await alarmsRow(new CloudWatchClient(options), `${name}-operations`)], again)),
+    ...(await attempt('ledger', async () => [await ledgerRow(ledger())], again)),
+    ...(smokeKey === undefined ? [] : await attempt('smoke request', async () => [await smoke(smokeKey)], again)),
+  ];
+};
+
+const examine = async (flags: readonly string[], smokeKey: string | undefined): Promise<Row[]> => {
+  const { context, profile } = readCommandLine(flags, path.join(ROOT, 'cdk.json'));
+  if (profile !== undefined) process.env.AWS_PROFILE = profile;
+  // The CDK accepts both variables, the SDK only the first.
+  process.env.AWS_REGION ??= process.env.AWS_DEFAULT_REGION ?? '';
+  const region = process.env.AWS_REGION;
+  if (!region) return [failure('region', 'none is set', 'export AWS_REGION=eu-west-1, or the region that you want')];
+  const config = readConfig(context, region);
+  const options = { ...TIMEOUTS, region };
+  const templates = await readTemplates(context);
+  const names = templates.map(({ name }) => name);
+  const rows = [nodeRow(process.versions.node, nodeVersion), ok('region', region), ...(await accountRows(names, config, options))];
+  if (rows.some(({ check, status }) => check === 'credentials' && status === 'failure')) return rows;
+  const deployed = await readStacks(new CloudFormationClient(options), names);
+  rows.push(stacksRow(names, deployed));
+  if (deployed.has(`${config.name}-data`)) return [...rows, ...(await deploymentRows(config, smokeKey, deployed, templates, options))];
+  return [
+    ...rows,
+    ...['release', 'tables', 'models', 'weights', 'alarms', 'ledger', ...(smokeKey === undefined ? [] : ['smoke request'])].map((check) =>
+      skipped(check, 'nothing is deployed', DEPLOY_FIRST),
+    ),
+  ];
+};
+
+const main = async (flags: readonly string[]): Promise<number> => {
+  const { values } = parseArgs({ args: [...flags], strict: false, options: { json: { type: 'boolean' }, smoke: { type: 'string' } } });
+  const rows = await examine(flags, typeof values.smoke === 'string' ? values.smoke : undefined);
+  const cells = rows.map(({ check, status, found, advice }) => [status, check, found, advice]);
+  if (values.json === true) console.log(JSON.stringify(rows, null, 2));
+  else console.log(toTable([['status', 'check', 'found', 'what to do'], ...cells], ['left', 'left', 'left', 'left']));
+  return rows.some(({ status }) => status === 'failure') ? 1 : 0;
+};
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,6 @@
+import type { ControlOperation } from '../../../functions/control/access/route.ts';
+import { controlRoutes } from '../../../functions/control/routes.ts';
+import { signInRoutes } from '../../../functions/sign-in/routes.ts';
+
+/** Every route of the control plane's host, of both functions that serve it. */
+export const controlOperations: readonly ControlOperation[] = [...signInRoutes, ...controlRoutes];

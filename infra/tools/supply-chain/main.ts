@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { licenceFaults } from './licences.ts';
+import { LockFile, lockFileFaults } from './lock-file.ts';
+import { verifySignatures } from './signatures.ts';
+
+/*
+ * `npm run packages`: checks where the packages of package-lock.json come from, under which licences, and by whom they are signed. SECURITY.md says what each check means.
+ */
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+const lock = LockFile.parse(JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')));
+const faults = [...lockFileFaults(lock), ...licenceFaults(lock)];
+const verdict = await verifySignatures();
+if (!verdict.isVerified && verdict.isFault) faults.push(`Signatures: ${verdict.why}.`);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;
+else
+  console.log(
+    `Packages: hashes and licences are in order; signatures ${verdict.isVerified ? 'too' : `were not verified: ${verdict.why}`}.`,
+  );

@@ -1,0 +1,96 @@
+import {
+  DescribeEndpointCommand,
+  DescribeEndpointConfigCommand,
+  type DescribeEndpointOutput,
+  ListTagsCommand,
+  paginateListEndpoints,
+  type SageMakerClient,
+} from '@aws-sdk/client-sagemaker';
+import { awsTags } from '../../../shared/deployments/names.ts';
+
+/** Instances of an endpoint that exist or are being started. */
+export interface RunningInstances {
+  type: string;
+  count: number;
+}
+
+/** A SageMaker endpoint with its instances, which AWS bills by the second. */
+export interface RunningEndpoint {
+  region: string;
+  name: string;
+  /** Of SageMaker, such as `InService`. */
+  status: string;
+  /** Whether Sluice can invoke it, or has created it. */
+  isOwn: boolean;
+  instances: RunningInstances[];
+}
+
+/** How Sluice recognizes an endpoint. */
+export interface Installation {
+  /** The tag that makes endpoints invocable. */
+  endpointTag: string;
+  /** The name that is a tag of what the function `deployments` creates. */
+  name: string;
+}
+
+/** Instances with a GPU or another accelerator. */
+export const isAccelerated = (type: string): boolean => /^ml\.(g|gr|p|inf|trn)\d/.test(type);
+
+const isOwn = async (client: SageMakerClient, arn: string, { endpointTag, name }: Installation): Promise<boolean> => {
+  const { Tags = [] } = await client.send(new ListTagsCommand({ ResourceArn: arn, MaxResults: 100 }));
+  return Tags.some(({ Key, Value }) => (Key === endpointTag && Value === 'true') || (Key === awsTags.installation && Value === name));
+};
+
+/** The instances of each variant: of its pools, or of the type in the endpoint's configuration. */
+const instancesOf = async (client: SageMakerClient, endpoint: DescribeEndpointOutput): Promise<RunningInstances[]> => {
+  const { EndpointConfigName, ProductionVariants = [] } = endpoint;
+  if (ProductionVariants.length === 0) return [];
+  const { ProductionVariants: configured = [] } = await client.send(new DescribeEndpointConfigCommand({ EndpointConfigName }));
+  const instances: RunningInstances[] = [];
+  for (const { VariantName, CurrentInstanceCount = 0, DesiredInstanceCount = 0, InstancePools = [] } of ProductionVariants) {
+    const { InstanceType, InstancePools: pools = [] } = configured.find((variant) => variant.VariantName === VariantName) ?? {};
+    const ofPools = InstancePools.map(({ InstanceType: type = '', CurrentInstanceCount: count = 0 }) => ({ type, count }));
+    // What is being started is in no pool yet.
+    const starting = Math.max(CurrentInstanceCount, DesiredInstanceCount) - ofPools.reduce((sum, { count }) => sum + count, 0);
+    const type = InstanceType ?? pools[0]?.InstanceType ?? 'unknown';
+    instances.push(...ofPools, { type, count: starting });
+  }
+  return instances.filter(({ count }) => count > 0);
+};
+
+/** Every endpoint of the account in the client's region. */
+export const listRunningEndpoints = async (
+  client: SageMakerClient,
+  region: string,
+  installation: Installation,
+): Promise<RunningEndpoint[]> => {
+  const endpoints: RunningEndpoint[] = [];
+  for await (const { Endpoints = [] } of paginateListEndpoints({ client }, {}))
+    for (const { EndpointName: name = '', EndpointArn: arn = '', EndpointStatus: status = '' } of Endpoints) {
+      const described = await client.send(new DescribeEndpointCommand({ EndpointName: name }));
+      endpoints.push({
+        ...{ region, name, status },
+        isOwn: await isOwn(client, arn, installation),
+        instances: await instancesOf(client, described),
+      });
+    }
+  return endpoints;
+};
+
+/** The endpoints of Sluice whose accelerators AWS bills. */
+export const billedAccelerators = (endpoints: readonly RunningEndpoint[]): RunningEndpoint[] =>
+  endpoints.filter(({ isOwn, instances }) => isOwn && instances.some(({ type }) => isAccelerated(type)));
+
+/** What `npm run teardown -- --check` prints. */
+export const describeEndpoints = (endpoints: readonly RunningEndpoint[], regions: readonly string[]): string => {
+  const rows = endpoints.map(({ region, name, status, isOwn, instances }) => {
+    const running = instances.map(({ type, count }) => `${count} × ${type}`).join(', ') || 'no instances';
+    return `${region}  ${name}  ${status}  ${running}${isOwn ? '' : '  (not of Sluice)'}`;
+  });
+  const billed = billedAccelerators(endpoints).length;
+  const result =
+    billed === 0
+      ? `No GPU of Sluice is billed in ${regions.join(', ')}.`
+      : `${billed} of these endpoints ${billed === 1 ? 'is' : 'are'} of Sluice and billed by the second. Delete the deployment in the control plane, or the endpoint: aws sagemaker delete-endpoint --endpoint-name <name>`;
+  return [...rows, result].join('\n');
+};

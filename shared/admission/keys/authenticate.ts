@@ -1,0 +1,122 @@
+import type { Host } from '../../hosts/host.ts';
+import { type ApiEvent, headerOf } from '../../http/api-event.ts';
+import { ApiError } from '../../http/errors.ts';
+import { expiredKey, InvalidApiKey, keyInOtherHeader, keyWithoutScheme, missingKey, wrongHost, wrongKey } from '../item/key-errors.ts';
+import { isKeyItem, isOrganizationLimited, type KeyItem } from '../item/key-item.ts';
+import type { LimiterItem } from '../item/limiter-item.ts';
+import { checkOrganization } from '../item/organization.ts';
+import { type PresentedKey, parseSecret, sameHash } from '../item/secret.ts';
+import { ownerIdOf } from '../item/shards.ts';
+import type { ReadableKeys } from '../stores/limiter-reader.ts';
+import { TooManyReads } from '../stores/read-limit.ts';
+import { limitHeaders } from './rate-limits.ts';
+
+/** Where other APIs take a key. */
+const OTHER_HEADERS = ['x-api-key', 'api-key'];
+
+const misplacedKey = (event: ApiEvent): InvalidApiKey => {
+  const header = OTHER_HEADERS.find((name) => headerOf(event, name));
+  return header === undefined ? missingKey() : keyInOtherHeader(header);
+};
+
+/** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
+export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
+  const authorization = headerOf(event, 'authorization');
+  if (!authorization) throw misplacedKey(event);
+  const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization) ?? [];
+  if (!secret) throw parseSecret(authorization.trim()) ? keyWithoutScheme() : missingKey();
+  const key = parseSecret(secret);
+  if (!key) throw wrongKey();
+  if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
+  return key;
+};
+
+/** Checks a presented key against a limiter item at `nowMs`. @throws 401 */
+export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs: number): KeyItem => {
+  if (!item || !isKeyItem(item)) throw wrongKey();
+  const isSecret = sameHash(key.hash, item.h) || (item.h2 !== undefined && nowMs < (item.h2_until ?? 0) && sameHash(key.hash, item.h2));
+  if (!isSecret || item.status !== 'active' || item.scope !== key.scope) throw wrongKey();
+  if (item.expires_at !== undefined && item.expires_at <= nowMs) throw expiredKey();
+  return item;
+};
+
+/** A key without an allow-list can use all models. */
+export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.models || item.models.includes(model);
+
+/** A cached configuration is valid for this long if no write verifies it. */
+const CONFIGURATION_MS = 30_000;
+/** A refusal based on a cached configuration stands for this long; then the item is read again. */
+export const REFUSAL_MS = 5_000;
+
+/** The item of an authenticated key, and whether it was just read. */
+export interface Opened {
+  item: KeyItem;
+  isRead: boolean;
+}
+
+/**
+ * The key's item, from the cache or by one read, if the presented key is valid and `check` passes.
+ * A cached item is valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in that time: so a
+ * new secret works at once, and many requests with wrong keys cost few reads.
+ */
+export const openKey = async (
+  { store, cache, now }: ReadableKeys,
+  key: PresentedKey,
+  maxAgeMs: number,
+  check: (item: KeyItem) => void = () => undefined,
+): Promise<Opened> => {
+  const opened = (item: LimiterItem | undefined): KeyItem => {
+    const checked = checkKey(key, item, now());
+    check(checked);
+    return checked;
+  };
+  const read = async (): Promise<LimiterItem | undefined> => {
+    const item = await store.get(key.keyId);
+    cache.see(key.keyId, item, now());
+    return item;
+  };
+  const seen = cache.get(key.keyId);
+  // A clock can go back, and then nothing is as old as it seems.
+  const ageMs = seen ? Math.abs(now() - seen.seenAtMs) : Number.POSITIVE_INFINITY;
+  if (!seen || (ageMs >= maxAgeMs && ageMs >= REFUSAL_MS)) return { item: opened(await read()), isRead: true };
+  try {
+    const item = opened(seen.item);
+    if (ageMs < maxAgeMs) return { item, isRead: false };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (ageMs < REFUSAL_MS) {
+      const reread = error instanceof InvalidApiKey ? cache.readAgain(key.keyId, now(), read) : undefined;
+      if (!reread) throw error;
+      return { item: opened(await reread), isRead: true };
+    }
+  }
+  return { item: opened(await read()), isRead: true };
+};
+
+/** The item of a presented key, for routes that admit no request. @throws 401 */
+export const authenticate = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
+  (await openKey(limiters, key, CONFIGURATION_MS)).item;
+
+/** Counts a request that reads the database without an admission. @throws 429 */
+export const takeRead = ({ cache, now }: ReadableKeys, item: KeyItem): void => {
+  const waitMs = cache.reads.take(ownerIdOf(item.id), now());
+  if (waitMs > 0) throw new TooManyReads(waitMs, limitHeaders([item], now()));
+};
+
+/**
+ * The current item of a presented key, for access to the organization's stored data, which no conditional write protects.
+ * @throws 401; 403 if the organization is suspended; 429
+ */
+export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
+  const item = await authenticateNow(limiters, key);
+  if (isOrganizationLimited(item)) checkOrganization(await limiters.store.get(item.org));
+  return item;
+};
+
+/** The current item of a presented key, by one read, which counts. @throws 401, 429 */
+export const authenticateNow = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
+  // A known key is rejected without a read, and only someone who has its secret can use up its reads.
+  const { item, isRead } = await openKey(limiters, key, Number.POSITIVE_INFINITY);
+  takeRead(limiters, item);
+  return isRead ? item : (await openKey(limiters, key, 0)).item;
+};

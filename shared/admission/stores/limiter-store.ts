@@ -1,0 +1,128 @@
+import { ConditionFailed, type Database, TransactionCanceled } from '../../database/database.ts';
+import { DatabaseUnavailable } from '../../database/outage.ts';
+import { queryItems } from '../../database/query.ts';
+import { transact, type Write } from '../../database/transaction.ts';
+import type { LimiterItem } from '../item/limiter-item.ts';
+import { epochPartition } from '../item/sweep-epoch.ts';
+import { ChangedMeanwhile } from '../plans/configuration-write.ts';
+import { type Move, toMove } from '../plans/move-money.ts';
+import { type Ending, toEnd } from '../plans/reservation-end.ts';
+import { type ReservationPlan, toReserve } from '../plans/reservation-plan.ts';
+import { type Split, toSplit } from '../plans/split-shard.ts';
+import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
+
+export const EPOCH_INDEX = 'epoch';
+export const ORGANIZATION_INDEX = 'organization';
+
+const MAX_PAGES = 100;
+export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
+
+/** The entry of a reservation is gone: it was released or undone. */
+class ReservationEnded extends Error {}
+
+/**
+ * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
+ * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
+ */
+export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
+  return {
+    ...createLimiterReader(database, table),
+
+    /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
+      try {
+        await database.transactWrite({ TransactItems: toSplit(table, organization, splits, before) });
+        return true;
+      } catch (error) {
+        if (!(error instanceof TransactionCanceled)) throw error;
+        return false;
+      }
+    },
+
+    /** Moves money between shards in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    move: async (move: Move): Promise<boolean> => {
+      const writes = toMove(table, move).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
+      try {
+        await transact(database, writes);
+        return true;
+      } catch (error) {
+        if (error instanceof ChangedMeanwhile || error instanceof DatabaseUnavailable) return false;
+        throw error;
+      }
+    },
+
+    /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
+    admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
+      try {
+        const { Attributes } = await once.update({
+          TableName: table,
+          Key: { id: plan.limiterId },
+          ...toReserve(plan),
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        });
+        return { admitted: Attributes as unknown as LimiterItem };
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        return { refused: error.item as LimiterItem | undefined };
+      }
+    },
+
+    /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
+    end: async (ending: Ending): Promise<void> => {
+      try {
+        await database.update({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) });
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+      }
+    },
+
+    /** RELEASE as one write of a transaction; fails with ReservationEnded if the entry is gone. */
+    toEnd: (ending: Ending): Write => ({
+      item: { Update: { TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) } },
+      refused: () => new ReservationEnded(),
+    }),
+
+    /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
+    listByOrganization: async function* (organization: string): AsyncGenerator<string> {
+      const query = {
+        TableName: table,
+        IndexName: ORGANIZATION_INDEX,
+        KeyConditionExpression: 'org = :org',
+        ExpressionAttributeValues: { ':org': organization },
+      };
+      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+    },
+
+    /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
+    markOrganizationLimited: async (id: string): Promise<void> => {
+      const write = database.update({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: 'SET lim_o = :true ADD cfg :one',
+        ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
+        ExpressionAttributeValues: { ':true': true, ':one': 1 },
+      });
+      await write.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    },
+
+    /** The ids of limiters whose last admission is in this partition of an epoch. */
+    listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
+      const query = {
+        TableName: table,
+        IndexName: EPOCH_INDEX,
+        KeyConditionExpression: 'ep = :ep',
+        ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
+      };
+      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+    },
+
+    markSwept: async (epoch: number): Promise<void> => {
+      await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
+    },
+  };
+};
+
+export type LimiterStore = ReturnType<typeof createLimiterStore>;

@@ -1,0 +1,32 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, expect, test } from '@jest/globals';
+import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
+import { type Resources, readResources } from '../../../../infra/tools/cost/resources.ts';
+import { assemblyDir, synthesizeWith } from '../../../support/assembly/assembly.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { DOCUMENT, EVERY_OPTION, tablesOf, withTables } from './document.ts';
+
+let plain: Resources;
+let withOptions: Resources;
+beforeAll(async () => {
+  plain = readResources(await readAssembly(assemblyDir()));
+  await using output = temporaryFolder();
+  await synthesizeWith(EVERY_OPTION, output.path, { 'aws:cdk:bundling-stacks': [] });
+  withOptions = readResources(await readAssembly(output.path));
+});
+
+test("docs/cost.md has the model's numbers", () => {
+  const page = readFileSync(DOCUMENT, 'utf8');
+  const written = withTables(page, tablesOf(plain, withOptions));
+  if (process.env.WRITE_COST) writeFileSync(DOCUMENT, written);
+  expect(readFileSync(DOCUMENT, 'utf8')).toBe(written);
+});
+
+test('each option that is billed at rest is in the templates that have it, and in no others', () => {
+  expect(plain).toMatchObject({ keys: 0, firewalls: 0, firewallRules: 0, secrets: 0, distributions: 0, provisioned: [] });
+  expect(plain.alarmMetrics.ofReleases).toBe(0);
+  expect(withOptions).toMatchObject({ keys: 1, firewalls: 3, secrets: 1, distributions: 1 });
+  expect(withOptions.provisioned).toEqual([{ memoryMb: plain.memoryMb.inference, executions: 1 }]);
+  expect(withOptions.alarmMetrics.ofReleases).toBeGreaterThan(0);
+  expect(withOptions.alarmMetrics.ofOperations).toBe(plain.alarmMetrics.ofOperations);
+});

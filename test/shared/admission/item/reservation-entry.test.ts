@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { deploymentMark, type Entry, readEntry, storedEntry } from '../../../../shared/admission/item/reservation-entry.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
+
+const AnyEntry: fc.Arbitrary<Entry> = fc
+  .record({
+    admittedAtMs: fc.nat(),
+    tokens: fc.option(fc.nat(), { nil: undefined }),
+    holdNanos: fc.bigInt({ min: 0n, max: 10n ** 12n }),
+    isFromCredit: fc.boolean(),
+    link: fc.oneof(fc.boolean(), fc.constant('key_1')),
+    deployment: fc.option(fc.constant(deploymentMark(newId('deployment'))), { nil: undefined }),
+  })
+  .map(({ deployment, ...entry }) => ({ ...entry, ...(deployment !== undefined && { deployment }) }));
+
+test('an entry is read as it was stored', () => {
+  fc.assert(fc.property(AnyEntry, (entry) => expect(readEntry(storedEntry(entry))).toEqual(entry)));
+});
+
+test('an entry without a deployment is stored without a mark', () => {
+  expect(storedEntry({ admittedAtMs: 1, tokens: 2, holdNanos: 0n, isFromCredit: false, link: false })).toEqual([1, 2]);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import { dayNumberOf, moneyRefusalOf, monthBefore, monthOf } from '../../../../shared/admission/item/spending.ts';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const HOUR_MS = 3_600_000;
+const none = { budgets: [], heldNanos: 0n };
+
+describe('days and months', () => {
+  test('are UTC days and months', () => {
+    expect(dayNumberOf(NOON)).toBe(Date.UTC(2026, 10, 21) / 86_400_000);
+    expect(monthOf(Date.UTC(2026, 10, 30, 23, 59, 59, 999))).toBe(202_611);
+    expect(monthOf(Date.UTC(2026, 11, 1))).toBe(202_612);
+  });
+
+  test('the month before January is December', () => {
+    expect(monthBefore(202_611)).toBe(202_610);
+    expect(monthBefore(202_701)).toBe(202_612);
+  });
+});
+
+describe('money', () => {
+  const day = { period: 'day' as const, limitNanos: 100n, countedNanos: 80n };
+
+  test('can be spent to the last nano-dollar', () => {
+    expect(moneyRefusalOf({ ...none, budgets: [day] }, 20n, NOON)).toBeUndefined();
+    expect(moneyRefusalOf({ ...none, creditNanos: 20n }, 20n, NOON)).toBeUndefined();
+    expect(moneyRefusalOf({ ...none, budgets: [day] }, 21n, NOON)).toMatchObject({ dimension: 'budget', period: 'day', isHeld: false });
+    expect(moneyRefusalOf({ ...none, creditNanos: 20n }, 21n, NOON)).toMatchObject({ dimension: 'credit', isHeld: false });
+  });
+
+  test('that is overspent still admits requests that cost nothing', () => {
+    expect(moneyRefusalOf({ ...none, budgets: [{ ...day, countedNanos: 500n }], creditNanos: -5n }, 0n, NOON)).toBeUndefined();
+  });
+
+  test('that requests in flight can release is worth a wait of a second', () => {
+    expect(moneyRefusalOf({ budgets: [day], heldNanos: 1n }, 21n, NOON)).toMatchObject({ isHeld: true, retryAfterMs: 1_000 });
+    expect(moneyRefusalOf({ budgets: [], creditNanos: 5n, heldNanos: 15n }, 21n, NOON)).toMatchObject({ isHeld: false });
+  });
+
+  test('is available again when its day or month is over; the longest wait is reported', () => {
+    const month = { period: 'month' as const, limitNanos: 100n, countedNanos: 100n };
+    expect(moneyRefusalOf({ ...none, budgets: [day] }, 50n, NOON)?.retryAfterMs).toBe(12 * HOUR_MS);
+    expect(moneyRefusalOf({ ...none, budgets: [day, month] }, 50n, NOON)).toMatchObject({
+      period: 'month',
+      retryAfterMs: (9 * 24 + 12) * HOUR_MS,
+    });
+    const december = Date.UTC(2026, 11, 31, 23);
+    expect(moneyRefusalOf({ ...none, budgets: [month] }, 50n, december)?.retryAfterMs).toBe(HOUR_MS);
+  });
+});

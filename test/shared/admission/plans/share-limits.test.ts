@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { shareBudget } from '../../../../shared/admission/plans/share-limits.ts';
+
+const DOLLAR = 1_000_000_000n;
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+const amount = fc.bigInt({ min: 0n, max: 200n * DOLLAR });
+const counts = fc.array(amount, { minLength: 1, maxLength: 42 });
+
+test('the parts of a budget add up to it, whatever the shards have counted', () => {
+  fc.assert(
+    fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
+      expect(sum(shareBudget(budget, counted, usable))).toBe(budget);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the shards together can spend exactly what is left of the budget', () => {
+  fc.assert(
+    fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
+      const parts = shareBudget(budget, counted, usable);
+      const room = sum(parts.map((part, i) => (part > (counted[i] as bigint) ? part - (counted[i] as bigint) : 0n)));
+      const left = budget - sum(counted);
+      expect(room).toBe(left > 0n ? left : 0n);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the rest of the budget goes to usable shards, in parts of at least a dollar if it is at least a dollar', () => {
+  fc.assert(
+    fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
+      fc.pre(sum(counted) < budget);
+      const rooms = shareBudget(budget, counted, usable).map((part, i) => part - (counted[i] as bigint));
+      expect(rooms.slice(usable).every((room) => room === 0n)).toBe(true);
+      const left = budget - sum(counted);
+      if (left >= DOLLAR) expect(rooms.filter((room) => room > 0n).every((room) => room >= DOLLAR)).toBe(true);
+      else expect(rooms.filter((room) => room > 0n)).toEqual([left]);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the shards of a new key have equal parts', () => {
+  expect(shareBudget(80n * DOLLAR, [0n, 0n, 0n, 0n], 4)).toEqual([20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR]);
+});

@@ -1,0 +1,47 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { createReadLimit, READS_AT_ONCE, READS_PER_SECOND } from '../../../../shared/admission/stores/read-limit.ts';
+
+const START = 1_700_000_000_000;
+
+let limit: ReturnType<typeof createReadLimit>;
+beforeEach(() => {
+  limit = createReadLimit();
+});
+
+/** How many reads a key gets at a time. */
+const readsOf = (keyId: string, nowMs: number): number => {
+  for (let reads = 0; ; reads++) if (limit.take(keyId, nowMs) > 0) return reads;
+};
+
+test('a key can read a hundred times at once, then ten times per second, and a hundred times again after a pause', () => {
+  expect([READS_AT_ONCE, READS_PER_SECOND]).toEqual([100, 10]);
+  expect(readsOf('key_1', START)).toBe(100);
+  expect(readsOf('key_1', START + 1_000)).toBe(10);
+  expect(readsOf('key_1', START + 1_050)).toBe(0);
+  expect(readsOf('key_1', START + 60_000)).toBe(100);
+});
+
+test('a rejected read says when there is one, and does not make the wait longer', () => {
+  readsOf('key_1', START);
+  for (let i = 0; i < 5; i++) expect(limit.take('key_1', START + 30)).toBe(70);
+  expect(limit.take('key_1', START + 100)).toBe(0);
+});
+
+test('each key has its own reads', () => {
+  readsOf('key_1', START);
+  expect(readsOf('key_2', START)).toBe(100);
+});
+
+test('a read that is given back can be used again', () => {
+  readsOf('key_1', START);
+  limit.giveBack('key_1');
+  expect(readsOf('key_1', START)).toBe(1);
+  limit.giveBack('key_2');
+  expect(readsOf('key_2', START)).toBe(100);
+});
+
+test('ten thousand keys are remembered at most', () => {
+  readsOf('key_1', START);
+  for (let i = 0; i < 10_000; i++) expect(limit.take(`key_x${i}`, START)).toBe(0);
+  expect(readsOf('key_1', START)).toBe(100);
+});

@@ -1,0 +1,123 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { compileLogFilter, fieldOf } from '../../../infra/tools/cost/log-filter.ts';
+import { evaluate, type Value } from './metric-math.ts';
+
+type Properties = Record<string, unknown>;
+type Line = Readonly<Record<string, unknown>>;
+
+/** What happens in a minute. */
+export interface Minute {
+  /** Log lines of the function, and how many of each. */
+  lines?: readonly (readonly [Line, number])[];
+  /** The function's own metrics. */
+  lambda?: { Errors?: number; Throttles?: number };
+}
+
+interface Point {
+  sum: number;
+  samples: number;
+}
+
+interface MetricQuery {
+  Id: string;
+  Expression?: string;
+  ReturnData?: boolean;
+  MetricStat?: { Metric: { MetricName: string }; Period: number; Stat: 'Sum' | 'SampleCount' };
+}
+
+const resources = (template: Template, type: string): [string, Properties][] =>
+  Object.entries(template.findResources(type)).map(([id, { Properties }]) => [id, Properties]);
+
+/** The metrics of a template's filters, of lines that one function writes. */
+const compileFilters = (template: Template) =>
+  resources(template, 'AWS::Logs::MetricFilter').map(([, { FilterPattern, MetricTransformations }]) => {
+    const [{ MetricName, MetricValue, DefaultValue }] = MetricTransformations as [
+      { MetricName: string; MetricValue: string; DefaultValue?: number },
+    ];
+    const matches = compileLogFilter(String(FilterPattern));
+    const numberIn = (line: Line): unknown => (MetricValue.startsWith('$') ? fieldOf(line, MetricValue) : Number(MetricValue));
+    return { MetricName, matches, numberIn, DefaultValue };
+  });
+
+type Filter = ReturnType<typeof compileFilters>[number];
+
+/** What a filter makes of a minute's lines: nothing if there are none, its default if none matches. */
+const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Minute): Point | undefined => {
+  const written = lines.filter(([, count]) => count > 0);
+  const found = written
+    .map(([line, count]) => ({ value: matches(line) ? numberIn(line) : undefined, count }))
+    .filter((match): match is { value: number; count: number } => typeof match.value === 'number');
+  if (found.length === 0) return written.length > 0 && DefaultValue !== undefined ? { sum: DefaultValue, samples: 1 } : undefined;
+  const total = (of: (match: { value: number; count: number }) => number): number => found.reduce((sum, match) => sum + of(match), 0);
+  return { sum: total(({ value, count }) => value * count), samples: total(({ count }) => count) };
+};
+
+/** The state of a rule of a composite alarm: a text in which the parts are alarms by their logical ids. */
+const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean => {
+  const [, parts] = (rule as { 'Fn::Join': [string, (string | { 'Fn::GetAtt': [string, string] })[]] })['Fn::Join'];
+  const text = parts.map((part) => (typeof part === 'string' ? part : String(isInAlarm(part['Fn::GetAtt'][0])))).join('');
+  const terms = text.replaceAll(/ALARM\("(true|false)"\)/g, '$1');
+  if (!/^(?:[()]|true|false| AND | OR )+$/.test(terms)) throw new Error(`Unknown alarm rule: ${text}`);
+  // Innermost brackets first: AND and OR are never mixed within one pair.
+  let rest = terms;
+  while (rest.includes('('))
+    rest = rest.replaceAll(/\(((?:true|false)(?: AND (?:true|false))*|(?:true|false)(?: OR (?:true|false))*)\)/g, (_, inner: string) =>
+      String(inner.includes(' OR ') ? inner.includes('true') : !inner.includes('false')),
+    );
+  return rest === 'true';
+};
+
+/** Evaluates an alarm of metric math over the minutes that end with one of them. */
+const isBreached = (
+  { Metrics, Threshold }: Properties,
+  pointsOf: (metric: string, minutes: number) => Point[],
+  options: { fillsEmpty: boolean },
+): boolean => {
+  const queries = new Map((Metrics as MetricQuery[]).map((query) => [query.Id, query]));
+  const lookUp = (id: string): Value => {
+    const { Expression, MetricStat } = queries.get(id) ?? {};
+    if (Expression !== undefined) return evaluate(Expression, lookUp, options);
+    if (!MetricStat) throw new Error(`There is no metric ${id}.`);
+    const points = pointsOf(MetricStat.Metric.MetricName, MetricStat.Period / 60);
+    if (points.length === 0) return undefined;
+    return points.reduce((total, { sum, samples }) => total + (MetricStat.Stat === 'Sum' ? sum : samples), 0);
+  };
+  const [returned] = [...queries.values()].filter(({ ReturnData }) => ReturnData !== false);
+  const value = lookUp(returned?.Id ?? '');
+  // Missing data is no breach.
+  return value !== undefined && value > Number(Threshold);
+};
+
+/**
+ * Simulates a composite alarm of the template, whose windows slide by a minute.
+ * @param name its name in docs/operations.md
+ * @returns for each minute, whether it is in alarm at its end
+ */
+export const simulate = (template: Template, name: string, minutes: readonly Minute[], options = { fillsEmpty: true }): boolean[] => {
+  const filters = compileFilters(template);
+  const seriesOf = (metric: string): (Point | undefined)[] => {
+    const filter = filters.find(({ MetricName }) => MetricName === metric);
+    if (filter) return minutes.map((minute) => pointOf(filter, minute));
+    return minutes.map(({ lines = [], lambda = {} }) => {
+      const sum = lambda[metric as 'Errors' | 'Throttles'];
+      // Lambda publishes 0 for a minute with invocations.
+      return sum !== undefined || lines.length > 0 ? { sum: sum ?? 0, samples: 1 } : undefined;
+    });
+  };
+  const series = new Map<string, (Point | undefined)[]>();
+  const pointsUpTo =
+    (minute: number) =>
+    (metric: string, length: number): Point[] => {
+      const points = series.get(metric) ?? seriesOf(metric);
+      series.set(metric, points);
+      return points.slice(Math.max(0, minute + 1 - length), minute + 1).filter((point) => point !== undefined);
+    };
+  const alarms = new Map(resources(template, 'AWS::CloudWatch::Alarm'));
+  const [composite] = resources(template, 'AWS::CloudWatch::CompositeAlarm').filter(([, { AlarmName }]) =>
+    String(AlarmName).endsWith(`-${name}`),
+  );
+  if (!composite) throw new Error(`There is no composite alarm ${name}.`);
+  return minutes.map((_, minute) =>
+    ruleHolds(composite[1].AlarmRule, (id) => isBreached(alarms.get(id) ?? {}, pointsUpTo(minute), options)),
+  );
+};

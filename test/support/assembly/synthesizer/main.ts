@@ -1,0 +1,35 @@
+import { App } from 'aws-cdk-lib';
+import { KEPT_BUNDLES } from '../../../../infra/bundling/keep-bundle.ts';
+import { addStacks } from '../../../../infra/stacks/all-stacks.ts';
+import type { Synthesis } from './synthesis.ts';
+
+/*
+ * Synthesizes the app for the process that forked it, one assembly after the other: the first one takes ten seconds of CPU, and each further one in the
+ * same process two.
+ */
+
+/** @returns the error output, if the app rejects its settings or breaks a rule of cdk-nag */
+const synthesize = ({ outputFolder, context, bundles }: Synthesis): string | null => {
+  const { write } = process.stderr;
+  let errors = '';
+  process.stderr.write = ((text: string | Uint8Array) => {
+    errors += String(text);
+    return true;
+  }) as typeof write;
+  try {
+    process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
+    if (bundles !== undefined) process.env[KEPT_BUNDLES] = bundles;
+    const app = new App({ outdir: outputFolder, autoSynth: false });
+    addStacks(app);
+    app.synth();
+    return process.exitCode === undefined ? null : errors;
+  } catch (error) {
+    return `${errors}${error instanceof Error ? error.stack : error}`;
+  } finally {
+    process.stderr.write = write;
+    process.exitCode = undefined;
+  }
+};
+
+process.on('message', (wanted: Synthesis) => process.send?.({ number: wanted.number, errors: synthesize(wanted) }));
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf } from '../../../../shared/admission/item/shards.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import type { SignedIn } from '../../clients/control.ts';
+import type { TestRun } from '../../clients/local-run.ts';
+import { eventually } from '../../eventually.ts';
+import { sweepNow } from '../../fixtures/sweep-now.ts';
+import { FAULTS } from '../fault-proxy.ts';
+import { beginFault, endFault, TABLE_FAULTS } from './faults.ts';
+import { CONTROL_ROUTES, INFERENCE_ROUTES, type TableCaller, type TableRoute } from './routes.ts';
+import { type SeenReply, send } from './send.ts';
+import type { FaultyRun, TableFault } from './table-fault.ts';
+
+/** What happened to one request during a fault, and to its key afterwards. */
+export interface Cell {
+  fault: TableFault;
+  route: TableRoute;
+  reply: SeenReply;
+  /** Requests that the key's limiter admitted, and did not undo. */
+  admitted: readonly string[];
+  /** The events of the key after the sweep. */
+  events: readonly UsageEvent[];
+  /** Whether the reservation was released before the sweep. */
+  isReleased: boolean;
+  inFlightAfterSweep: number;
+  spent: bigint;
+  /** The number of API keys with the name that the caller has sent. */
+  createdKeys: number;
+  /** The same request, with the same key, after the fault. */
+  next: SeenReply;
+}
+
+const SETTLED_WITHIN_MS = 12_000;
+const POLL_MS = 50;
+const MINUTE_MS = 60_000;
+const SWEPT_AFTER_MS = 12 * MINUTE_MS;
+
+/** A request of a cell. */
+interface Sent {
+  route: TableRoute;
+  keyId: string;
+  caller: TableCaller;
+}
+
+const ROUTES = { inference: INFERENCE_ROUTES, control: CONTROL_ROUTES, all: [...INFERENCE_ROUTES, ...CONTROL_ROUTES] };
+
+/** Sends one request of every route at once during a fault. Returns their cells. */
+export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cell[]> => {
+  const { run } = faulty;
+  const nowMs = (): number => Date.now() + (fault.clockOffsetMs ?? 0);
+  const sent = await prepare(faulty, fault);
+  await beginFault(faulty, fault);
+  const failedBefore = failedCalls(faulty);
+  let replies: SeenReply[];
+  try {
+    const sending = sent.map((request) => sendOne(run, request));
+    const [all] = await Promise.all([
+      Promise.all(sending.map(({ reply }) => reply)),
+      fault.during?.(faulty, async () => void (await Promise.all(sending.map(({ held }) => held())))),
+    ]);
+    replies = all;
+    const { emulator } = fault;
+    if (emulator) await eventually(async () => (await run.metCalls(emulator)) > 0, `a call meets the fault: ${fault.name}`);
+  } finally {
+    await endFault(faulty, fault);
+  }
+  if (fault.isOfDatabase && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
+  const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId, fault.isSwept ? 0 : SETTLED_WITHIN_MS)));
+  await sweepLater(faulty, nowMs);
+  const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId, nowMs())));
+  const created = fault.hosts ? await createdKeys(faulty) : [];
+  const next = await Promise.all(sent.map(({ route, caller }) => send(run, route, caller)));
+  await Promise.all(sent.map(({ keyId }) => run.removeKey(keyId)));
+  return sent.map(({ route, caller }, i) => ({
+    fault,
+    route,
+    reply: replies[i] as SeenReply,
+    isReleased: released[i] as boolean,
+    createdKeys: created.filter((name) => name === caller.newKeyName).length,
+    next: next[i] as SeenReply,
+    ...(settled[i] as Awaited<ReturnType<typeof stateOf>>),
+  }));
+};
+
+const prepare = async ({ run, users }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
+  const user = users[TABLE_FAULTS.indexOf(fault) % users.length] as SignedIn;
+  const one = async (route: TableRoute): Promise<Sent> => {
+    const { key_id: keyId, secret } = await run.createKey({
+      scope: route.host === 'on-demand' ? 'on_demand' : 'serverless',
+      ...fault.keys,
+    });
+    return { route, keyId, caller: { secret, model: run.model, user, newKeyName: keyId } };
+  };
+  return Promise.all(ROUTES[fault.hosts ?? 'inference'].map(one));
+};
+
+/** The names of the API keys that users have created. */
+const createdKeys = async ({ control, users: [user] }: FaultyRun): Promise<string[]> => {
+  const { data, has_more } = await control.done('GET', '/v1/api-keys?limit=100', { token: user?.token });
+  if (has_more) throw new Error('The organization has more API keys than one page lists.');
+  return data.map(({ name }: { name: string }) => name);
+};
+
+/** Sends a request. `held` resolves when it is in flight, and has the head of its reply if that is streamed; without a charge, when it is over. */
+const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
+  const head = Promise.withResolvers<void>();
+  const reply = send(run, route, caller, head.resolve);
+  const held = async (): Promise<unknown> => {
+    if (!route.isCharged) return reply;
+    if (route.stream) await head.promise;
+    return eventually(async () => inFlight(await run.limiters.whole(keyId)) > 0, `the model holds the answer of ${route.name}`);
+  };
+  return { reply, held };
+};
+
+const failedCalls = ({ proxy }: FaultyRun): number => FAULTS.reduce((sum, fault) => sum + proxy.seen[fault], 0);
+
+/** Waits for settlements that are retried or come from the queue. */
+const isReleased = async ({ run }: FaultyRun, keyId: string, limitMs: number): Promise<boolean> => {
+  for (const start = performance.now(); ; await delay(POLL_MS)) {
+    if (inFlight(await run.limiters.whole(keyId)) === 0) return true;
+    if (performance.now() - start >= limitMs) return false;
+  }
+};
+
+const inFlight = (item: LimiterItem | undefined): number => Object.keys(item?.fl ?? {}).length;
+
+const sweepLater = async ({ run }: FaultyRun, nowMs: () => number): Promise<void> => {
+  const { complete } = await sweepNow({
+    limiters: run.limiters,
+    usage: run.usage,
+    now: () => nowMs() + SWEPT_AFTER_MS,
+    maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+    hasTime: () => true,
+    database: run.database,
+  });
+  if (!complete) throw new Error('The sweep did not reach its end.');
+};
+
+const stateOf = async ({ run, proxy }: FaultyRun, keyId: string, nowMs: number) => {
+  const item = await run.limiters.whole(keyId);
+  const admitted = new Set<string>();
+  for (const write of proxy.writes()) {
+    if (write.kind === 'event' || ownerIdOf(write.limiterId) !== keyId) continue;
+    if (write.kind === 'admitted') admitted.add(write.requestId);
+    if (write.kind === 'undone') admitted.delete(write.requestId);
+  }
+  return {
+    admitted: [...admitted],
+    events: await run.eventsOf(keyId, nowMs),
+    inFlightAfterSweep: inFlight(item),
+    spent: BigInt(item?.spent ?? 0),
+  };
+};

@@ -1,0 +1,88 @@
+import type { SignedIn } from '../../clients/control.ts';
+import type { HostName } from '../../clients/hosts.ts';
+
+/** Who sends the request of a cell. */
+export interface TableCaller {
+  /** The API key of an inference host. */
+  secret: string;
+  /** The model's name. */
+  model: string;
+  /** A user of the control plane. */
+  user: SignedIn;
+  /** Of the API key that the caller creates. */
+  newKeyName: string;
+}
+
+/** One kind of request of the fault table. Each cell sends it with a key of its own. */
+export interface TableRoute {
+  name: string;
+  host: HostName | 'control';
+  path: string;
+  /** undefined: a GET. */
+  bodyOf?: (caller: TableCaller) => object;
+  /** What authenticates the caller. */
+  access: 'key' | 'session' | 'none';
+  /** Whether a complete reply is charged. Tokenization is admitted, so it has an event, but it is free. */
+  isCharged: boolean;
+  stream: boolean;
+  /** Whether it creates an API key with the caller's name for it. */
+  createsKey?: true;
+}
+
+const MAX_TOKENS = 8;
+const sampling = { temperature: 0, ignore_eos: true };
+const chat = { ...sampling, messages: [{ role: 'user', content: 'Hello' }], max_tokens: MAX_TOKENS };
+const completion = { ...sampling, prompt: 'Hello', max_tokens: MAX_TOKENS };
+const response = { temperature: 0, input: 'Hello', max_output_tokens: 16 };
+
+const ofModel =
+  (fields: object) =>
+  ({ model }: TableCaller): object => ({ ...fields, model });
+
+const wholeAndStream = (name: string, host: HostName, path: string, fields: object): TableRoute[] =>
+  [false, true].map((stream) => ({ name, host, path, stream, access: 'key', isCharged: true, bodyOf: ofModel({ ...fields, stream }) }));
+
+const free = { isCharged: false, stream: false } as const;
+
+/** The requests to the inference hosts, in the table's order. */
+export const INFERENCE_ROUTES: readonly TableRoute[] = [
+  ...wholeAndStream('chat completions', 'serverless', '/v1/chat/completions', chat),
+  ...wholeAndStream('completions', 'serverless', '/v1/completions', completion),
+  ...wholeAndStream('responses', 'serverless', '/v1/responses', response),
+  ...wholeAndStream('chat completions', 'on-demand', '/v1/chat/completions', chat),
+  ...wholeAndStream('responses', 'on-demand', '/v1/responses', response),
+  { ...free, name: 'tokenize', host: 'serverless', path: '/tokenize', access: 'key', bodyOf: ofModel({ prompt: 'Hello' }) },
+  { ...free, name: 'detokenize', host: 'serverless', path: '/detokenize', access: 'key', bodyOf: ofModel({ tokens: [48, 49] }) },
+  { ...free, name: 'models', host: 'serverless', path: '/v1/models', access: 'none' },
+];
+
+const control = { ...free, host: 'control' } as const;
+
+/** The requests to the control plane, in the table's order. */
+export const CONTROL_ROUTES: readonly TableRoute[] = [
+  {
+    ...control,
+    name: 'log in',
+    path: '/v1/auth/login',
+    access: 'none',
+    bodyOf: ({ user: { email, password } }) => ({ email, password }),
+  },
+  {
+    ...control,
+    name: 'refresh a session',
+    path: '/v1/auth/refresh',
+    access: 'none',
+    bodyOf: ({ user: { refreshToken } }) => ({ refresh_token: refreshToken }),
+  },
+  { ...control, name: 'own user', path: '/v1/me', access: 'session' },
+  { ...control, name: 'models', path: '/v1/models', access: 'session' },
+  { ...control, name: 'list API keys', path: '/v1/api-keys', access: 'session' },
+  {
+    ...control,
+    name: 'create an API key',
+    path: '/v1/api-keys',
+    access: 'session',
+    bodyOf: ({ newKeyName }) => ({ name: newKeyName }),
+    createsKey: true,
+  },
+];

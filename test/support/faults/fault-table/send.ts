@@ -1,0 +1,76 @@
+import type { TestRun } from '../../clients/local-run.ts';
+import type { TableCaller, TableRoute } from './routes.ts';
+import { REPLY_LIMIT_MS } from './time-class.ts';
+
+/** A reply as its caller saw it. */
+export interface SeenReply {
+  status: number | 'cut';
+  /** The code of the error in the body or in the stream; null: there was none. */
+  code: string | null;
+  retryAfter: string | null;
+  /** A whole body, or a stream to its end. */
+  isComplete: boolean;
+  /** Whether an error has the documented body and says nothing internal. */
+  isDocumented: boolean;
+  /** Until its end. */
+  elapsedMs: number;
+}
+
+const INTERNAL = /arn:aws|\b\d{12}\b|https?:\/\/127|node_modules|at .*:\d+:\d+|DynamoDB|SageMaker/;
+const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
+
+/** Sends a request and reads its reply to the end. @param onHead called when the head of the reply has arrived */
+export const send = async (run: TestRun, route: TableRoute, caller: TableCaller, onHead = (): void => undefined): Promise<SeenReply> => {
+  const { host, path, access, bodyOf } = route;
+  const token = { key: caller.secret, session: caller.user.token, none: undefined }[access];
+  const headers = {
+    'content-type': 'application/json',
+    'x-user-id': USER_ID,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const request = bodyOf ? { method: 'POST', headers, body: JSON.stringify(bodyOf(caller)) } : { headers };
+  const url = `${{ serverless: run.base_url, 'on-demand': run.ondemand_url, control: run.control_url }[host]}${path}`;
+  const startMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startMs;
+  try {
+    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(REPLY_LIMIT_MS) });
+    onHead();
+    return { ...read(route, response, await response.text()), elapsedMs: elapsedMs() };
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') throw error;
+    return { status: 'cut', code: null, retryAfter: null, isComplete: false, isDocumented: true, elapsedMs: elapsedMs() };
+  }
+};
+
+const read = (route: TableRoute, response: Response, text: string): Omit<SeenReply, 'elapsedMs'> => {
+  const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
+  const events = isStream ? [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json)) : [JSON.parse(text)];
+  const error = events.map(errorOf).find((found) => found !== undefined);
+  const isEnded =
+    !isStream || (route.path === '/v1/responses' ? /^event: response\.(completed|incomplete)$/m : /^data: \[DONE\]$/m).test(text);
+  return {
+    status: response.status,
+    code: error ? String(error.code) : null,
+    retryAfter: response.headers.get('retry-after'),
+    isComplete: response.ok && isEnded && error === undefined,
+    isDocumented: response.status < 400 ? !error || isPlain(error) : error !== undefined && isPlain(error),
+  };
+};
+
+interface WireError {
+  code?: unknown;
+  message?: unknown;
+}
+
+/** A body, or an event of a stream. The error of a 401 is a text, with its code beside it. */
+interface WireBody {
+  error?: WireError | string | null;
+  code?: unknown;
+  response?: { error?: WireError | null };
+}
+
+/** The error of a body of interface 2.6, or of an event of a response. */
+const errorOf = ({ error, code, response }: WireBody): WireError | undefined =>
+  typeof error === 'string' ? { message: error, code } : (error ?? response?.error ?? undefined);
+
+const isPlain = ({ message }: WireError): boolean => typeof message === 'string' && message.length > 0 && !INTERNAL.test(message);

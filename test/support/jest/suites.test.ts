@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { notRun } from './report-not-run.ts';
+import { allSuites, isQuick } from './suites.ts';
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+describe('the quick suites', () => {
+  test('have no local run and no container, whoever starts it for them', () => {
+    const quick = allSuites().filter((suite) => isQuick(suite) && suite !== 'test/support/jest/suites.test.ts');
+    expect(quick.length).toBeGreaterThan(200);
+    const starting = quick.filter((suite) =>
+      /startLocal\(|startTestRun|shareTestRun|startHostRun|startWalk/.test(readFileSync(path.join(ROOT, suite), 'utf8')),
+    );
+    expect(starting).toEqual([]);
+  });
+
+  test.each([
+    ['test/shared/admission/item/secret.test.ts', true],
+    ['test/e2e/inference/completions.test.ts', false],
+    ['test/infra/stacks/options.test.ts', false],
+    ['test/infra/tools/cost/request-sizes.test.ts', false],
+  ])('%s: %s', (suite, quick) => {
+    expect(isQuick(suite)).toBe(quick);
+  });
+});
+
+test("Jest runs the quick suites of `npm run test:quick`, also without Node's flag for ES modules", () => {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const parameters = ['node_modules/jest/bin/jest.js', '--filter=./test/support/jest/quick-suites.mjs', '--listTests'];
+  const listed = execFileSync(process.execPath, parameters, { cwd: ROOT, env, encoding: 'utf8' }).trim().split('\n');
+  expect(listed.map((file) => path.relative(ROOT, file)).sort()).toEqual(allSuites().filter(isQuick));
+});
+
+describe('a run', () => {
+  const suites = ['test/e2e/control/users.test.ts', 'test/shared/ids/ids.test.ts', 'test/shared/http/page.test.ts'];
+
+  test('of some suites says how many of which folders it left out', () => {
+    expect(notRun(new Set(suites.slice(1, 2)), suites, true)).toBe(
+      "Not run: 2 of 3 test files: e2e (1), shared (1). 'npm test' runs all of them.",
+    );
+  });
+
+  test('of all suites at their smaller sizes says how to run them whole, and one at full sizes says nothing', () => {
+    expect(notRun(new Set(suites), suites, false)).toContain('npm run test:full');
+    expect(notRun(new Set(suites), suites, true)).toBe('');
+  });
+});

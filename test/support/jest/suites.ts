@@ -1,0 +1,46 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+/** All test files, by their paths under the project's root. */
+export const allSuites = (): string[] => globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
+
+/** What makes a suite slow: files that start the local run, the model's container, an assembly's synthesis, or programs of ours. */
+const SLOW = [
+  'infra/local/model-server/server.ts',
+  'infra/local/container.ts',
+  'infra/local/run.ts',
+  'infra/assembly/read-templates.ts',
+  'test/support/clients/local-run.ts',
+  'test/support/assembly/templates.ts',
+];
+/** Folders whose suites repeat something hundreds of times, or start programs by their paths. */
+const SLOW_FOLDERS = /^test\/(?:e2e|load|quarter|security|upgrade|contract)\//;
+
+const importsOf = new Map<string, string[]>();
+
+/** The files that a file imports directly. */
+const imports = (file: string): string[] => {
+  const known = importsOf.get(file);
+  if (known) return known;
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  const found = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+    .map(([, place = '']) => path.join(path.dirname(file), place))
+    .filter((place) => existsSync(path.join(ROOT, place)));
+  importsOf.set(file, found);
+  return found;
+};
+
+/** Whether a test file imports one of the slow files, directly or not. */
+const reachesSlow = (suite: string): boolean => {
+  const seen = new Set([suite]);
+  for (const file of seen) {
+    if (SLOW.includes(file)) return true;
+    for (const imported of imports(file)) seen.add(imported);
+  }
+  return false;
+};
+
+/** Whether a test file needs no local run, no container and no synthesis of its own. @param suite its path under the project's root */
+export const isQuick = (suite: string): boolean => !SLOW_FOLDERS.test(suite) && !reachesSlow(suite);
