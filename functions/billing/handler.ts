@@ -17,7 +17,7 @@ import { createOrganizationDirectory } from '../../shared/billing/organization-d
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -44,7 +44,7 @@ import { createOnceFiles } from './render/once-files.ts';
 import { rules, runTask } from './rules.ts';
 
 const database = createSdkDatabase();
-const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
+const tableOf = (variable: string) => createRecordTable(database, environmentVariable(variable));
 const accounts = tableOf('ACCOUNTS_TABLE');
 const billing = tableOf('BILLING_TABLE');
 const keysTable = environmentVariable('KEYS_TABLE');
@@ -63,7 +63,8 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   limiters: createLimiterConfigurationStore(database, keysTable),
   keysTable,
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
-  // Closing a month makes thousands of queries for each key, and the SDK's client takes several times as much CPU for one.
+  // Closing a month makes thousands of queries for each key, and the SDK's client takes several times as much CPU for
+  // one.
   usage: createUsageStore(createDirectDatabases().database, usageTable),
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),

@@ -3,6 +3,7 @@ import { ownerIdOf } from '../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
+import { DAY_MS } from '../../shared/time/units.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import { ALWAYS, type KeyShards, type Lifetime } from './key-events.ts';
 
@@ -23,7 +24,6 @@ const CLOCKS_MS = 60_000;
 const BATCH = 1_000;
 /** Keys whose days are read at the same time. */
 const PARALLEL = 16;
-const DAY_MS = 24 * 60 * 60_000;
 
 const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
 
@@ -69,8 +69,8 @@ const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
 const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);
 
 /**
- * Finds the API keys of an organization, also revoked ones, that can have events on a day of a range, and when. A key that lost its limiter, and with it its
- * last use, still has totals.
+ * Finds the API keys of an organization, also revoked ones, that can have events on a day of a range, and when. A key
+ * that lost its limiter, and with it its last use, still has totals.
  */
 export const findUsedKeys = async (
   deps: UsedKeysDependencies,

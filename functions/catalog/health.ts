@@ -44,7 +44,10 @@ interface Probes {
   keys: () => Promise<unknown>;
 }
 
-/** GET /health: 200 with each model's availability if all dependencies respond in time, otherwise 503 with the names of those that don't. */
+/**
+ * GET /health: 200 with each model's availability if all dependencies respond in time, otherwise 503 with the names
+ * of those that don't.
+ */
 export const health = (probes: Probes, now: () => number): Handle => {
   let last: { atMs: number; found: ReturnType<typeof probeAll> } | undefined;
   const probeAll = async () => {

@@ -8,7 +8,10 @@ import type { Host } from '../../shared/hosts/host.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 
-/** The caller's own key and the current state of its limits. One read for each of the key's shards, in batches, and no write. */
+/**
+ * The caller's own key and the current state of its limits. One read for each of the key's shards, in batches, and no
+ * write.
+ */
 export const retrieveKey =
   (keys: ReadableKeys, host: Host): Handle =>
   async (event) => {

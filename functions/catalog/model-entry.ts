@@ -4,7 +4,9 @@ import { Capabilities, type Model } from '../../shared/models/model.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
 
-/** A model as callers see it: OpenAI's fields, and those that a client needs to choose a model and to size a request. */
+/**
+ * A model as callers see it: OpenAI's fields, and those that a client needs to choose a model and to size a request.
+ */
 export const ModelEntry = z.object({
   id: z.string().meta({ description: 'The name to send as `model`. It can contain slashes.' }),
   object: z.literal('model'),

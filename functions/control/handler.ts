@@ -4,7 +4,7 @@ import { createLimiterConfigurationStore } from '../../shared/admission/stores/l
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -60,7 +60,7 @@ import { createTicketFiles } from './tickets/attachments/lazy-ticket-files.ts';
 
 const now = Date.now;
 const database = createSdkDatabase();
-const accounts = createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'));
+const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 const issuer = environmentVariable('TOKEN_ISSUER');
 const clientId = environmentVariable('USER_POOL_CLIENT_ID');
 
@@ -83,14 +83,14 @@ const targetChecks = {
 
 const organizations = createOrganizationStore(accounts, Number(environmentVariable('ORGANIZATION_CONCURRENCY')));
 
-const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+const deploymentRows = createRecordTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 const catalogue = createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES });
 const ticketsTable = environmentVariable('TICKETS_TABLE');
-const ticketRows = createAccountTable(database, ticketsTable);
-const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
+const ticketRows = createRecordTable(database, ticketsTable);
+const notifications = createRecordTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 
 const billing = createBillingDependencies({
-  table: createAccountTable(database, environmentVariable('BILLING_TABLE')),
+  table: createRecordTable(database, environmentVariable('BILLING_TABLE')),
   bucket: environmentVariable('BILLING_BUCKET'),
   queueUrl: environmentVariable('BILLING_QUEUE'),
 });
@@ -99,7 +99,7 @@ const attempts = createAttemptStore(database, environmentVariable('ATTEMPTS_TABL
 
 const dependencies: ControlDependencies = {
   database,
-  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
+  audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   organizations,
   users,
   apiKeys: createApiKeyStore(accounts),
@@ -132,7 +132,7 @@ const dependencies: ControlDependencies = {
   attachments: createAttachmentStore(ticketRows),
   ticketFiles: createTicketFiles(environmentVariable('TICKET_FILES_BUCKET')),
   clocks: createClocks(SupportPromise.parse(JSON.parse(environmentVariable('SUPPORT_PROMISE')))),
-  payloadLogs: createPayloadLogStore(createAccountTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
+  payloadLogs: createPayloadLogStore(createRecordTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),

@@ -16,7 +16,8 @@ interface Counting {
 
 /**
  * Counts deployments by state, for a metric.
- * @returns a number for each state; undefined if there was no time for all deployments, since a part of them would look like a change
+ * @returns a number for each state; undefined if there was no time for all deployments, since a part of them would
+ * look like a change
  */
 export const countStates = async ({ stateOf, hasTime }: Counting, ids: readonly string[]): Promise<StateCounts | undefined> => {
   const counts = Object.fromEntries(LIVE_STATES.map((state) => [state, 0])) as StateCounts;

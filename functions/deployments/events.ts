@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { DeploymentToValidate } from '../../shared/deployments/validation.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 
-/** What the function `deployments` is invoked with, besides its queue: by other functions, by SageMaker's events and by its schedule. */
+/**
+ * What the function `deployments` is invoked with, besides its queue: by other functions, by SageMaker's events and
+ * by its schedule.
+ */
 export type DeploymentsEvent =
   | { kind: 'reconcile'; id: string }
   | { kind: 'validate'; question: DeploymentToValidate }
@@ -27,7 +30,10 @@ const Event = z.union([
 /** @throws Error for an event that none of the function's callers sends */
 export const readEvent = (event: unknown): DeploymentsEvent => Event.parse(event);
 
-/** Reads a message of the function's queue. @returns the id of a deployment. @throws ZodError, SyntaxError for anything else */
+/**
+ * Reads a message of the function's queue. @returns the id of a deployment. @throws ZodError, SyntaxError for
+ * anything else
+ */
 export const readMessage = (body: string): string => Reconcile.parse(JSON.parse(body)).reconcile;
 
 /** The deployment to which an endpoint belongs by its name; undefined: it is none of this installation's. */

@@ -3,7 +3,7 @@ import { createLimiterStore } from '../../shared/admission/stores/limiter-store.
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
@@ -35,7 +35,7 @@ const now = Date.now;
 const database = createSdkDatabase();
 const table = environmentVariable('DEPLOYMENTS_TABLE');
 const keysTable = environmentVariable('KEYS_TABLE');
-const rows = createAccountTable(database, table);
+const rows = createRecordTable(database, table);
 const deployments = createDeploymentStore(rows);
 const activity = createActivityStore(database, table);
 const startTimes = createStartTimesStore(database, rows);
@@ -57,8 +57,8 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
   database,
   deployments,
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
-  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
-  outbox: createOutbox(createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'))),
+  audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
+  outbox: createOutbox(createRecordTable(database, environmentVariable('NOTIFICATIONS_TABLE'))),
   aws: {
     sageMaker: createSageMaker(sageMaker),
     scaling: createScaling(autoScaling),

@@ -3,7 +3,10 @@ import type { Reason } from '../../shared/deployments/deployment.ts';
 import { wordsOf } from './aws/errors.ts';
 import { HubNotAllowed } from './aws/generation-resources.ts';
 
-/** Every reason for which a deployment fails, stops or makes no progress: what is wrong, and what to do. docs/operations.md has an entry for each code. */
+/**
+ * Every reason for which a deployment fails, stops or makes no progress: what is wrong, and what to do.
+ * docs/operations.md has an entry for each code.
+ */
 const REASONS = {
   insufficient_capacity: {
     message: 'AWS has no free instance of the requested types at the moment.',
@@ -114,7 +117,10 @@ const BY_WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
 
 const codeFor = (words: string, otherwise: ReasonCode): ReasonCode => BY_WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? otherwise;
 
-/** Why an endpoint or a component failed, from its `FailureReason`. @param hasStarted whether its container wrote anything */
+/**
+ * Why an endpoint or a component failed, from its `FailureReason`. @param hasStarted whether its container wrote
+ * anything
+ */
 export const reasonOfFailure = (words: string | undefined, hasStarted: boolean): Reason => {
   const code = codeFor(words ?? '', 'failed_on_aws');
   return reasonFor(code === 'image_not_started' && hasStarted ? 'container_failed' : code, words);

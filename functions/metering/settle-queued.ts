@@ -15,12 +15,16 @@ export interface Settling {
   now: () => number;
 }
 
-/** What became of a queued settlement. `settled_before`: by its function, by another delivery, or by a later attempt of the request. */
+/**
+ * What became of a queued settlement. `settled_before`: by its function, by another delivery, or by a later attempt
+ * of the request.
+ */
 export type Settled = 'settled' | 'settled_before';
 
 /**
- * Settles a request from its message, as its function would have. Can be repeated, and runs concurrently with the function, the sweep and a request
- * that takes over from this one. The event and the releases are one transaction, so the request is charged if and only if it has the event.
+ * Settles a request from its message, as its function would have. Can be repeated, and runs concurrently with the
+ * function, the sweep and a request that takes over from this one. The event and the releases are one transaction, so
+ * the request is charged if and only if it has the event.
  * @throws Error if it must be delivered again, for instance because another settlement came first
  */
 export const settleQueued = async (

@@ -39,16 +39,15 @@ export interface SweepReport {
 }
 
 /**
- * Settles requests that crashed functions left in flight, so that every admitted request has exactly one event. Safe to run concurrently with late
- * settlements and other sweeps.
+ * Settles requests that crashed functions left in flight, so that every admitted request has exactly one event. Safe
+ * to run concurrently with late settlements and other sweeps.
  *
- * | a key's entry has | then |
- * |---|---|
- * | an event | both limiters are released based on it |
- * | no event, and lacks its entry in all of the organization's shards | it is undone: the request was never admitted |
- * | no event otherwise | an `orphaned` event at cost 0 is queued, to be written unless the function's own settlement is queued before it |
+ * | a key's entry has | then | |---|---| | an event | both limiters are released based on it | | no event, and lacks
+ * its entry in all of the organization's shards | it is undone: the request was never admitted | | no event otherwise
+ * | an `orphaned` event at cost 0 is queued, to be written unless the function's own settlement is queued before it |
  *
- * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written too late and is undone.
+ * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written
+ * too late and is undone.
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
@@ -112,7 +111,10 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
   }
 };
 
-/** A key that was created while its organization received limits can be unmarked. All its shards are marked, so that they keep the same version. */
+/**
+ * A key that was created while its organization received limits can be unmarked. All its shards are marked, so that
+ * they keep the same version.
+ */
 const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
   if (isOrganizationLimited(item)) return;
   if ((await organizations(item.org)).length === 0) return;
@@ -147,7 +149,10 @@ const sweepKeyEntry = async (
   report.released++;
 };
 
-/** The organization's entry ends before its key's entry. If it outlives that, it was written late and the request never used it. */
+/**
+ * The organization's entry ends before its key's entry. If it outlives that, it was written late and the request
+ * never used it.
+ */
 const sweepOrganizationEntry = async (
   { limiters, now }: Sweep,
   item: LimiterItem,

@@ -22,7 +22,10 @@ export interface AnnounceDependencies extends MessageDependencies {
   mails: MailStore;
   /** Who gets e-mails; undefined: e-mail is not configured. */
   recipients: RecipientDependencies | undefined;
-  /** Where e-mails about customers' messages to support go, and where answers to e-mails about tickets go; both can be absent. */
+  /**
+   * Where e-mails about customers' messages to support go, and where answers to e-mails about tickets go; both can be
+   * absent.
+   */
   supportDesk: SupportDesk;
   /** Puts an event on EventBridge's bus; undefined: that is not configured. */
   putEvent: PutEvent | undefined;
@@ -80,7 +83,10 @@ const readersOfTicketEvent = async (
   return side === 'customer' && email !== undefined ? [{ to: email }] : [];
 };
 
-/** About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined: nobody gets an e-mail. */
+/**
+ * About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined:
+ * nobody gets an e-mail.
+ */
 const mailingOf = async ({ recipients, supportDesk }: AnnounceDependencies, notification: Notification): Promise<Mailing | undefined> => {
   if (!recipients) return undefined;
   if (isAboutTicket(notification))
@@ -99,8 +105,9 @@ const mail = async (deps: AnnounceDependencies, notification: Notification, text
 };
 
 /**
- * Creates the deliveries of a notification to its organization's webhooks, and its e-mails, and a message for each. A repetition creates nothing twice;
- * it sends the messages again, because an earlier attempt can have crashed before it did.
+ * Creates the deliveries of a notification to its organization's webhooks, and its e-mails, and a message for each. A
+ * repetition creates nothing twice; it sends the messages again, because an earlier attempt can have crashed before
+ * it did.
  * @throws AggregateError if any of them fails
  */
 export const announce = async (deps: AnnounceDependencies, notification: Notification): Promise<void> => {

@@ -1,6 +1,4 @@
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/time/units.ts';
 
 /** The waits after failed attempts: a receiver can be away for 44 hours in all. */
 const WAITS_MS: readonly number[] = [

@@ -16,7 +16,10 @@ type Attributes = Parameters<typeof readAttributes>[0];
 /** Notifications are announced, and deliveries attempted, so many at a time. */
 const PARALLEL = 10;
 
-/** A record of the table's stream. Only new entries of the outbox matter; the table also has webhooks, deliveries and mails. */
+/**
+ * A record of the table's stream. Only new entries of the outbox matter; the table also has webhooks, deliveries and
+ * mails.
+ */
 const handleRecord = async (deps: NotificationsDependencies, { eventName, dynamodb }: DynamoDBRecord): Promise<void> => {
   const item = readAttributes((dynamodb?.NewImage ?? {}) as Attributes);
   if (eventName !== 'INSERT' || !String(item.record).startsWith(OUTBOX_PREFIX)) return;

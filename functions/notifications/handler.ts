@@ -3,7 +3,7 @@ import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createDelayQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createUserDirectory } from '../../shared/identity/user-directory.ts';
@@ -24,17 +24,17 @@ import { createOrganizationShares } from './organization-shares.ts';
 import { createPutEvent } from './put-event.ts';
 
 const database = createSdkDatabase();
-const rows = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
+const rows = createRecordTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 const networks = createNetworks(process.env.ALLOWED_NETWORKS ?? '');
 const { random } = Math;
 const { now } = Date;
 const from = process.env.EMAIL_FROM;
 
-const accounts = createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'));
+const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 
 /** Who gets e-mails: the function can read billing profiles only if it sends e-mails. */
 const createRecipients = (): RecipientDependencies => {
-  const profiles = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
+  const profiles = createBillingSettingsStore(createRecordTable(database, environmentVariable('BILLING_TABLE')));
   return {
     users: createUserDirectory(accounts),
     emailsOf: async (organization) => (await profiles.getProfile(organization)).emails,
@@ -43,7 +43,7 @@ const createRecipients = (): RecipientDependencies => {
 
 const dependencies: NotificationsDependencies = {
   database,
-  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
+  audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   webhooks: createWebhookStore(rows),
   deliveries: createDeliveryStore(rows),
   mails: createMailStore(rows),

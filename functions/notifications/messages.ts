@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type DelayQueue, MAX_DELAY_SECONDS } from '../../shared/aws/message-queue.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
 
 /** How often it was sent again because the share of its organization was in use; absent: never. */
 const Postponed = z.int().min(0).optional();
@@ -15,8 +16,6 @@ export type Message = z.infer<typeof Message>;
 /** @throws ZodError, SyntaxError for anything else */
 export const readMessage = (body: string): Message => Message.parse(JSON.parse(body));
 
-const SECOND_MS = 1_000;
-
 export interface MessageDependencies {
   queue: DelayQueue;
   now: () => number;
@@ -31,8 +30,8 @@ export const sendMessage = ({ queue, now }: MessageDependencies, message: Messag
 };
 
 /**
- * Sends a message again because the share of its organization is in use: after a second first, and then after twice as long each time, so that many
- * messages of one organization take little time of the function.
+ * Sends a message again because the share of its organization is in use: after a second first, and then after twice
+ * as long each time, so that many messages of one organization take little time of the function.
  */
 export const postpone = (deps: MessageDependencies, message: Message): Promise<void> => {
   const { postponed = 0 } = message;

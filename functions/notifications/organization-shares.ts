@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AccountTable, Place } from '../../shared/database/record-table.ts';
+import type { RecordKey, RecordTable } from '../../shared/database/record-table.ts';
 
 /** The work of one organization at the same time: half of the deliveries that the queue runs at once. */
 export const MAX_AT_ONCE = 4;
@@ -8,7 +8,7 @@ export const LEASE_MS = 60_000;
 
 class PlaceTaken extends Error {}
 
-const placeOf = (organization: string, number: number): Place => ({ account: organization, record: `sending#${number}` });
+const recordKeyOf = (organization: string, number: number): RecordKey => ({ account: organization, record: `sending#${number}` });
 
 export interface ShareDependencies {
   now: () => number;
@@ -17,18 +17,19 @@ export interface ShareDependencies {
 }
 
 /**
- * Lets the function work for one organization only so often at the same time, in all its environments together, so that slow receivers of one delay no other.
- * Each organization has a fixed number of places in the table `notifications`, which are taken with conditional writes.
+ * Lets the function work for one organization only so often at the same time, in all its environments together, so
+ * that slow receivers of one delay no other. Each organization has a fixed number of places in the table
+ * `notifications`, which are taken with conditional writes.
  */
-export const createOrganizationShares = (table: AccountTable, { now, random }: ShareDependencies) => {
-  const take = async (organization: string, claim: string): Promise<Place | undefined> => {
+export const createOrganizationShares = (table: RecordTable, { now, random }: ShareDependencies) => {
+  const take = async (organization: string, claim: string): Promise<RecordKey | undefined> => {
     const nowMs = now();
     const first = Math.floor(random() * MAX_AT_ONCE);
     for (let tried = 0; tried < MAX_AT_ONCE; tried++) {
-      const place = placeOf(organization, (first + tried) % MAX_AT_ONCE);
+      const recordKey = recordKeyOf(organization, (first + tried) % MAX_AT_ONCE);
       try {
-        await table.claim(place, { claim, nowMs, olderThanMs: nowMs - LEASE_MS }, () => new PlaceTaken());
-        return place;
+        await table.claim(recordKey, { claim, nowMs, olderThanMs: nowMs - LEASE_MS }, () => new PlaceTaken());
+        return recordKey;
       } catch (error) {
         if (!(error instanceof PlaceTaken)) throw error;
       }
@@ -39,12 +40,12 @@ export const createOrganizationShares = (table: AccountTable, { now, random }: S
     /** Works for an organization, unless its share is in use. @returns whether the work was done */
     use: async (organization: string, work: () => Promise<void>): Promise<boolean> => {
       const claim = randomUUID();
-      const place = await take(organization, claim);
-      if (!place) return false;
+      const recordKey = await take(organization, claim);
+      if (!recordKey) return false;
       try {
         await work();
       } finally {
-        await table.unclaim(place, claim);
+        await table.unclaim(recordKey, claim);
       }
       return true;
     },

@@ -9,7 +9,10 @@ const REQUEST_TIMEOUT_MS = 5_000;
 /** The source of the events. */
 export const TICKET_SOURCE = 'sluice.tickets';
 
-/** Puts a notification on a bus. It can be there more than once, always with the same id in its detail. @throws Error; the SDK's errors */
+/**
+ * Puts a notification on a bus. It can be there more than once, always with the same id in its detail. @throws Error;
+ * the SDK's errors
+ */
 export type PutEvent = (notification: Notification) => Promise<void>;
 
 /** EventBridge's default bus (https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html). */

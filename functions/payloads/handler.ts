@@ -1,5 +1,5 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
@@ -27,7 +27,7 @@ export const handler = middy<unknown, SQSBatchResponse | undefined>()
   .use(
     queueMessages(
       redactWaiting({
-        settings: createPayloadLogStore(createAccountTable(database, table)),
+        settings: createPayloadLogStore(createRecordTable(database, table)),
         objects: createUnredactedObjects(bucket),
         waiting: createPayloadPlaces(database, table),
         write: createWritePayload(createPutObject(bucket)),

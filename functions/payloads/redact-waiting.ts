@@ -16,8 +16,8 @@ export interface PayloadsDependencies {
 }
 
 /**
- * The payloads of the queue. Each is redacted and written, unless its owner has switched the log off meanwhile, and its content before redaction is
- * deleted. To do that twice does nothing more.
+ * The payloads of the queue. Each is redacted and written, unless its owner has switched the log off meanwhile, and
+ * its content before redaction is deleted. To do that twice does nothing more.
  */
 export const redactWaiting = ({ settings, objects, waiting, write }: PayloadsDependencies): MessageWork<SQSRecord> => ({
   read: (record) => record,

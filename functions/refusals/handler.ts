@@ -9,7 +9,10 @@ import { readLogBatch } from './log-batch.ts';
 
 const store = createRefusalStore(createSdkDatabase(), environmentVariable('OBSERVABILITY_TABLE'));
 
-/** Counts the refused requests in a batch of log lines. If that fails, Lambda delivers the batch again, and its lines are still counted once. */
+/**
+ * Counts the refused requests in a batch of log lines. If that fails, Lambda delivers the batch again, and its lines
+ * are still counted once.
+ */
 export const handler = middy<CloudWatchLogsEvent, void>()
   .use(originalStacks())
   .handler(({ awslogs }) => countRefusals(store, readLogBatch(awslogs.data)));

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { prefixes, RANDOM_CHARACTERS } from '../../shared/ids/id.ts';
-import { MINUTE_MS, type Refusal } from '../../shared/observability/refusal-store.ts';
+import type { Refusal } from '../../shared/observability/refusal-store.ts';
+import { MINUTE_MS } from '../../shared/time/units.ts';
 import type { LogLine } from './log-batch.ts';
 
 /** A code of ours. Whatever else a line has, the number of codes is bounded. */

@@ -4,8 +4,8 @@ import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 
 /**
- * The deployment that a request was for, by its served name. Only requests of the on-demand host have an end user; on the serverless host, the endpoint
- * says whether the model is made of a deployment.
+ * The deployment that a request was for, by its served name. Only requests of the on-demand host have an end user; on
+ * the serverless host, the endpoint says whether the model is made of a deployment.
  */
 const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveModel | undefined => {
   if (model === undefined) return undefined;
@@ -13,7 +13,10 @@ const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveM
   return endpoint !== undefined && isAwsName(endpoint) ? { pool: SERVERLESS_POOL, name: model } : undefined;
 };
 
-/** Collects when the last request of each deployment ended, from the events of a batch, so that each is written at most once. */
+/**
+ * Collects when the last request of each deployment ended, from the events of a batch, so that each is written at
+ * most once.
+ */
 export const createActivityOfBatch = () => {
   const latest = new Map<string, LastEvent>();
   return {

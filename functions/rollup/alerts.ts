@@ -8,7 +8,10 @@ export interface Alerts {
 /** The most keys of a task. */
 const MAX_KEYS = 1_000;
 
-/** The tasks that compare what organizations and their keys have spent with the thresholds of their alerts. The same keys give the same tasks. */
+/**
+ * The tasks that compare what organizations and their keys have spent with the thresholds of their alerts. The same
+ * keys give the same tasks.
+ */
 export const alertTasks = (keys: ReadonlyMap<string, ReadonlySet<string>>): BillingTask[] =>
   [...keys].flatMap(([organization, ofOrganization]) => {
     const sorted = [...ofOrganization].sort();

@@ -32,12 +32,15 @@ const alertsAt = (queueUrl: string): Alerts => {
 const { BILLING_QUEUE } = process.env;
 const alerts = BILLING_QUEUE ? alertsAt(BILLING_QUEUE) : undefined;
 
-/** Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller batch. */
+/**
+ * Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller
+ * batch.
+ */
 const RESERVE_MS = 60_000;
 
 /**
- * Recomputes the totals of the buckets in a batch of the usage stream, and then writes the rows by which its requests are searched. If any fail, Lambda
- * sends the batch again in halves.
+ * Recomputes the totals of the buckets in a batch of the usage stream, and then writes the rows by which its requests
+ * are searched. If any fail, Lambda sends the batch again in halves.
  */
 export const handler = middy<DynamoDBStreamEvent, void>()
   .use(originalStacks())

@@ -23,7 +23,10 @@ interface Touched {
 /** DynamoDB can remove the first parts of a day some time after this, by any function's clock. */
 const CLOCKS_MS = 60 * 60_000;
 
-/** Whether the ten-minute rows of a UTC day may have been removed, so that longer spans can't be made from them any more. */
+/**
+ * Whether the ten-minute rows of a UTC day may have been removed, so that longer spans can't be made from them any
+ * more.
+ */
 export const hasLostParts = ({ now }: Pick<OrganizationRollups, 'now'>, day: string): boolean =>
   now !== undefined && isExpired('ten_minutes', Date.parse(day), now() + CLOCKS_MS);
 
@@ -32,7 +35,10 @@ const PUTS_AT_ONCE = 8;
 
 const rangeOf = (span: Span, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
 
-/** Puts the rows that count more events than the stored rows. Reading costs a fraction of a write that changes nothing. */
+/**
+ * Puts the rows that count more events than the stored rows. Reading costs a fraction of a write that changes
+ * nothing.
+ */
 const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
   const changed = rows.filter(
     (row) => row.totals.events > (stored.get(totalsRowId(row)) ?? 0) && !(now && isExpired(row.span, row.startMs, now())),
@@ -44,14 +50,20 @@ const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly T
   );
 };
 
-/** The rows of organizations that a batch of buckets changes. Buckets come first, then ten minutes and hours, then days. */
+/**
+ * The rows of organizations that a batch of buckets changes. Buckets come first, then ten minutes and hours, then
+ * days.
+ */
 export const createOrganizationRollup = (deps: OrganizationRollups) => {
   const { totals, maxUsers } = deps;
   const touched = new Map<string, Touched>();
   const keys = new Map<string, Set<string>>();
   const counts = new Map<string, Promise<Map<string, number>>>();
 
-  /** The stored counts of the finest rows of an organization's ten minutes, read once for all of its buckets in the batch. */
+  /**
+   * The stored counts of the finest rows of an organization's ten minutes, read once for all of its buckets in the
+   * batch.
+   */
   const finestCounts = (of: Touched): Promise<Map<string, number>> => {
     const id = `${of.organization} ${of.startMs}`;
     const read = counts.get(id) ?? countsOf(of, ['minute', 'ten_minutes'], ['user'], 'ten_minutes');

@@ -40,7 +40,10 @@ export const createMinutesOfBucket = ({ shard, startMs }: Bucket) => {
     /** The organizations of the events: one, because a key belongs to one. */
     organizations: (): string[] => [...new Set([...minutes.values()].map(({ organization }) => organization))],
 
-    /** The rows of the detail `user` for this bucket's shard, from which all other rows of its organization are made: by minute, and for the ten minutes. */
+    /**
+     * The rows of the detail `user` for this bucket's shard, from which all other rows of its organization are made:
+     * by minute, and for the ten minutes.
+     */
     rows: (organization: string, maxUsers?: number): TotalsRow[] => {
       const own = [...minutes.values()].filter((minute) => minute.organization === organization);
       const inSpan = (span: Span, spanMs: number, groups: readonly Group[]): TotalsRow[] =>
@@ -54,7 +57,8 @@ export const createMinutesOfBucket = ({ shard, startMs }: Bucket) => {
 };
 
 /**
- * The rows of spans of an organization by some details, from totals of the same spans, or of parts of them, in the detail `user`.
+ * The rows of spans of an organization by some details, from totals of the same spans, or of parts of them, in the
+ * detail `user`.
  * @param totals of one organization
  */
 export const rowsOf = (

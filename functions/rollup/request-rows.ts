@@ -5,6 +5,7 @@ import { requestTimeMs } from '../../shared/ids/request-id.ts';
 import { expiresAt, MAX_PARTITIONS, MAX_ROWS_PER_SECOND } from '../../shared/observability/request-partitions.ts';
 import { type RequestRow, requestRowOf } from '../../shared/observability/request-row.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
+import { MINUTE_MS } from '../../shared/time/units.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import { UsageEvent } from '../../shared/usage/event.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
@@ -19,10 +20,12 @@ export interface RequestRowDependencies {
 /** The number of rows that are written concurrently. */
 const PUTS_AT_ONCE = 32;
 
-const MINUTE_MS = 60_000;
 /** The minutes whose totals say how busy an organization is. */
 const BUSY_MINUTES = 3;
-/** An organization with fewer requests per second in a batch is not busy: a batch has what one partition of the table was written. */
+/**
+ * An organization with fewer requests per second in a batch is not busy: a batch has what one partition of the table
+ * was written.
+ */
 const MIN_BATCH_RATE = 50;
 /** A busy organization's next day begins with the partitions of this one, written so long before. */
 const BEFORE_MIDNIGHT_MS = 60 * MINUTE_MS;

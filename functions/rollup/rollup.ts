@@ -64,22 +64,25 @@ const batchOf = (deps: Rollups) => ({ activity: createActivityOfBatch(), organiz
 type Batch = ReturnType<typeof batchOf>;
 
 /**
- * Recomputes the rows of these buckets, and then of the spans of their keys and organizations, from stored data. It can be repeated, in any order, by
- * any number of concurrent consumers that can crash at any point: when every consumer's last attempt has succeeded, every row is complete.
+ * Recomputes the rows of these buckets, and then of the spans of their keys and organizations, from stored data. It
+ * can be repeated, in any order, by any number of concurrent consumers that can crash at any point: when every
+ * consumer's last attempt has succeeded, every row is complete.
  *
- * This holds although queries are not snapshots and consumers overtake each other. Events are only ever added, and a consumer counts only a row's own
- * events. So a row whose `n` equals the number of its events contains all of them, and nothing can replace it, because a row is only replaced by one
- * with a greater `n`. Until then a row can lack events, even some that another consumer has seen. But the consumer that receives a bucket's last
- * event queries consistently after that event was stored, so it counts all events: either its put succeeds, or an equal row already exists. The
- * same holds for all longer spans: each consumer reads the parts of a span after it has put its own, or has read that an equal one exists. So the
- * consumer that completes the last part, or repeats that after a crash between the two steps, reads only complete parts.
+ * This holds although queries are not snapshots and consumers overtake each other. Events are only ever added, and a
+ * consumer counts only a row's own events. So a row whose `n` equals the number of its events contains all of them,
+ * and nothing can replace it, because a row is only replaced by one with a greater `n`. Until then a row can lack
+ * events, even some that another consumer has seen. But the consumer that receives a bucket's last event queries
+ * consistently after that event was stored, so it counts all events: either its put succeeds, or an equal row already
+ * exists. The same holds for all longer spans: each consumer reads the parts of a span after it has put its own, or
+ * has read that an equal one exists. So the consumer that completes the last part, or repeats that after a crash
+ * between the two steps, reads only complete parts.
  *
- * An organization's users are the exception to "a row's own events": when more users come, a user can become one of the others. That user's row stays,
- * and readers ignore it, because the row `(other)` names the last user who is not in it. The more users are known, the earlier that name, so the events
- * of `(other)` only ever become more.
+ * An organization's users are the exception to "a row's own events": when more users come, a user can become one of
+ * the others. That user's row stays, and readers ignore it, because the row `(other)` names the last user who is not
+ * in it. The more users are known, the earlier that name, so the events of `(other)` only ever become more.
  *
- * An event that comes after the ten-minute rows of its day have expired, 90 days later, is not added to the day: some of the day's parts are gone. The
- * log names the day, which `rebuild` makes again from events.
+ * An event that comes after the ten-minute rows of its day have expired, 90 days later, is not added to the day: some
+ * of the day's parts are gone. The log names the day, which `rebuild` makes again from events.
  * @throws AggregateError if some rows or alerts failed; all others are written or sent
  */
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {

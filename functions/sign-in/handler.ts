@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createDelayQueue } from '../../shared/aws/message-queue.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -23,8 +23,8 @@ const database = createSdkDatabase();
 
 const dependencies: ResetDependencies = {
   database,
-  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
-  users: createUserStore(createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'))),
+  audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
+  users: createUserStore(createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'))),
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {
     poolId: environmentVariable('USER_POOL_ID'),

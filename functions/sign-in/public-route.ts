@@ -26,7 +26,10 @@ interface Call<Deps, Facts extends RouteFacts> {
 
 const NO_QUERY = z.strictObject({});
 
-/** Returns the `route()` of rules that need `Deps`. A route validates the request, runs its rule and serializes the result. @throws 400, then the rule's own errors */
+/**
+ * Returns the `route()` of rules that need `Deps`. A route validates the request, runs its rule and serializes the
+ * result. @throws 400, then the rule's own errors
+ */
 export const createPublicRoute =
   <Deps>() =>
   <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<unknown>): PublicRoute<Deps> => ({

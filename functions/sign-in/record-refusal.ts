@@ -8,8 +8,9 @@ export interface RefusalDependencies extends AuditDependencies {
 }
 
 /**
- * Records a refused login in the audit log: the first one of a user in an hour (UTC), whatever the number of environments. Anyone who knows an address
- * can cause refusals, and entries are never deleted. The access log has every refusal.
+ * Records a refused login in the audit log: the first one of a user in an hour (UTC), whatever the number of
+ * environments. Anyone who knows an address can cause refusals, and entries are never deleted. The access log has
+ * every refusal.
  */
 export const recordRefusal = async (deps: RefusalDependencies, caller: Caller, user: StoredUser): Promise<void> => {
   const quota = { kind: 'session_refused', span: 'hour', account: user.id, max: 1 } as const;

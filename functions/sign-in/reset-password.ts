@@ -12,13 +12,19 @@ export interface ResetDependencies extends SessionDependencies {
   resetRequests: ResetRequests;
 }
 
-/** Requests a code for the user with this address, if one exists. What it does, and how long that takes, is the same either way. @throws 429 */
+/**
+ * Requests a code for the user with this address, if one exists. What it does, and how long that takes, is the same
+ * either way. @throws 429
+ */
 export const startReset = async (deps: ResetDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.resetRequests.add(email);
 };
 
-/** Sets a password with an e-mailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
+/**
+ * Sets a password with an e-mailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak
+ * password, 429
+ */
 export const finishReset = async (
   deps: SessionDependencies,
   caller: Caller,

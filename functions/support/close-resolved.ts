@@ -9,7 +9,10 @@ import type { SupportDependencies } from './dependencies.ts';
 
 const CLOSED = 'ticket.closed';
 
-/** Closes a ticket whose time has come, in one transaction. A message or a reopening that comes first wins. @returns whether it was closed */
+/**
+ * Closes a ticket whose time has come, in one transaction. A message or a reopening that comes first wins. @returns
+ * whether it was closed
+ */
 const close = async (deps: SupportDependencies, id: string): Promise<boolean> => {
   const nowMs = deps.now();
   const before = await deps.tickets.find(id);

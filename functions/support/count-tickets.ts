@@ -11,7 +11,10 @@ export interface TicketCounts {
   resolution_overdue: number;
 }
 
-/** Counts tickets for metrics. @returns undefined if there was no time for all of them, since a part of them would look like a change */
+/**
+ * Counts tickets for metrics. @returns undefined if there was no time for all of them, since a part of them would
+ * look like a change
+ */
 export const countTickets = async ({ tickets, now, hasTime }: SupportDependencies): Promise<TicketCounts | undefined> => {
   const statuses = Object.fromEntries(OPEN_STATUSES.map((status) => [status, 0])) as TicketCounts['statuses'];
   const counts: TicketCounts = { statuses, first_response_overdue: 0, resolution_overdue: 0 };

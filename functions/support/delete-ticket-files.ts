@@ -6,7 +6,8 @@ const MAX_DELETED = 1_000;
 const PARALLEL = 10;
 
 /**
- * Deletes the files that a ticket keeps, at most 1,000 of them. Files that were uploaded without a message are not among them: the bucket deletes those.
+ * Deletes the files that a ticket keeps, at most 1,000 of them. Files that were uploaded without a message are not
+ * among them: the bucket deletes those.
  * @returns whether none is left; if not, call it again
  */
 export const deleteTicketFiles = async (client: S3Client, bucket: string, ticket: Omit<TicketFile, 'attachment'>): Promise<boolean> => {

@@ -4,7 +4,10 @@ import { countTickets } from './count-tickets.ts';
 import { deleteExpired } from './delete-expired.ts';
 import type { SupportDependencies } from './dependencies.ts';
 
-/** Does what time does to tickets, and counts them. One of these that fails does not keep the others from their work. @throws AggregateError at the end */
+/**
+ * Does what time does to tickets, and counts them. One of these that fails does not keep the others from their work.
+ * @throws AggregateError at the end
+ */
 export const handleSchedule = async (deps: SupportDependencies): Promise<void> => {
   const errors: unknown[] = [];
   const attempt = async <Result>(name: string, work: () => Promise<Result>): Promise<Result | undefined> => {

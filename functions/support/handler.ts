@@ -1,6 +1,6 @@
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createBillingClient } from '../../shared/billing/billing-files.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
@@ -8,15 +8,15 @@ import { middy } from '../../shared/middleware/middy.ts';
 import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
+import { DAY_MS } from '../../shared/time/units.ts';
 import { deleteTicketFiles } from './delete-ticket-files.ts';
 import { handleSchedule } from './handle-schedule.ts';
 
-const DAY_MS = 86_400_000;
 /** One ticket takes less. */
 const RESERVE_MS = 10_000;
 
 const database = createSdkDatabase();
-const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
+const tableOf = (variable: string) => createRecordTable(database, environmentVariable(variable));
 const s3 = createBillingClient();
 const bucket = environmentVariable('TICKET_FILES_BUCKET');
 const dependencies = {

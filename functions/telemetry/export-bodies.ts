@@ -8,7 +8,10 @@ import { spansOf } from './spans.ts';
 export const SIGNALS = ['traces', 'metrics'] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** What runs: the installation, its version, and this process, since the points of two processes must not look like those of one. */
+/**
+ * What runs: the installation, its version, and this process, since the points of two processes must not look like
+ * those of one.
+ */
 export interface Installation {
   name: string;
   version: string;
@@ -50,7 +53,10 @@ export const metricsDataOf = (events: readonly UsageEvent[], installation: Insta
   ],
 });
 
-/** Bodies, compressed, of at most `maxBytes` each. A body that would be larger is made from fewer events, and the intervals of metrics follow. */
+/**
+ * Bodies, compressed, of at most `maxBytes` each. A body that would be larger is made from fewer events, and the
+ * intervals of metrics follow.
+ */
 const bodiesOf = (
   events: readonly UsageEvent[],
   interval: Interval,

@@ -33,7 +33,10 @@ const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createResponse.path, 'chat'],
 ]);
 
-/** The operation on a model that a request was. Undefined: it was none, such as the tokenization of a text, or its function crashed. */
+/**
+ * The operation on a model that a request was. Undefined: it was none, such as the tokenization of a text, or its
+ * function crashed.
+ */
 export const operationOf = ({ route, model }: UsageEvent): { operation: string; model: string } | undefined => {
   const operation = OPERATIONS.get(route ?? '');
   return operation === undefined || model === undefined ? undefined : { operation, model };

@@ -29,7 +29,8 @@ const eventOf = ({ dynamodb }: DynamoDBRecord): UsageEvent => UsageEvent.parse(r
 
 /**
  * Adds what a batch of the stream of usage events means for a destination to the destination's queue.
- * @throws AggregateError if messages could not be added; ZodError if an event can't be read. Lambda sends the batch again in halves.
+ * @throws AggregateError if messages could not be added; ZodError if an event can't be read. Lambda sends the batch
+ * again in halves.
  */
 export const enqueue = async (
   { destinations, installation, nextInterval }: TelemetryDependencies,

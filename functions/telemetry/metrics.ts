@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../shared/time/units.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { clientAttributes, errorTypeOf, metricNames, operationOf, serverAttributes, tokenAttributes } from './genai.ts';
 import { exponentialHistogram } from './otlp/exponential-histogram.ts';
@@ -9,8 +10,6 @@ export interface Interval {
   startNanos: bigint;
   endNanos: bigint;
 }
-
-const SECOND_MS = 1_000;
 
 interface Instrument {
   name: string;

@@ -8,10 +8,16 @@ const TOTAL_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_REASON_CHARACTERS = 200;
 
-/** The data itself is wrong, so the same request would be rejected again. Anything else can be repaired: a key, a URL, an outage. */
+/**
+ * The data itself is wrong, so the same request would be rejected again. Anything else can be repaired: a key, a URL,
+ * an outage.
+ */
 const PERMANENT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/** What a destination says about parts that it rejected (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). 64-bit integers are text. */
+/**
+ * What a destination says about parts that it rejected (https://opentelemetry.io/docs/specs/otlp/#partial-success-1).
+ * 64-bit integers are text.
+ */
 const Count = z.union([z.string().regex(/^\d{1,19}$/), z.int().min(0)]).transform(Number);
 const ExportResponse = z.object({
   partialSuccess: z
@@ -51,8 +57,8 @@ const partialSuccessOf = (text: string): { rejected: number; reason: string } =>
 };
 
 /**
- * Sends a body to a destination with OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). What the destination rejects for good is logged for
- * an alarm, and is lost.
+ * Sends a body to a destination with OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). What the
+ * destination rejects for good is logged for an alarm, and is lost.
  * @throws Error if the destination can't be reached or did not accept the body, and another attempt could succeed
  */
 export const createSend =

@@ -38,7 +38,10 @@ const failed = ({ error_message }: UsageEvent): Span['status'] => ({
   ...(error_message !== undefined && { message: error_message }),
 });
 
-/** Facts about a request that no convention has names for. None of them has content: no metadata, and no names of users. */
+/**
+ * Facts about a request that no convention has names for. None of them has content: no metadata, and no names of
+ * users.
+ */
 const ownAttributes = (event: UsageEvent): Attributes => ({
   'sluice.request.id': event.request_id,
   'sluice.organization.id': event.org_id,
@@ -57,7 +60,8 @@ const ownAttributes = (event: UsageEvent): Attributes => ({
 const serverSpan = (event: UsageEvent, { arrivedAtMs, steps }: RequestTimes): Span => {
   const { traceId, parentSpanId, sampled } = traceOf(event);
   const errorType = errorTypeOf(event);
-  // A request that the caller made wrong is no error of the server (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status).
+  // A request that the caller made wrong is no error of the server
+  // (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status).
   const isOurs = errorType !== undefined && (event.error_status ?? FIRST_SERVER_ERROR) >= FIRST_SERVER_ERROR;
   return {
     traceId,

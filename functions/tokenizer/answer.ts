@@ -9,7 +9,10 @@ import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
-/** If only the length is needed, a template that fails here returns no count: the runtime may render it, or not use it at all. */
+/**
+ * If only the length is needed, a template that fails here returns no count: the runtime may render it, or not use it
+ * at all.
+ */
 const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer => {
   try {
     return fitPrompt(tokenizer, prompt, max_prompt_tokens);
@@ -19,7 +22,10 @@ const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: Fi
   }
 };
 
-/** Returns null if the prompt can't be counted here, so that the answer is still counted: the runtime has accepted the prompt. */
+/**
+ * Returns null if the prompt can't be counted here, so that the answer is still counted: the runtime has accepted the
+ * prompt.
+ */
 const countIfPossible = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
   try {
     return countPrompt(tokenizer, prompt);

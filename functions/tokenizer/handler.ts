@@ -23,5 +23,8 @@ const answerQuestion = async (event: unknown): ReturnType<typeof answer> => {
   return answered;
 };
 
-/** Invoked by our other functions: counts and truncates prompts, counts, tokenizes and detokenizes texts. Logs lengths, never a text. */
+/**
+ * Invoked by our other functions: counts and truncates prompts, counts, tokenizes and detokenizes texts. Logs
+ * lengths, never a text.
+ */
 export const handler = middy<unknown, Awaited<ReturnType<typeof answer>>>().use(originalStacks()).handler(answerQuestion);

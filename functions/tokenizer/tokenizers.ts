@@ -25,8 +25,9 @@ const keepNewest = <Item>(map: Map<string, Item>, most: number, isCounted: (item
 };
 
 /**
- * The tokenizers of an environment, loaded when they are first needed. It keeps the five most recently used: up to two of deployments, one an
- * organization, and at least three of shared models. A file's content never changes, so the cache never becomes stale.
+ * The tokenizers of an environment, loaded when they are first needed. It keeps the five most recently used: up to
+ * two of deployments, one an organization, and at least three of shared models. A file's content never changes, so
+ * the cache never becomes stale.
  */
 export const createTokenizers = (readFile: ReadFile, now: () => number = Date.now) => {
   // Both maps are in order of use.

@@ -2,8 +2,8 @@
 export type Filter = (record: unknown) => boolean;
 
 /**
- * Compiles a pattern of an event source mapping or a rule of EventBridge. An object matches if all of its properties match, a list if one of its rules does.
- * The supported rules are a string, which must be equal, and `{"prefix": …}`.
+ * Compiles a pattern of an event source mapping or a rule of EventBridge. An object matches if all of its properties
+ * match, a list if one of its rules does. The supported rules are a string, which must be equal, and `{"prefix": …}`.
  * @param where the mapping or rule, for error messages
  * @throws Error naming a rule that is not supported
  */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import { compileFilter } from './event-filter.ts';
 import type { EventSource, LambdaFunction, Queue, Table } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 
 const FOREVER = -1;
-const SECOND_MS = 1_000;
 
 const EventSourceProperties = z.object({
   EventSourceArn: z.string(),
@@ -25,7 +25,10 @@ const EventSourceProperties = z.object({
 
 const orForever = (value: number): number => (value === FOREVER ? Number.POSITIVE_INFINITY : value);
 
-/** Reads an AWS::Lambda::EventSourceMapping of a DynamoDB stream. Throws an Error naming a mapping that is not supported. */
+/**
+ * Reads an AWS::Lambda::EventSourceMapping of a DynamoDB stream. Throws an Error naming a mapping that is not
+ * supported.
+ */
 export const interpretEventSource = (at: LocatedResource): EventSource => {
   const properties = readProperties(at, EventSourceProperties);
   const [, tableName] = /^arn:aws:dynamodb:.+:table\/([^/]+)\/stream\//.exec(properties.EventSourceArn) ?? [];

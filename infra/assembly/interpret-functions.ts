@@ -13,7 +13,10 @@ const FunctionProperties = z.object({
   LoggingConfig: z.object({ LogGroup: z.string().optional() }).prefault({}),
 });
 
-/** Reads an AWS::Lambda::Function; its S3 key names the code asset. Throws an Error naming a function that is not supported. */
+/**
+ * Reads an AWS::Lambda::Function; its S3 key names the code asset. Throws an Error naming a function that is not
+ * supported.
+ */
 export const interpretFunction = (at: LocatedResource): LambdaFunction => {
   const { stack, logicalId, resolve } = at;
   const properties = readProperties(at, FunctionProperties);

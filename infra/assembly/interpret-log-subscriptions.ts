@@ -33,7 +33,8 @@ interface Parts {
 const whereOf = ({ logicalId, stack }: LocatedResource): string => `${logicalId} in stack ${stack.name}`;
 
 /**
- * Reads the AWS::Logs::SubscriptionFilters of functions' logs, with the AWS::Lambda::EventInvokeConfigs of the functions that get the lines.
+ * Reads the AWS::Logs::SubscriptionFilters of functions' logs, with the AWS::Lambda::EventInvokeConfigs of the
+ * functions that get the lines.
  * @throws Error naming a filter that is not supported, or whose function CloudWatch Logs may not invoke
  */
 export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs, functions, queues }: Parts): LogSubscription[] => {

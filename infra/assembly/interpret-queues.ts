@@ -1,8 +1,7 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import type { LambdaFunction, Queue, QueueSource } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
-
-const SECOND_MS = 1_000;
 
 const QueueProperties = z.object({
   FifoQueue: z.boolean().default(false),

@@ -18,8 +18,8 @@ interface Rules {
 }
 
 /**
- * Reads an AWS::Events::Rule: one schedule or event rule per target. Throws an Error for an expression other than `rate(…)`, a pattern with an operator
- * that is not supported, and a rule with both or neither.
+ * Reads an AWS::Events::Rule: one schedule or event rule per target. Throws an Error for an expression other than
+ * `rate(…)`, a pattern with an operator that is not supported, and a rule with both or neither.
  */
 export const interpretRule = (at: LocatedResource): Rules => {
   const { stack, logicalId, resolve } = at;

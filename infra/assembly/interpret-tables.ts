@@ -28,7 +28,8 @@ const TableProperties = z.object({
 });
 
 /**
- * Reads an AWS::DynamoDB::GlobalTable, and the table that is used instead of it, if there is one: a copy with the same keys and indexes.
+ * Reads an AWS::DynamoDB::GlobalTable, and the table that is used instead of it, if there is one: a copy with the
+ * same keys and indexes.
  * @throws Error naming a table with a local secondary index
  */
 export const interpretTable = (at: LocatedResource): Table[] => {

@@ -38,7 +38,9 @@ const ClientProperties = z.object({
     .prefault({}),
 });
 
-/** Reads an AWS::Cognito::UserPool and its one client. Throws an Error naming a pool or client that is not supported. */
+/**
+ * Reads an AWS::Cognito::UserPool and its one client. Throws an Error naming a pool or client that is not supported.
+ */
 export const interpretUserPool = (at: LocatedResource): UserPool => {
   const { stack, logicalId, resolve } = at;
   const id = String(resolve(stack, { Ref: logicalId }));

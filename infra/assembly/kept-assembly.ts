@@ -8,7 +8,10 @@ import { type Settings, synthesize } from './synthesize.ts';
 
 /** What bundles are made of. */
 const BUNDLED = ['infra/{bundling,tools/reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
-/** What the app is made of. Its tools, the emulators and the model server are no part of it; a lint rule keeps the app from importing them. */
+/**
+ * What the app is made of. Its tools, the emulators and the model server are no part of it; a lint rule keeps the app
+ * from importing them.
+ */
 const SOURCES = [...BUNDLED, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
 /** Under the project's root. Not in `node_modules`: source maps would not say which sources are of packages. */
 const KEPT_FOLDER = '.sluice/assemblies';
@@ -48,7 +51,10 @@ export const keptFolderOf = (projectRoot: string, { context = {}, keptIn }: Kept
 /** Whether a folder has a whole assembly. */
 export const isKept = (folder: string): boolean => existsSync(path.join(folder, LAST_FILE));
 
-/** Whether this process is the one that writes the folder. @returns false if another process has just written it, or is doing so */
+/**
+ * Whether this process is the one that writes the folder. @returns false if another process has just written it, or
+ * is doing so
+ */
 const takeLock = async (lock: string): Promise<boolean> => {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' });
@@ -89,8 +95,9 @@ const touch = async (folder: string): Promise<void> => {
 };
 
 /**
- * Returns a folder with the cloud assembly of the app as it is now, which must not be changed. It is synthesized only if there is none yet for the same
- * sources and context. Processes that need it at the same time wait for one synthesis.
+ * Returns a folder with the cloud assembly of the app as it is now, which must not be changed. It is synthesized only
+ * if there is none yet for the same sources and context. Processes that need it at the same time wait for one
+ * synthesis.
  * @param projectRoot the folder of cdk.json
  * @throws Error with the app's error output if it fails
  */

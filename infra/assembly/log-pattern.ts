@@ -1,8 +1,9 @@
 const EQUALS = /^\{ \$\.(\w+) = "([^"*%\\]*)" \}$/;
 
 /**
- * Compiles a filter pattern for JSON lines that compares one property with a text, such as `{ $.message = "refused" }`
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html). Lines that are not JSON don't match.
+ * Compiles a filter pattern for JSON lines that compares one property with a text, such as `{ $.message = "refused"
+ * }` (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html). Lines that are not JSON
+ * don't match.
  * @param where the resource, for errors
  * @throws Error for any other pattern
  */

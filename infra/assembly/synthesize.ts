@@ -20,7 +20,10 @@ export interface Settings {
   environment?: NodeJS.ProcessEnv;
   /** Context besides that of cdk.json, which it overrides. */
   context?: Readonly<Record<string, unknown>>;
-  /** A folder for the bundles of these sources, from which another synthesis takes them. Default: bundles are not kept. */
+  /**
+   * A folder for the bundles of these sources, from which another synthesis takes them. Default: bundles are not
+   * kept.
+   */
   bundles?: string;
 }
 

@@ -21,8 +21,9 @@ interface BundleOptions {
 }
 
 /**
- * The code of a function: `index.mjs`, with the modules that it needs from the start, and further files that are loaded when a dynamic import first
- * needs them. The bundle contains all packages, the AWS SDK too: Lambda's own copy can change.
+ * The code of a function: `index.mjs`, with the modules that it needs from the start, and further files that are
+ * loaded when a dynamic import first needs them. The bundle contains all packages, the AWS SDK too: Lambda's own copy
+ * can change.
  */
 export const bundle = ({ entry, afterwards, files = {} }: BundleOptions): AssetCode =>
   Code.fromAsset(path.dirname(entry), {
@@ -55,8 +56,8 @@ const copyFiles = (files: Readonly<Record<string, string>>, folder: string): voi
 };
 
 /**
- * Modules of Node that bundles get by a function call. To import one as an ES module reads all its exports and so loads what Node would load later:
- * 34 ms more for node:http, 8 for node:crypto, 3 for node:util.
+ * Modules of Node that bundles get by a function call. To import one as an ES module reads all its exports and so
+ * loads what Node would load later: 34 ms more for node:http, 8 for node:crypto, 3 for node:util.
  */
 const BUILTINS = ['crypto', 'http', 'https', 'stream', 'util', 'zlib'];
 const builtins = Object.fromEntries(

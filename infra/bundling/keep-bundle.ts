@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-/** The variable that names a folder for bundles of the same sources. Without it, as when the app is deployed, each synthesis makes all of them. */
+/**
+ * The variable that names a folder for bundles of the same sources. Without it, as when the app is deployed, each
+ * synthesis makes all of them.
+ */
 export const KEPT_BUNDLES = 'SLUICE_KEPT_BUNDLES';
 
 /**

@@ -4,7 +4,10 @@ import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 
 type Outputs = Metafile['outputs'];
 
-/** The outputs that a file imports from its start, and those that they import. The imports of `import(…)` are loaded later. */
+/**
+ * The outputs that a file imports from its start, and those that they import. The imports of `import(…)` are loaded
+ * later.
+ */
 const startOf = (outputs: Outputs, file: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(file)) return found;
   found.add(file);
@@ -17,8 +20,9 @@ const startOf = (outputs: Outputs, file: string, found = new Set<string>()): Rea
 const mergedName = (chunk: number, name: string): string => `c${chunk}_${name}`;
 
 /**
- * Merges a split bundle's entry with the chunks that it imports at its start into one file, because a cold start takes about half a millisecond for
- * each file. Code that is loaded later still imports these chunks: what is left of them passes on the exports of the merged file.
+ * Merges a split bundle's entry with the chunks that it imports at its start into one file, because a cold start
+ * takes about half a millisecond for each file. Code that is loaded later still imports these chunks: what is left of
+ * them passes on the exports of the merged file.
  * @param entry of the bundle, in `folder`
  * @param metafile of the split bundle
  * @param options of the split bundle

@@ -9,8 +9,8 @@ import { WarmThroughput } from './warm-throughput.ts';
 const Concurrency = z.int().min(1).max(100_000);
 
 /**
- * The number of executions that each function has for itself and cannot exceed, so that load on one never starves the others. An execution serves one
- * request at a time.
+ * The number of executions that each function has for itself and cannot exceed, so that load on one never starves the
+ * others. An execution serves one request at a time.
  */
 export const ReservedConcurrency = z.strictObject({
   inference: Concurrency.default(400),
@@ -58,7 +58,10 @@ const otlpEndpoint = z
     metrics: OTLP_URL.optional(),
     /** Whether to sign requests with Signature Version 4, for the service and region in the URL. */
     aws: z.boolean().default(false),
-    /** The secret in Secrets Manager with the headers to send, as an object in JSON, such as `{"authorization":"Bearer …"}`. */
+    /**
+     * The secret in Secrets Manager with the headers to send, as an object in JSON, such as `{"authorization":"Bearer
+     * …"}`.
+     */
     headersSecretArn: z.string().regex(SECRET, 'expected the full ARN of a secret, with its six random characters').optional(),
   })
   .refine(({ traces, metrics }) => traces !== undefined || metrics !== undefined, 'expected traces, metrics or both')
@@ -80,9 +83,15 @@ const EXPECTED_NAME = 'expected up to 20 lower-case letters, digits and dashes, 
  * `cdk deploy -c sluice='{"alarmEmail":"ops@example.com"}'`.
  */
 export const Config = z.strictObject({
-  /** The prefix of every stack's name, before the stage. Deployments in the same account need different ones, or different stages. */
+  /**
+   * The prefix of every stack's name, before the stage. Deployments in the same account need different ones, or
+   * different stages.
+   */
   name: z.string().regex(NAME, EXPECTED_NAME).default('sluice'),
-  /** The stage, such as `dev` or `prod`, if an account has several. It is added to the name: the stacks are then `sluice-dev-data` and so on. */
+  /**
+   * The stage, such as `dev` or `prod`, if an account has several. It is added to the name: the stacks are then
+   * `sluice-dev-data` and so on.
+   */
   stage: z
     .string()
     .regex(/^[a-z][a-z0-9]{0,9}$/, 'expected up to 10 lower-case letters and digits, starting with a letter')
@@ -95,24 +104,33 @@ export const Config = z.strictObject({
     .max(16)
     .default([]),
   /**
-   * What each function reserves. Default: `npm run deploy` reserves the default numbers if the account has room for all of them, and nothing if it has
-   * not; any other synthesis reserves nothing. Null: all functions share the account's executions (only 10 in new accounts).
+   * What each function reserves. Default: `npm run deploy` reserves the default numbers if the account has room for
+   * all of them, and nothing if it has not; any other synthesis reserves nothing. Null: all functions share the
+   * account's executions (only 10 in new accounts).
    */
   reservedConcurrency: ReservedConcurrency.nullable().optional(),
   /**
-   * How many requests of one organization can be in flight at the same time on both hosts together, unless an admin has given it another limit. Default: a
-   * quarter of what `inference` reserves, but at most half of `ondemand-inference` and five sixths of `tokenizer`: 100 with the default reservations. Without
-   * reservations, `npm run deploy` sets a quarter of the account's executions, at most 100.
+   * How many requests of one organization can be in flight at the same time on both hosts together, unless an admin
+   * has given it another limit. Default: a quarter of what `inference` reserves, but at most half of
+   * `ondemand-inference` and five sixths of `tokenizer`: 100 with the default reservations. Without reservations,
+   * `npm run deploy` sets a quarter of the account's executions, at most 100.
    */
   organizationConcurrency: z.int().min(1).max(10_000).optional(),
   /**
-   * Whether a new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if it breaks the promises of `slo`. A
-   * deployment then takes five minutes longer for each inference host. Default: only in the stage `prod`.
+   * Whether a new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if
+   * it breaks the promises of `slo`. A deployment then takes five minutes longer for each inference host. Default:
+   * only in the stage `prod`.
    */
   canary: z.boolean().optional(),
-  /** How many environments of each function Lambda keeps started. They cost money while they are idle, and are part of what the function reserves. */
+  /**
+   * How many environments of each function Lambda keeps started. They cost money while they are idle, and are part of
+   * what the function reserves.
+   */
   provisionedConcurrency: ProvisionedConcurrency.prefault({}),
-  /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
+  /**
+   * The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits
+   * to its other APIs.
+   */
   hosts: z
     .strictObject({
       serverless: inferenceHost({ requestsPerSecond: 5_000, burst: 2_500 }),
@@ -121,57 +139,65 @@ export const Config = z.strictObject({
     })
     .prefault({}),
   /**
-   * Whether to set the role with which API Gateway writes logs. An account has one such role per region, so set false if your account already has one:
-   * a deployment replaces it.
+   * Whether to set the role with which API Gateway writes logs. An account has one such role per region, so set false
+   * if your account already has one: a deployment replaces it.
    */
   gatewayLogRole: z.boolean().default(true),
-  /** Whether API Gateway reports metrics for each route. CloudWatch charges for each of them; the alarms and the dashboards don't use them. */
+  /**
+   * Whether API Gateway reports metrics for each route. CloudWatch charges for each of them; the alarms and the
+   * dashboards don't use them.
+   */
   detailedMetrics: z.boolean().default(false),
   /**
-   * The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to callers whose key is for the on-demand
-   * host. You know it after the first deployment. Default: the host's `domain`. Without either, the error does not contain a URL.
+   * The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to
+   * callers whose key is for the on-demand host. You know it after the first deployment. Default: the host's
+   * `domain`. Without either, the error does not contain a URL.
    */
   ondemandUrl: z
     .url({ protocol: /^https$/ })
     .refine((url) => !url.endsWith('/'), 'expected no trailing slash')
     .optional(),
   /**
-   * Whether to accept `response_format` json_schema as OpenAI defines it, for models whose runtime enforces the schema. Otherwise such a request returns
-   * 400, as the interface requires.
+   * Whether to accept `response_format` json_schema as OpenAI defines it, for models whose runtime enforces the
+   * schema. Otherwise such a request returns 400, as the interface requires.
    */
   structuredOutputs: z.boolean().default(false),
   /**
-   * How the function `inference` calls DynamoDB, SageMaker and Lambda: `direct` with small clients of Sluice's own, `sdk` with the AWS SDK, which takes
-   * several times the CPU of a request and starts more slowly; see docs/decisions/0067.
+   * How the function `inference` calls DynamoDB, SageMaker and Lambda: `direct` with small clients of Sluice's own,
+   * `sdk` with the AWS SDK, which takes several times the CPU of a request and starts more slowly; see
+   * docs/decisions/0067.
    */
   requestClient: z.enum(['direct', 'sdk']).default('direct'),
   /** What organizations can deploy, and how callers of a sleeping deployment wait. */
   deployments: z
     .strictObject({
       /**
-       * Whether a deployment can load a model from the Hugging Face Hub. Its container then has a network, and with it the credentials of a role that
-       * reads no weights; see docs/decisions/0032.
+       * Whether a deployment can load a model from the Hugging Face Hub. Its container then has a network, and with
+       * it the credentials of a role that reads no weights; see docs/decisions/0032.
        */
       hubModels: z.boolean().default(false),
-      /** The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can pull no others. */
+      /**
+       * The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can pull no
+       * others.
+       */
       repositories: z
         .array(z.string().regex(/^[a-z0-9]+([._/-][a-z0-9]+)*$/, 'expected the name of an ECR repository, such as vllm'))
         .min(1)
         .max(20)
         .default(['vllm', 'djl-inference', 'sglang-server']),
       /**
-       * Whether SageMaker publishes detailed metrics of deployments' containers, GPUs and hosts. CloudWatch charges $0.50 for each GB of them; see
-       * docs/operations.md.
+       * Whether SageMaker publishes detailed metrics of deployments' containers, GPUs and hosts. CloudWatch charges
+       * $0.50 for each GB of them; see docs/operations.md.
        */
       detailedMetrics: z.boolean().default(false),
       /**
-       * How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. Default: 50, or
-       * `maxHeldRequestsOfOrganization` if that is less.
+       * How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function
+       * for as long as it waits. Default: 50, or `maxHeldRequestsOfOrganization` if that is less.
        */
       maxHeldRequests: z.int().min(0).max(1_000).optional(),
       /**
-       * How many requests of one organization can wait for all of its deployments together. Default: a quarter of what `ondemand-inference` reserves, or 50
-       * if it reserves nothing.
+       * How many requests of one organization can wait for all of its deployments together. Default: a quarter of
+       * what `ondemand-inference` reserves, or 50 if it reserves nothing.
        */
       maxHeldRequestsOfOrganization: z.int().min(0).max(10_000).optional(),
     })
@@ -179,11 +205,14 @@ export const Config = z.strictObject({
   /** What invoices and the export of usage need beyond what admins set in the control plane. */
   billing: z
     .strictObject({
-      /** A function that computes the taxes of an invoice; see docs/operations.md. Default: invoices have no tax lines. */
+      /**
+       * A function that computes the taxes of an invoice; see docs/operations.md. Default: invoices have no tax
+       * lines.
+       */
       taxFunctionArn: z.string().regex(FUNCTION, 'expected the ARN of a Lambda function').optional(),
       /**
-       * The secret in Secrets Manager with the API key of a Stripe account, to which the usage of organizations with a Stripe customer is exported every
-       * hour. Default: no export.
+       * The secret in Secrets Manager with the API key of a Stripe account, to which the usage of organizations with
+       * a Stripe customer is exported every hour. Default: no export.
        */
       stripeSecretArn: z.string().regex(SECRET, 'expected the full ARN of a secret, with its six random characters').optional(),
     })
@@ -191,15 +220,18 @@ export const Config = z.strictObject({
   /** How organizations are notified. */
   notifications: z
     .strictObject({
-      /** The address from which SES sends e-mail about invoices, budgets and credit. SES must have verified it, or its domain. Default: no e-mail. */
+      /**
+       * The address from which SES sends e-mail about invoices, budgets and credit. SES must have verified it, or its
+       * domain. Default: no e-mail.
+       */
       emailFrom: z
         .email()
         .max(254)
         .refine((address) => address === address.toLowerCase(), 'expected lower-case letters')
         .optional(),
       /**
-       * Networks, such as `10.1.0.0/16`, to which webhooks are delivered although they are not public. Any owner of an organization can make the function
-       * connect to them. Default: public addresses only.
+       * Networks, such as `10.1.0.0/16`, to which webhooks are delivered although they are not public. Any owner of
+       * an organization can make the function connect to them. Default: public addresses only.
        */
       allowedNetworks: z
         .array(z.union([z.cidrv4(), z.cidrv6()], 'expected a network such as 10.1.0.0/16'))
@@ -223,13 +255,19 @@ export const Config = z.strictObject({
   /** How the platform's support works. */
   support: z
     .strictObject({
-      /** How fast support promises to answer and to resolve, by severity, and when it works. Default: around the clock. */
+      /**
+       * How fast support promises to answer and to resolve, by severity, and when it works. Default: around the
+       * clock.
+       */
       promise: SupportPromise.prefault({}),
-      /** The address that gets an e-mail of each new ticket and of each message of a customer, if `notifications.emailFrom` is set. Default: none. */
+      /**
+       * The address that gets an e-mail of each new ticket and of each message of a customer, if
+       * `notifications.emailFrom` is set. Default: none.
+       */
       email: z.email().max(254).optional(),
       /**
-       * Where answers to e-mails about tickets go, such as `support@example.com`. The ticket's id is added to it: `support+tkt_…@example.com`. Default: to
-       * the sender.
+       * Where answers to e-mails about tickets go, such as `support@example.com`. The ticket's id is added to it:
+       * `support+tkt_…@example.com`. Default: to the sender.
        */
       replyTo: z.email().max(200).optional(),
       /** Whether `sluice.ticket.*` events are put on EventBridge's default bus, for a bridge to another system. */
@@ -241,13 +279,17 @@ export const Config = z.strictObject({
   /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
   /**
-   * Copies every entry of the audit log to an S3 bucket with Object Lock, which keeps a copy for so many days. In the mode `governance`, principals with
-   * s3:BypassGovernanceRetention can delete it earlier; in the mode `compliance`, nobody can, not even the root user. Default: no copies.
+   * Copies every entry of the audit log to an S3 bucket with Object Lock, which keeps a copy for so many days. In the
+   * mode `governance`, principals with s3:BypassGovernanceRetention can delete it earlier; in the mode `compliance`,
+   * nobody can, not even the root user. Default: no copies.
    */
   auditCopies: z
     .strictObject({ days: z.int().min(1).max(36_500), mode: z.enum(['governance', 'compliance']).default('governance') })
     .optional(),
-  /** What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast; see docs/operations.md. */
+  /**
+   * What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast; see
+   * docs/operations.md.
+   */
   slo: z
     .strictObject({
       /** The percentage of valid requests that are answered. */
@@ -256,52 +298,66 @@ export const Config = z.strictObject({
       firstTokenMs: z.int().min(100).max(280_000).default(5_000),
       /** The percentage of answers whose first token is in time. */
       firstTokenShare: z.number().min(95).max(99.99).default(99),
-      /** With fewer misses than this in its longer window, no alarm goes off: a single failure of a host with little traffic says nothing. */
+      /**
+       * With fewer misses than this in its longer window, no alarm goes off: a single failure of a host with little
+       * traffic says nothing.
+       */
       minimumMisses: z.int().min(1).max(100_000).default(10),
     })
     .prefault({}),
   /**
-   * A web application firewall before each host: AWS's managed rules, and a limit for each IP address. Bodies of inference requests are not inspected,
-   * because prompts look like attacks. Default: none.
+   * A web application firewall before each host: AWS's managed rules, and a limit for each IP address. Bodies of
+   * inference requests are not inspected, because prompts look like attacks. Default: none.
    */
   firewall: z
     .strictObject({
-      /** Requests of one IP address within five minutes, over which it is blocked. Callers of an office share one address, so this must be far above what they send. */
+      /**
+       * Requests of one IP address within five minutes, over which it is blocked. Callers of an office share one
+       * address, so this must be far above what they send.
+       */
       requestsPerAddress: z.int().min(1_000).max(100_000_000).default(60_000),
     })
     .optional(),
   /**
-   * Whether tables, buckets, queues, logs and alarms are encrypted with a key of the account in KMS, which its owner can disable and whose use CloudTrail
-   * records. Otherwise they are encrypted with keys that AWS manages, without a cost.
+   * Whether tables, buckets, queues, logs and alarms are encrypted with a key of the account in KMS, which its owner
+   * can disable and whose use CloudTrail records. Otherwise they are encrypted with keys that AWS manages, without a
+   * cost.
    */
   customerManagedKey: z.boolean().default(false),
   /**
-   * An e-mail to `alarmEmail` about the bill of the whole AWS account, not only of Sluice. CloudFormation can't create budgets in every region; see
-   * docs/operations.md. Default: none.
+   * An e-mail to `alarmEmail` about the bill of the whole AWS account, not only of Sluice. CloudFormation can't
+   * create budgets in every region; see docs/operations.md. Default: none.
    */
   billBudget: z
     .strictObject({
-      /** What the account's bill of a month should not exceed, in dollars. An e-mail is sent at 80% of it, and when AWS forecasts more than all of it. */
+      /**
+       * What the account's bill of a month should not exceed, in dollars. An e-mail is sent at 80% of it, and when
+       * AWS forecasts more than all of it.
+       */
       monthlyUsd: z.int().min(1).max(100_000_000),
     })
     .optional(),
   /**
-   * Tables that were restored from backups, by the output of the data stack that has their name. Each is used instead of the stack's own, which stays.
-   * docs/data.md describes a restore.
+   * Tables that were restored from backups, by the output of the data stack that has their name. Each is used instead
+   * of the stack's own, which stays. docs/data.md describes a restore.
    */
   tables: AdoptedTables.default({}),
   /**
-   * The read and write units that tables serve at once, such as `{"keys": {"writesPerSecond": 12000}}` before a launch. A new table serves 12,000 reads and
-   * 4,000 writes a second, and twice its highest load after half an hour. AWS charges once for each unit above what the table serves already, and the
-   * number can't be lowered again. Default: what DynamoDB gives.
+   * The read and write units that tables serve at once, such as `{"keys": {"writesPerSecond": 12000}}` before a
+   * launch. A new table serves 12,000 reads and 4,000 writes a second, and twice its highest load after half an hour.
+   * AWS charges once for each unit above what the table serves already, and the number can't be lowered again.
+   * Default: what DynamoDB gives.
    */
   warmThroughput: WarmThroughput.default({}),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
-  /** The e-mail address for all alarms. Without it, alarms are only visible in the console, unless you subscribe to their topics. */
+  /**
+   * The e-mail address for all alarms. Without it, alarms are only visible in the console, unless you subscribe to
+   * their topics.
+   */
   alarmEmail: z.email().optional(),
   /**
-   * Where your team reads docs/operations.md, such as its page in your fork. The description of each alarm has this URL with the anchor of the alarm's
-   * entry. Default: the path in the repository.
+   * Where your team reads docs/operations.md, such as its page in your fork. The description of each alarm has this
+   * URL with the anchor of the alarm's entry. Default: the path in the repository.
    */
   runbookUrl: z
     .url({ protocol: /^https?$/ })
@@ -344,7 +400,10 @@ const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
 
 export type TelemetrySettings = NonNullable<Config['telemetry']>;
 
-/** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
+/**
+ * The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws
+ * SyntaxError if they are not JSON
+ */
 export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));
 
 /**

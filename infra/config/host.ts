@@ -10,11 +10,17 @@ interface Throttle {
 }
 
 const fieldsOf = (throttle: Throttle) => ({
-  /** The host's own domain, such as `api.example.com`, so that its URL does not change if its stack is replaced. It needs `certificateArn`. */
+  /**
+   * The host's own domain, such as `api.example.com`, so that its URL does not change if its stack is replaced. It
+   * needs `certificateArn`.
+   */
   domain: z.string().regex(DOMAIN, 'expected a lower-case domain name such as api.example.com').optional(),
   /** The certificate of the domain in AWS Certificate Manager, in the region of the deployment. */
   certificateArn: z.string().regex(CERTIFICATE, 'expected the ARN of a certificate in AWS Certificate Manager').optional(),
-  /** Whether to reject requests at the API's own URL (execute-api). Default: yes, if there is a domain. Set false while callers move to the domain. */
+  /**
+   * Whether to reject requests at the API's own URL (execute-api). Default: yes, if there is a domain. Set false
+   * while callers move to the domain.
+   */
   onlyDomain: z.boolean().optional(),
   /** Requests per second of all callers together. API Gateway rejects more with a 429. */
   requestsPerSecond: z.int().min(1).max(1_000_000).default(throttle.requestsPerSecond),
@@ -23,8 +29,9 @@ const fieldsOf = (throttle: Throttle) => ({
 });
 
 /**
- * CloudFront in front of a host's domain. It caches public GETs for as long as their `cache-control` says, and passes on everything else. The control
- * plane has none, because it limits logins by the callers' addresses, which CloudFront would replace with its own.
+ * CloudFront in front of a host's domain. It caches public GETs for as long as their `cache-control` says, and passes
+ * on everything else. The control plane has none, because it limits logins by the callers' addresses, which
+ * CloudFront would replace with its own.
  */
 const CloudFront = z.strictObject({
   /** The certificate of the host's domain for CloudFront, which must be in us-east-1. */
@@ -39,7 +46,10 @@ const hasDomainIfOnly = ({ domain, onlyDomain }: Domain): boolean => domain !== 
 const DOMAIN_IF_ONLY = { path: ['onlyDomain'], message: 'expected a domain' };
 const withOnlyDomain = <Host extends Domain>(host: Host) => ({ ...host, onlyDomain: host.onlyDomain ?? host.domain !== undefined });
 
-/** The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 the host can use by default */
+/**
+ * The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000
+ * the host can use by default
+ */
 export const host = (throttle: Throttle) =>
   z.strictObject(fieldsOf(throttle)).refine(hasBoth, BOTH).refine(hasDomainIfOnly, DOMAIN_IF_ONLY).transform(withOnlyDomain).prefault({});
 

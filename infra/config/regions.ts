@@ -1,4 +1,6 @@
-/** Regions in which CloudFormation has no `AWS::Budgets::Budget`. It rejects a whole stack with such a resource there. */
+/**
+ * Regions in which CloudFormation has no `AWS::Budgets::Budget`. It rejects a whole stack with such a resource there.
+ */
 const WITHOUT_BUDGETS: ReadonlySet<string> = new Set([
   'af-south-1',
   ...['ap-east-1', 'ap-east-2', 'ap-northeast-3', 'ap-south-2'],

@@ -3,7 +3,10 @@ const ORGANIZATIONS = 4;
 /** Without a reservation, as many as with the default one. */
 const UNRESERVED_HELD_REQUESTS = 50;
 export const UNRESERVED_CONCURRENCY = 100;
-/** One limit counts the requests of both hosts. The on-demand host reserves less, and a request calls the tokenizer only for a moment. */
+/**
+ * One limit counts the requests of both hosts. The on-demand host reserves less, and a request calls the tokenizer
+ * only for a moment.
+ */
 const ON_DEMAND_SHARE = 1 / 2;
 const TOKENIZER_SHARE = 5 / 6;
 const MAX_HELD_REQUESTS = 50;

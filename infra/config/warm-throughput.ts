@@ -14,5 +14,8 @@ const WarmTable = z.strictObject({
 });
 export type WarmTable = z.output<typeof WarmTable>;
 
-/** The read and write units of each second that tables can serve without having grown to it, by the field of the data stack. */
+/**
+ * The read and write units of each second that tables can serve without having grown to it, by the field of the data
+ * stack.
+ */
 export const WarmThroughput = z.partialRecord(z.enum(TABLES), WarmTable);

@@ -16,7 +16,8 @@ export const Demo = z.object({
 export type Demo = z.infer<typeof Demo>;
 
 /**
- * Reads the demo of the last run that stored its data in a state folder. It is not in `local.json`, which an ephemeral run overwrites.
+ * Reads the demo of the last run that stored its data in a state folder. It is not in `local.json`, which an
+ * ephemeral run overwrites.
  * @returns undefined if the file is missing or invalid
  */
 export const readDemo = async (stateDir: string): Promise<Demo | undefined> => {

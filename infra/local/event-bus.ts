@@ -19,7 +19,9 @@ export interface EventBus {
   publish(event: ServiceEvent): void;
 }
 
-/** An event in EventBridge's form (https://docs.aws.amazon.com/eventbridge/latest/ref/overview-event-structure.html). */
+/**
+ * An event in EventBridge's form (https://docs.aws.amazon.com/eventbridge/latest/ref/overview-event-structure.html).
+ */
 export const toEvent = ({ source, detailType, resources = [], detail }: ServiceEvent): object => ({
   version: '0',
   id: randomUUID(),

@@ -91,6 +91,9 @@ export const readFlags = (parameters: readonly string[]): Flags => {
   throw new Error(`--${issue?.path.join('.')}: ${issue?.message}`);
 };
 
-/** The CDK context with which the app is synthesized: settings of a deployer (infra/config/config.ts) besides those of cdk.json. */
+/**
+ * The CDK context with which the app is synthesized: settings of a deployer (infra/config/config.ts) besides those of
+ * cdk.json.
+ */
 export const contextOf = (flags: Flags): Record<string, unknown> =>
   flags['structured-outputs'] ? { sluice: { structuredOutputs: true } } : {};

@@ -1,6 +1,8 @@
 /** Shows what a program is doing. */
 export interface Progress {
-  /** Shows the name of some work while it is done, and afterwards how long it took. Nothing more is shown if it fails. */
+  /**
+   * Shows the name of some work while it is done, and afterwards how long it took. Nothing more is shown if it fails.
+   */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** Prints a line. */
   log(line: string): void;

@@ -48,16 +48,19 @@ import { startEventSources } from './streams/event-sources.ts';
 /*
  * Processes of the local run:
  *
- *   runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3, SQS and Lambda, Cognito proxy
- *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC); those that work in the background start when needed
- *     ├── dynoxide (DynamoDB)
- *     ├── cognito-local, if the app has a user pool
- *     ├── infra/local/model-server/main.ts (the model), and one for each component that callers deploy
- *     └── watchdog: kills all of them when the runner exits
+ *     runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3, SQS
+ *   and Lambda, Cognito proxy
+ *         ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC); those that work in the
+ *     background start when needed
+ *         ├── dynoxide (DynamoDB)
+ *         ├── cognito-local, if the app has a user pool
+ *         ├── infra/local/model-server/main.ts (the model), and one for each component that callers deploy
+ *         └── watchdog: kills all of them when the runner exits
  *
- *   caller → gateway → function process → dynoxide
- *                                       → emulator → container, bucket or function process
- *                                       → Cognito proxy → cognito-local
+ *     caller → gateway → function process → dynoxide
+ *                                                                             → emulator → container, bucket or
+ *                                       function process
+ *                                                                             → Cognito proxy → cognito-local
  */
 
 export interface LocalOptions {
@@ -69,10 +72,16 @@ export interface LocalOptions {
   ephemeral: boolean;
   /** Port of the serverless host; on-demand and control use the next two. 0 picks free ports. */
   port: number;
-  /** undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in between. */
+  /**
+   * undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in
+   * between.
+   */
   environments: number | undefined;
   stopOnDisconnect: boolean;
-  /** OpenAI-compatible server to use instead of our own container. Without a path, chats and completions go to OpenAI's paths. */
+  /**
+   * OpenAI-compatible server to use instead of our own container. Without a path, chats and completions go to
+   * OpenAI's paths.
+   */
   containerUrl?: string | undefined;
   /** Delay between two tokens of our own container. */
   tokenDelayMs: number;
@@ -86,7 +95,10 @@ export interface LocalOptions {
   hasStreams?: boolean | undefined;
   /** Denies the AWS calls that a function's role does not allow, and logs the permissions that are used. */
   checkPermissions?: boolean | undefined;
-  /** The folder of another release, whose functions get a share of the invocations: none, until it is set at `/releases` of Lambda's API. */
+  /**
+   * The folder of another release, whose functions get a share of the invocations: none, until it is set at
+   * `/releases` of Lambda's API.
+   */
   besideDir?: string | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
@@ -112,7 +124,10 @@ export interface LocalRun {
   userPools: Readonly<Record<string, { id: string; clientId: string }>>;
   sagemakerUrl: string;
   containerUrl: string;
-  /** SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container, `sluice-tiny-reasoning`. */
+  /**
+   * SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container,
+   * `sluice-tiny-reasoning`.
+   */
   endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name and returns its parsed result. */
   invoke(functionName: string, event: unknown): Promise<unknown>;
@@ -124,8 +139,10 @@ export interface LocalRun {
 }
 
 /**
- * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS, SES and Lambda's Invoke.
- * @throws Error if the assembly is not supported, a port is in use (code EADDRINUSE) or a process does not start. Nothing is left running.
+ * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS, SES and Lambda's
+ * Invoke.
+ * @throws Error if the assembly is not supported, a port is in use (code EADDRINUSE) or a process does not start.
+ * Nothing is left running.
  */
 export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const app = interpret(await readAssembly(options.assemblyDir));

@@ -2,7 +2,8 @@ import type { Schedule } from '../assembly/local-app.ts';
 import { toEvent } from './event-bus.ts';
 
 /**
- * Invokes each schedule's function at its rate, first after one period. An invocation is skipped while the previous one still runs.
+ * Invokes each schedule's function at its rate, first after one period. An invocation is skipped while the previous
+ * one still runs.
  * @param maxPeriodMs caps the periods of the template
  * @returns a function that stops all schedules
  */

@@ -4,7 +4,7 @@ import {
   type CognitoIdentityProviderClient,
   UserNotFoundException,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
@@ -32,7 +32,7 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
   const client = createUserPoolClient(clientOptions);
   const issuer = `https://cognito-idp.${REGION}.amazonaws.com/${pool.id}`;
   try {
-    const users = createUserStore(createAccountTable(tables.database, tables.accountsTable));
+    const users = createUserStore(createRecordTable(tables.database, tables.accountsTable));
     const id = await users.idOfEmail(EMAIL);
     const known = id === undefined ? undefined : await users.get(id);
     const isConsistent = known !== undefined && known.subject === (await subjectOf(client, pool.id));

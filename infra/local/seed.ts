@@ -49,7 +49,10 @@ const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   },
 ];
 
-/** A foreign container serves one model with an unknown tokenizer. The reasoning model of an earlier run is unpublished. */
+/**
+ * A foreign container serves one model with an unknown tokenizer. The reasoning model of an earlier run is
+ * unpublished.
+ */
 const foreignModels = (targets: NewModel['targets']): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
   { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
@@ -104,7 +107,8 @@ const seedKey = async (tables: AccountTables, scope: Scope, previous: string | u
 };
 
 /**
- * Stores the demo models, deployment and keys in the tables of a local run, and the container's tokenizer in its bucket.
+ * Stores the demo models, deployment and keys in the tables of a local run, and the container's tokenizer in its
+ * bucket.
  * @param previous the demo of the last run in the same state folder; its keys are kept while they are valid
  * @param containerModel the foreign container's name for its model
  */

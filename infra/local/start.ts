@@ -3,7 +3,8 @@ import { cacheFolder } from './processes/compile-cache.ts';
 import { createProgress, silentProgress } from './progress.ts';
 
 /*
- * The program of `npm start`. Everything else is loaded after its first line is printed, and with Node's compile cache, which halves the time that takes.
+ * The program of `npm start`. Everything else is loaded after its first line is printed, and with Node's compile
+ * cache, which halves the time that takes.
  */
 enableCompileCache(cacheFolder);
 const isSilent = ['--quiet', '--help'].some((flag) => process.argv.includes(flag));

@@ -6,7 +6,8 @@ const LOCK = 'runner.pid';
 const MAX_ATTEMPTS = 3;
 
 /**
- * Creates the state folder and locks it for this process: two runs on one database would overwrite each other's facts and assembly.
+ * Creates the state folder and locks it for this process: two runs on one database would overwrite each other's facts
+ * and assembly.
  * @returns a function that releases the lock
  * @throws Error if another run holds the lock, or if the folder is not writable
  */

@@ -15,7 +15,10 @@ const ONE_CPU_MB = 1_769;
 /** How often due months, expired credit and hours to export are looked for. */
 const LOOK_EVERY = Duration.hours(1);
 
-/** The function that closes months, makes invoices and their files, exports and rates events again, and watches budgets; its queue and its schedule. */
+/**
+ * The function that closes months, makes invoices and their files, exports and rates events again, and watches
+ * budgets; its queue and its schedule.
+ */
 export class BillingStack extends Stack {
   readonly function: NodeFunction;
   readonly tasks: BillingTasks;

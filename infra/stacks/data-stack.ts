@@ -20,11 +20,17 @@ interface DataStackProps extends StackProps {
   warmThroughput?: Config['warmThroughput'];
   /** Default: that of the configuration's default. */
   supportPromise?: SupportPromise;
-  /** The most requests of an organization in flight, which the operator's commands give a new one. Default: that without reservations. */
+  /**
+   * The most requests of an organization in flight, which the operator's commands give a new one. Default: that
+   * without reservations.
+   */
   organizationConcurrency?: number;
 }
 
-/** The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty table or bucket. */
+/**
+ * The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty
+ * table or bucket.
+ */
 export class DataStack extends Stack {
   readonly keys: Table;
   readonly models: Table;
@@ -38,7 +44,10 @@ export class DataStack extends Stack {
   readonly billing: Table;
   /** Webhooks, and the outbox of notifications with their deliveries. */
   readonly notifications: Table;
-  /** What is known of single requests beyond their events: rows to search them by, counts of refusals, settings of payload logs. */
+  /**
+   * What is known of single requests beyond their events: rows to search them by, counts of refusals, settings of
+   * payload logs.
+   */
   readonly observability: Table;
   readonly tickets: Table;
   readonly tokenizers: Bucket;

@@ -17,11 +17,17 @@ import type { DataStack } from './data-stack.ts';
 const TIMEOUT = Duration.seconds(60);
 /** How often each deployment is reconciled that is not in transition: the bound on the error of metered GPU time. */
 const RECONCILE_EVERY = Duration.minutes(1);
-/** Lambda repeats an event that failed after one minute, and again after two. A request that wakes a deployment is worth that; later, the schedule has done it. */
+/**
+ * Lambda repeats an event that failed after one minute, and again after two. A request that wakes a deployment is
+ * worth that; later, the schedule has done it.
+ */
 const EVENT_RETRIES = 2;
 const MAX_EVENT_AGE = Duration.minutes(5);
 
-/** The function that reconciles organizations' deployments with SageMaker, its queue and schedule, and the roles with which deployments run. */
+/**
+ * The function that reconciles organizations' deployments with SageMaker, its queue and schedule, and the roles with
+ * which deployments run.
+ */
 export class DeploymentsStack extends Stack {
   readonly function: NodeFunction;
   readonly reconciliations: Reconciliations;
@@ -65,7 +71,8 @@ export class DeploymentsStack extends Stack {
     models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     usage.grant(this.function, 'PutItem', 'UpdateItem');
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
-    // Requests in flight are in the limiters of the organization or, for a shared model, in any limiter that was used lately.
+    // Requests in flight are in the limiters of the organization or, for a shared model, in any limiter that was used
+    // lately.
     keys.grantIndex(this.function, ORGANIZATION_INDEX);
     keys.grantIndex(this.function, EPOCH_INDEX);
     weights.grantList(this.function, prefixes.organization);
@@ -74,7 +81,10 @@ export class DeploymentsStack extends Stack {
     audit.grantAdd(this.function);
   }
 
-  /** Without an isolated network, a container has its role's credentials. So what loads from the Hub has a role of its own, which reads no weights. */
+  /**
+   * Without an isolated network, a container has its role's credentials. So what loads from the Hub has a role of its
+   * own, which reads no weights.
+   */
   #createRoles(config: Config, { weights }: DataStack): void {
     const role = new ExecutionRole(this, 'ExecutionRole', { config, variable: 'EXECUTION_ROLE_ARN' });
     weights.grantReadPrefixes(role.role, prefixes.organization);

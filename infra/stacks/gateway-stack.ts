@@ -12,7 +12,10 @@ const CLOUD_FRONT_IDS = { serverless: 'ServerlessCloudFront', ondemand: 'Ondeman
 export const hasGatewayStack = ({ gatewayLogRole, hosts }: Config): boolean =>
   gatewayLogRole || Object.values(hosts).some(({ domain }) => domain !== undefined);
 
-/** What API Gateway has beside the hosts: the account's log role, and the hosts' domains, which outlive the stacks of the hosts. */
+/**
+ * What API Gateway has beside the hosts: the account's log role, and the hosts' domains, which outlive the stacks of
+ * the hosts.
+ */
 export class GatewayStack extends Stack {
   constructor(scope: Construct, id: string, { config }: { config: Config }) {
     super(scope, id, { terminationProtection: true });

@@ -3,7 +3,10 @@ import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import { UserPool } from '../constructs/hosts/user-pool.ts';
 
-/** The user pool, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty pool. */
+/**
+ * The user pool, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty
+ * pool.
+ */
 export class IdentityStack extends Stack {
   readonly users: UserPool;
 

@@ -19,7 +19,10 @@ const RETRIES = 10_000;
 /** The stream keeps a record for 24 hours. */
 const MAX_AGE = Duration.hours(20);
 
-/** The function that delivers notifications to webhooks and by e-mail, the stream of the outbox and the queue of deliveries. */
+/**
+ * The function that delivers notifications to webhooks and by e-mail, the stream of the outbox and the queue of
+ * deliveries.
+ */
 export class NotificationsStack extends Stack {
   readonly function: NodeFunction;
   readonly deliveries: Deliveries;

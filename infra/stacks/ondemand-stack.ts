@@ -13,7 +13,10 @@ interface OndemandStackProps {
   serverless: ServerlessStack;
 }
 
-/** The on-demand host, for on-demand API keys and organizations' own deployments. What all inference hosts share is in the serverless stack. */
+/**
+ * The on-demand host, for on-demand API keys and organizations' own deployments. What all inference hosts share is in
+ * the serverless stack.
+ */
 export class OndemandStack extends Stack {
   readonly host: InferenceHost;
 

@@ -8,11 +8,21 @@ import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
 import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
+import { MINUTE_MS, SECOND_MS } from '../../shared/time/units.ts';
 import type { Config } from '../config/config.ts';
-import { Alarms, ageOfStream, errorsOf, metricNameOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms/alarms.ts';
+import {
+  Alarms,
+  ageOfStream,
+  errorsOf,
+  logMessage,
+  metricNameOf,
+  PERIOD,
+  throttlesOf,
+  visibleMessages,
+} from '../constructs/alarms/alarms.ts';
 import { BillBudget } from '../constructs/alarms/bill-budget.ts';
 import { addBillingAlarms } from '../constructs/alarms/billing-alarms.ts';
-import { addDashboard, executionsOf, graph, inUnits, latencyOf, named, sumsOf, trafficOf } from '../constructs/alarms/dashboards.ts';
+import { addDashboard, executionsOf, graph, inUnits, labelled, latencyOf, sumsOf, trafficOf } from '../constructs/alarms/dashboards.ts';
 import { addHostMetrics, type HostMetrics } from '../constructs/alarms/host-metrics.ts';
 import { addSloAlarms, type HostPrefix } from '../constructs/alarms/slo-alarms.ts';
 import { addTelemetryAlarms } from '../constructs/alarms/telemetry-alarms.ts';
@@ -53,8 +63,6 @@ const REJECTED_AGAIN = Duration.minutes(20);
 /** A payload that fails is given up after half an hour. */
 const PAYLOADS_LATE = Duration.hours(1);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 interface OperationsStackProps {
   config: Config;
@@ -69,7 +77,9 @@ interface OperationsStackProps {
   telemetry?: Telemetry;
 }
 
-/** The dashboards, one for each host, and the alarms. docs/operations.md has an entry for each alarm, under its name. */
+/**
+ * The dashboards, one for each host, and the alarms. docs/operations.md has an entry for each alarm, under its name.
+ */
 export class OperationsStack extends Stack {
   constructor(
     scope: Construct,
@@ -127,20 +137,27 @@ export class OperationsStack extends Stack {
     if (telemetry) others.push(telemetry.function);
     if (control.auditCopies) others.push(control.auditCopies.function);
     const alarms = new Alarms(this, { topics, namespace: config.name, runbookUrl });
-    const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
-    const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
-    const notKept = alarms.count('ResponseNotKept', says('response_not_kept'), ...inference);
+    const orphaned = alarms.count('Orphaned', logMessage('orphaned'), serverless.metering);
+    const unsettled = alarms.count('SettlementFailed', logMessage('settlement_failed'), ...inference);
+    const notKept = alarms.count('ResponseNotKept', logMessage('response_not_kept'), ...inference);
     const notLogged = alarms.count(
       'PayloadLogFailed',
-      FilterPattern.any(says('payload_log_failed'), says('queued_payload_gone')),
+      FilterPattern.any(logMessage('payload_log_failed'), logMessage('queued_payload_gone')),
       ...inference,
       payloadRedaction.function,
     );
-    const unhandled = alarms.count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function, control.signIn);
+    const unhandled = alarms.count(
+      'UnhandledError',
+      logMessage('unhandled_error'),
+      ...inference,
+      ...catalogs,
+      control.function,
+      control.signIn,
+    );
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {
       logGroup: serverless.metering.logGroup,
-      filterPattern: FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
+      filterPattern: FilterPattern.all(logMessage('sweep'), FilterPattern.booleanValue('$.complete', true)),
       metricNamespace: config.name,
       metricName: 'SweepCompleted',
       // Sweeps that run but never complete count as 0. Only a function that does not run has no data.
@@ -149,20 +166,20 @@ export class OperationsStack extends Stack {
     const ofOperators = FilterPattern.any(...OPERATORS_REASONS.map((code) => FilterPattern.stringValue('$.reason', '=', code)));
     const failedDeployments = alarms.count(
       'DeploymentFailed',
-      FilterPattern.all(says('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
+      FilterPattern.all(logMessage('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
       deployments.function,
     );
     const rejectedCalls = alarms.count(
       'DeploymentCallRejected',
-      FilterPattern.all(says('aws_call_rejected'), FilterPattern.booleanValue('$.is_repeated', true), ofOperators),
+      FilterPattern.all(logMessage('aws_call_rejected'), FilterPattern.booleanValue('$.is_repeated', true), ofOperators),
       deployments.function,
     );
     const uncharged = alarms.count(
       'GpuTimeNotCharged',
-      FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid'), says('gpu_time_not_metered')),
+      FilterPattern.any(logMessage('gpu_time_unpriced'), logMessage('gpu_time_unpaid'), logMessage('gpu_time_not_metered')),
       deployments.function,
     );
-    alarms.count('RequestsRefused', says('refused'), ...inference);
+    alarms.count('RequestsRefused', logMessage('refused'), ...inference);
     const capped = alarms.count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
     const watchHost = (prefix: HostPrefix, host: InferenceHost, excused: readonly string[]): HostMetrics => {
@@ -174,11 +191,11 @@ export class OperationsStack extends Stack {
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
     const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...OF_OWNERS]);
-    const behind = alarms.value('SweepBehindMs', says('sweep'), '$.behind_ms', serverless.metering);
+    const behind = alarms.value('SweepBehindMs', logMessage('sweep'), '$.behind_ms', serverless.metering);
     const byState = LIVE_STATES.map((state) =>
-      named(
+      labelled(
         state,
-        alarms.value(`DeploymentState${metricNameOf(state)}`, says('deployments_counted'), `$.states.${state}`, deployments.function),
+        alarms.value(`DeploymentState${metricNameOf(state)}`, logMessage('deployments_counted'), `$.states.${state}`, deployments.function),
       ),
     );
     const stage = serverless.host.api.deploymentStage;
@@ -190,30 +207,30 @@ export class OperationsStack extends Stack {
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
     alarms.above('SignInThrottled', throttlesOf(control.signIn), 0);
-    alarms.above('ResetMailsStuck', waiting(control.resetMails.failures), 0);
+    alarms.above('ResetMailsStuck', visibleMessages(control.resetMails.failures), 0);
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
     alarms.above('ResponsesNotKept', notKept, 0);
     alarms.above('PayloadsNotLogged', notLogged, 0);
     const oldestPayload = payloadRedaction.queue.metricApproximateAgeOfOldestMessage({ statistic: 'max', period: PERIOD });
     alarms.above('PayloadsLate', oldestPayload, PAYLOADS_LATE.toSeconds());
-    alarms.above('PayloadsStuck', waiting(payloadRedaction.failures), 0);
+    alarms.above('PayloadsStuck', visibleMessages(payloadRedaction.failures), 0);
     alarms.above('RequestsOvercounted', overcounted, 0);
     alarms.above('ChargesCapped', capped, 0);
     alarms.above('RequestsFailedByUs', unhandled, 0);
     alarms.above('SweepFailed', errorsOf(serverless.metering), 0);
-    alarms.without('SweepStalled', swept);
-    alarms.above('SettlementsStuck', waiting(serverless.settlements.failures), 0);
-    alarms.above('RollupsFailed', waiting(rollups.failures), 0);
+    alarms.whenMissing('SweepStalled', swept);
+    alarms.above('SettlementsStuck', visibleMessages(serverless.settlements.failures), 0);
+    alarms.above('RollupsFailed', visibleMessages(rollups.failures), 0);
     alarms.above('RollupsLate', ageOfStream(rollups.function), ROLLUPS_LATE.toMilliseconds());
-    alarms.above('RefusalsNotCounted', waiting(refusals.failures), 0);
+    alarms.above('RefusalsNotCounted', visibleMessages(refusals.failures), 0);
     alarms.above('InferenceThrottled', throttles(inference), 0);
     alarms.above('TokenizerFailed', errorsOf(serverless.tokenizer), 0);
     alarms.above('TokenizerThrottled', throttlesOf(serverless.tokenizer), 0);
 
-    alarms.above('ReconciliationsStuck', waiting(deployments.reconciliations.failures), 0);
+    alarms.above('ReconciliationsStuck', visibleMessages(deployments.reconciliations.failures), 0);
     alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED);
-    alarms.without('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
+    alarms.whenMissing('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
     alarms.above('DeploymentsFailed', failedDeployments, 0);
     alarms.above('DeploymentCallsRejected', rejectedCalls.with({ period: REJECTED_AGAIN }), 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
@@ -223,8 +240,8 @@ export class OperationsStack extends Stack {
 
     if (control.auditCopies) {
       const { failures, function: copier } = control.auditCopies;
-      alarms.above('AuditEntriesChanged', alarms.count('AuditEntryChanged', says('audit_entry_changed'), copier), 0);
-      alarms.above('AuditCopiesFailed', waiting(failures), 0);
+      alarms.above('AuditEntriesChanged', alarms.count('AuditEntryChanged', logMessage('audit_entry_changed'), copier), 0);
+      alarms.above('AuditCopiesFailed', visibleMessages(failures), 0);
       alarms.above('AuditCopiesLate', ageOfStream(copier), AUDIT_COPIES_LATE.toMilliseconds());
     }
 
@@ -252,10 +269,10 @@ export class OperationsStack extends Stack {
       [
         graph('Deployments by state', byState, { stacked: true }),
         graph('Reconciler', [
-          named('Passes that threw', errorsOf(deployments.function)),
-          named('Given up', waiting(deployments.reconciliations.failures)),
-          named('Failed deployments', failedDeployments),
-          named('GPU time not charged', uncharged),
+          labelled('Passes that threw', errorsOf(deployments.function)),
+          labelled('Given up', visibleMessages(deployments.reconciliations.failures)),
+          labelled('Failed deployments', failedDeployments),
+          labelled('GPU time not charged', uncharged),
         ]),
       ],
     ]);
@@ -263,7 +280,7 @@ export class OperationsStack extends Stack {
     const { deploymentStage: controlStage } = control.host.api;
     addHostDashboard('ControlDashboard', 'control', [
       [trafficOf(controlStage), latencyOf(controlStage)],
-      [graph('Logins', [named('Refused', refusedLogins)]), graph('Billing', ofBilling)],
+      [graph('Logins', [labelled('Refused', refusedLogins)]), graph('Billing', ofBilling)],
       [graph('Tickets by status', ofTickets.byStatus, { stacked: true }), graph('Tickets that are late', ofTickets.late)],
       [graph('Executions', executionsOf(ofControlPlane)), graph('Function errors', sumsOf('Errors', ofControlPlane))],
     ]);

@@ -26,7 +26,10 @@ interface ServerlessStackProps {
   billing: BillingStack;
 }
 
-/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, redaction of payloads, sweep, rollups and the count of refused requests. */
+/**
+ * The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements,
+ * redaction of payloads, sweep, rollups and the count of refused requests.
+ */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
@@ -63,7 +66,8 @@ export class ServerlessStack extends Stack {
         'The function checks API keys in the same write that admits the request. The interface requires models, health and version to be public.',
     });
 
-    // The on-demand stack imports it for the URL, until the host gets a domain. An export in use could not be removed in that deployment.
+    // The on-demand stack imports it for the URL, until the host gets a domain. An export in use could not be removed
+    // in that deployment.
     this.exportValue(this.host.api.restApiId);
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });

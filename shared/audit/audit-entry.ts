@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { AuditActor } from './origin.ts';
 
-/** A change or a login attempt. The entry of a change is written in the same transaction. Entries are never modified. */
+/**
+ * A change or a login attempt. The entry of a change is written in the same transaction. Entries are never modified.
+ */
 export const AuditEntry = z.object({
   id: z.string(),
   object: z.literal('audit_entry'),

@@ -1,4 +1,4 @@
-import type { AccountTable } from '../database/record-table.ts';
+import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { AuditEntry } from './audit-entry.ts';
@@ -14,7 +14,7 @@ const accountOf = (organization: string | null): string => organization ?? PLATF
  * The audit log: append-only, with one partition per organization, in chronological order.
  * @param table has the schema of the `accounts` table; the function can add items, but not update or delete them
  */
-export const createAuditStore = (table: AccountTable) => ({
+export const createAuditStore = (table: RecordTable) => ({
   /** Returns the write of an entry, for the transaction of the change that it records. */
   toAppend: (entry: AuditEntry): Write =>
     table.toCreate(

@@ -20,7 +20,10 @@ export interface AuditedChange {
   /** The resource before and after the change, as callers see it. The log records the fields that differ. */
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
-  /** Fields with a customer's own words. The log is never deleted, so it records that they changed and not what they say. */
+  /**
+   * Fields with a customer's own words. The log is never deleted, so it records that they changed and not what they
+   * say.
+   */
   texts?: readonly string[];
 }
 
@@ -51,7 +54,10 @@ const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: Audited
   ip_address: ipAddress,
 });
 
-/** Makes a change and records it in the audit log, in one transaction. A change of which an organization may see only a part is several for the log. @throws the `refused` error of the first write that fails */
+/**
+ * Makes a change and records it in the audit log, in one transaction. A change of which an organization may see only
+ * a part is several for the log. @throws the `refused` error of the first write that fails
+ */
 export const commit = async (
   { database, audit }: AuditDependencies,
   origin: Origin,

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 
-/** Who made a change. An operator runs `npm run admin` with AWS credentials for the deployment; the system is a function that runs by itself. */
+/**
+ * Who made a change. An operator runs `npm run admin` with AWS credentials for the deployment; the system is a
+ * function that runs by itself.
+ */
 export const AuditActor = z.object({
   type: z.enum(['user', 'operator', 'system']),
   id: z.string().meta({ description: 'The id of the user, or the name of the operator.' }),

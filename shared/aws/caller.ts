@@ -53,18 +53,25 @@ export interface CallerOptions {
 /** Calls one AWS service over kept connections. */
 export interface Caller {
   /**
-   * Makes a call and reads its whole reply. For idempotent calls if `attempts` > 1: a connection that breaks, a timeout, a server error and a
-   * throttle are tried again, after a random wait.
+   * Makes a call and reads its whole reply. For idempotent calls if `attempts` > 1: a connection that breaks, a
+   * timeout, a server error and a throttle are tried again, after a random wait.
    * @param attempts includes the first one
    * @param read converts the reply; what it throws counts as a part of the attempt
-   * @throws AwsError for an error of AWS; CallTimeout or DamagedReply if no complete reply arrived; a network error if none began
+   * @throws AwsError for an error of AWS; CallTimeout or DamagedReply if no complete reply arrived; a network error
+   * if none began
    */
   call<Result>(call: Call, attempts: number, read: (reply: Reply) => Result): Promise<Result>;
-  /** Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call` does. */
+  /**
+   * Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call`
+   * does.
+   */
   open(call: Call): Promise<IncomingMessage>;
 }
 
-/** As the SDK: the wait before the second attempt is random, up to this; up to twice this before the third. Throttles wait longer. */
+/**
+ * As the SDK: the wait before the second attempt is random, up to this; up to twice this before the third. Throttles
+ * wait longer.
+ */
 const BACKOFF_MS = 100;
 const THROTTLE_BACKOFF_MS = 500;
 /** AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault. */
@@ -94,7 +101,10 @@ export const createCaller = (options: CallerOptions): Caller => {
   /** How far AWS's clock is ahead of ours, once a signature was rejected because of it. */
   let clockOffsetMs = 0;
 
-  /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
+  /**
+   * Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always
+   * read
+   */
   const send = ({ method = 'POST', path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
     const { list, flat } = withHost(headers);
     const signed = sign({ method, path, headers: list, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
@@ -147,7 +157,10 @@ export const createCaller = (options: CallerOptions): Caller => {
     });
   };
 
-  /** One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done nothing. */
+  /**
+   * One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done
+   * nothing.
+   */
   const attempt = async (call: Call, isWhole: boolean): Promise<Received> => {
     for (let isCorrected = false; ; isCorrected = true) {
       const signedOffsetMs = clockOffsetMs;
@@ -218,7 +231,10 @@ const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >
 const withinReply = (error: Error): Error =>
   isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
 
-/** Breaks off a request and its reply when a signal is aborted. The `signal` of Node's own options costs several times as much. */
+/**
+ * Breaks off a request and its reply when a signal is aborted. The `signal` of Node's own options costs several times
+ * as much.
+ */
 const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
   const abort = (): void => void outgoing.destroy(signal.reason);
   if (signal.aborted) abort();

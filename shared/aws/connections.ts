@@ -13,13 +13,16 @@ interface ConnectionOptions {
   maxSockets: number;
 }
 
-/** What Node's agents and requests are beneath their types (node:_http_agent). Libraries with agents of their own rely on it, too. */
+/**
+ * What Node's agents and requests are beneath their types (node:_http_agent). Libraries with agents of their own rely
+ * on it, too.
+ */
 type NodeAgent = Agent & { addRequest: (request: ClientRequest, options: object) => void };
 type FreeListener = (socket: Socket, options: object) => void;
 
 /**
- * Whether this Node has the members that are not documented: `addRequest` of an agent, `onSocket` of a request, and the listener with which an agent
- * keeps connections.
+ * Whether this Node has the members that are not documented: `addRequest` of an agent, `onSocket` of a request, and
+ * the listener with which an agent keeps connections.
  */
 const hasMembers = (agent: Agent): agent is NodeAgent =>
   typeof (agent as Partial<NodeAgent>).addRequest === 'function' &&
@@ -39,8 +42,9 @@ const limitConnecting = (agent: Agent, connectMs: number): void => {
 };
 
 /**
- * Kept connections to one place. A call takes the connection that was used last; otherwise one is opened, or the call waits for one, both by Node's own
- * agent. The agent's way to keep a connection is made for many places, and takes a fifth of a call's CPU. It is used if this Node lacks what ours needs.
+ * Kept connections to one place. A call takes the connection that was used last; otherwise one is opened, or the call
+ * waits for one, both by Node's own agent. The agent's way to keep a connection is made for many places, and takes a
+ * fifth of a call's CPU. It is used if this Node lacks what ours needs.
  * @param Agent of `node:http` or `node:https`
  */
 export const createConnections = (

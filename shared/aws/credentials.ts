@@ -9,8 +9,8 @@ export interface Credentials {
 let last: Credentials | undefined;
 
 /**
- * The function's credentials, which Lambda passes in its environment. A change takes effect at once, because a secret and a token belong to one id for
- * good. Only the id is read for each call: reading a variable takes a microsecond.
+ * The function's credentials, which Lambda passes in its environment. A change takes effect at once, because a secret
+ * and a token belong to one id for good. Only the id is read for each call: reading a variable takes a microsecond.
  */
 export const environmentCredentials = (): Credentials => {
   const accessKeyId = environmentVariable('AWS_ACCESS_KEY_ID');

@@ -1,4 +1,7 @@
-/** The DNS suffix of a partition by the prefix of its region names; all others use amazonaws.com (AWS's partitions.json). */
+/**
+ * The DNS suffix of a partition by the prefix of its region names; all others use amazonaws.com (AWS's
+ * partitions.json).
+ */
 const DNS_SUFFIXES: Readonly<Record<string, string>> = {
   'cn-': 'amazonaws.com.cn',
   'eusc-': 'amazonaws.eu',
@@ -8,7 +11,10 @@ const DNS_SUFFIXES: Readonly<Record<string, string>> = {
   'eu-isoe-': 'cloud.adc-e.uk',
 };
 
-/** The services that are called without the SDK: the first label of the host name, the name in signatures, and the variable with another URL. */
+/**
+ * The services that are called without the SDK: the first label of the host name, the name in signatures, and the
+ * variable with another URL.
+ */
 export const services = {
   dynamodb: { host: 'dynamodb', signingName: 'dynamodb', variable: 'AWS_ENDPOINT_URL_DYNAMODB' },
   lambda: { host: 'lambda', signingName: 'lambda', variable: 'AWS_ENDPOINT_URL_LAMBDA' },
@@ -30,7 +36,10 @@ export const regionalEndpoint = (service: Service, region: string): string => {
 export const endpointOf = (service: Service, region: string): string =>
   process.env[services[service].variable] || process.env.AWS_ENDPOINT_URL || regionalEndpoint(service, region);
 
-/** Where a bucket is: its name is in the host name, or in the path if the environment has another endpoint, as SDKs send it. */
+/**
+ * Where a bucket is: its name is in the host name, or in the path if the environment has another endpoint, as SDKs
+ * send it.
+ */
 export const bucketAddress = (bucket: string, region: string): { endpoint: string; root: string } => {
   const endpoint = process.env[services.s3.variable] || process.env.AWS_ENDPOINT_URL;
   if (endpoint) return { endpoint, root: `/${bucket}/` };

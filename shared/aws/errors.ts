@@ -21,7 +21,10 @@ export class CallTimeout extends Error {
   }
 }
 
-/** A reply that broke off, was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
+/**
+ * A reply that broke off, was damaged on the way, or is larger than its bound. Nothing is known about the call's
+ * effect.
+ */
 export class DamagedReply extends Error {
   constructor(what: string) {
     super(what);
@@ -29,7 +32,10 @@ export class DamagedReply extends Error {
   }
 }
 
-/** Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`) are about our own mistakes. */
+/**
+ * Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`)
+ * are about our own mistakes.
+ */
 const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_.+)$/;
 
 const isNetworkError = ({ code }: { code?: unknown }): boolean => typeof code === 'string' && NETWORK_CODE.test(code);
@@ -84,7 +90,8 @@ export const readAwsError = (status: number, type: string | undefined, body: str
     facts = { message, ...(code && { code }) };
   }
   const code = String(type ?? facts.__type ?? facts.code ?? 'UnknownError');
-  // `com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException` without its namespace, and without a URL after a colon
+  // `com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException` without its namespace, and without a URL after
+  // a colon
   const [withNamespace = code] = code.split(':');
   return new AwsError(withNamespace.slice(withNamespace.indexOf('#') + 1), status, facts);
 };

@@ -15,7 +15,10 @@ const { crc32 } = process.getBuiltinModule('node:zlib');
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 const STRING = 7;
-/** The bytes of a value by its type: true, false, byte, short, integer, long, bytes, string, timestamp, UUID. 'sized': two bytes say how many. */
+/**
+ * The bytes of a value by its type: true, false, byte, short, integer, long, bytes, string, timestamp, UUID. 'sized':
+ * two bytes say how many.
+ */
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, 'sized', 'sized', 8, 16] as const;
 /** The specification's bound on a message. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
@@ -53,7 +56,8 @@ const errorOf = (headers: ReadonlyMap<string, string>, payload: Buffer): AwsErro
 };
 
 /**
- * Splits an event stream into the payloads of its events. Parts can end anywhere; both checksums of each message are verified.
+ * Splits an event stream into the payloads of its events. Parts can end anywhere; both checksums of each message are
+ * verified.
  * @param onPayload receives each payload. It is a view of the part, valid until the part is reused.
  */
 export const createEventStreamReader = (onPayload: (payload: Buffer) => void) => {

@@ -1,6 +1,9 @@
 import { ServiceUnavailable } from '../http/errors.ts';
 
-/** One of our functions was unreachable, too busy or failed, even after a second attempt: 503. The cause is for the log. */
+/**
+ * One of our functions was unreachable, too busy or failed, even after a second attempt: 503. The cause is for the
+ * log.
+ */
 export class FunctionUnavailable extends ServiceUnavailable {}
 
 /** An event is larger than one function can send to another. Retries don't help. */

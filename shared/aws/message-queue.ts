@@ -3,7 +3,10 @@ import { createCaller } from './caller.ts';
 /** A message of a FIFO queue. */
 export interface QueueMessage {
   body: string;
-  /** The messages of a group are delivered in the order in which they were sent, the next one after the last one was processed. */
+  /**
+   * The messages of a group are delivered in the order in which they were sent, the next one after the last one was
+   * processed.
+   */
   group: string;
   /** Another message of the group with the same id within five minutes adds nothing. */
   deduplicationId: string;

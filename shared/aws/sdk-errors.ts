@@ -14,7 +14,9 @@ const OK = 200;
 
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 
-/** Converts an error of the SDK to the one that our own client throws; anything that AWS did not send stays as it is. */
+/**
+ * Converts an error of the SDK to the one that our own client throws; anything that AWS did not send stays as it is.
+ */
 export const fromSdk = (error: unknown): unknown => {
   if (typeof error !== 'object' || error === null) return error;
   const { $fault, $metadata, name, message, code, ...facts } = error as SdkError;

@@ -14,7 +14,10 @@ import { FunctionUnavailable } from './function-errors.ts';
 import type { InvokeFunction, InvokeLater } from './invoke-function.ts';
 import { fromSdk } from './sdk-errors.ts';
 
-/** Sends an event. @returns the function's result as text, and whether it threw. @throws PayloadTooLarge, FunctionUnavailable */
+/**
+ * Sends an event. @returns the function's result as text, and whether it threw. @throws PayloadTooLarge,
+ * FunctionUnavailable
+ */
 const createSend = (type: InvocationType) => {
   const client = new LambdaClient({
     maxAttempts: MAX_ATTEMPTS,

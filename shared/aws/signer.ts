@@ -11,8 +11,8 @@ export interface Signable {
   /** As it is sent: URI-encoded, without a query. */
   path: string;
   /**
-   * Every header to sign except `x-amz-date` and `x-amz-security-token`: lower-case names with `host` among them. Most of the work for a frozen list is
-   * done once in a second.
+   * Every header to sign except `x-amz-date` and `x-amz-security-token`: lower-case names with `host` among them.
+   * Most of the work for a frozen list is done once in a second.
    */
   headers: readonly Header[];
   body: string | Uint8Array;
@@ -46,8 +46,9 @@ const INNER = 0x36;
 const OUTER = 0x5c;
 
 /**
- * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal, of texts of at most `MAX_TEXT_BYTES`. As two hashes it takes a tenth
- * of `createHmac`'s time, which makes several objects for each signature.
+ * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal, of texts of at most
+ * `MAX_TEXT_BYTES`. As two hashes it takes a tenth of `createHmac`'s time, which makes several objects for each
+ * signature.
  */
 const createSha256Hmac = (key: Buffer): ((text: string) => string) => {
   const inner = Buffer.alloc(BLOCK_BYTES + MAX_TEXT_BYTES, INNER);
@@ -102,8 +103,8 @@ const toHead = (
 
 /**
  * Signs requests to one service in one region with Signature Version 4
- * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). The signing key is derived once for a day and
- * credentials. Paths with `.` or `..` segments are not supported.
+ * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). The signing key is
+ * derived once for a day and credentials. Paths with `.` or `..` segments are not supported.
  * @returns the headers that the signature adds, as a flat list of names and values
  */
 export const createSigner = ({ service, region }: { service: string; region: string }) => {

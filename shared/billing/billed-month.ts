@@ -3,7 +3,10 @@ import { Nanos } from '../usage/event.ts';
 
 const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 
-/** What was read of a UTC day, and billed: sums of its events, and the file with what they consist of. It never changes. */
+/**
+ * What was read of a UTC day, and billed: sums of its events, and the file with what they consist of. It never
+ * changes.
+ */
 export const BilledDay = z.object({
   /** Usage events, and their cost. */
   events: z.int().min(0),
@@ -32,7 +35,10 @@ export const BilledMonth = z.object({
   days: z.record(z.string(), BilledDay),
   /** The last invoice that changed it; null if the month has no invoice, because there was nothing to bill. */
   invoice: z.string().nullable(),
-  /** Days that an invoice had billed otherwise before it became void. The next invoice reads them, because their totals may be too old to differ. */
+  /**
+   * Days that an invoice had billed otherwise before it became void. The next invoice reads them, because their
+   * totals may be too old to differ.
+   */
   suspected: z.array(z.string()).default([]),
   version: z.int().min(1),
 });

@@ -1,4 +1,4 @@
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, PreconditionFailed } from '../http/errors.ts';
 import { BilledDay, BilledMonth, BillingState, NOTHING_BILLED, PartOfDay, type ReplacedMonth } from './billed-month.ts';
@@ -9,9 +9,9 @@ const READ = 'read#';
 const PART = 'part#';
 const RATED_AGAIN = 'rated-again#';
 
-const monthPlace = (organization: string, month: string): Place => ({ account: organization, record: BILLED + month });
-const statePlace = (organization: string): Place => ({ account: organization, record: 'state' });
-const ratedAgainPlace = (organization: string, day: string): Place => ({ account: organization, record: RATED_AGAIN + day });
+const monthRecordKey = (organization: string, month: string): RecordKey => ({ account: organization, record: BILLED + month });
+const stateRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'state' });
+const ratedAgainRecordKey = (organization: string, day: string): RecordKey => ({ account: organization, record: RATED_AGAIN + day });
 const readPrefix = (reader: string): string => `${READ}${reader}#`;
 const partPrefix = (reader: string): string => `${PART}${reader}#`;
 
@@ -30,42 +30,46 @@ class AlreadyBuiltOn extends Conflict {
 }
 
 /**
- * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`, `billed#<month>`, and while a month is being
- * closed `read#<invoice>#<day>` and `part#<invoice>#<day>`, and `rated-again#<day>`.
+ * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`,
+ * `billed#<month>`, and while a month is being closed `read#<invoice>#<day>` and `part#<invoice>#<day>`, and
+ * `rated-again#<day>`.
  */
-export const createBilledMonthsStore = (table: AccountTable) => {
+export const createBilledMonthsStore = (table: RecordTable) => {
   const getState = async (organization: string): Promise<BillingState> => {
-    const row = await table.get(statePlace(organization));
+    const row = await table.get(stateRecordKey(organization));
     return row ? BillingState.parse(row) : NOTHING_BILLED;
   };
 
   /** Replaces the state that was read: 412 if another change came first. */
   const toReplaceState = (organization: string, state: BillingState): Write =>
     state.version === 0
-      ? table.toCreate(statePlace(organization), { ...state, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(statePlace(organization), state);
+      ? table.toCreate(stateRecordKey(organization), { ...state, version: 1 }, () => new PreconditionFailed())
+      : table.toReplace(stateRecordKey(organization), state);
 
   /** Replaces the month that was read, or creates it with version 0: 412 if another change came first. */
   const toReplace = (billed: Omit<BilledMonth, 'version'> & { version: number }): Write =>
     billed.version === 0
-      ? table.toCreate(monthPlace(billed.organization, billed.month), { ...billed, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(monthPlace(billed.organization, billed.month), billed);
+      ? table.toCreate(monthRecordKey(billed.organization, billed.month), { ...billed, version: 1 }, () => new PreconditionFailed())
+      : table.toReplace(monthRecordKey(billed.organization, billed.month), billed);
 
   const get = async (organization: string, month: string): Promise<BilledMonth | undefined> => {
-    const row = await table.get(monthPlace(organization, month));
+    const row = await table.get(monthRecordKey(organization, month));
     return row && BilledMonth.parse(row);
   };
 
-  /** Gives a month back what it was before an invoice changed it. @throws AlreadyBuiltOn if another invoice has changed it since; the write throws it too */
+  /**
+   * Gives a month back what it was before an invoice changed it. @throws AlreadyBuiltOn if another invoice has
+   * changed it since; the write throws it too
+   */
   const toRestoreMonth = async (invoice: Invoice, { month, before }: ReplacedMonth): Promise<Write> => {
     const current = await get(invoice.organization, month);
     const refused = () => new AlreadyBuiltOn(invoice);
     if (current?.invoice !== invoice.id) throw refused();
-    const place = monthPlace(invoice.organization, month);
+    const recordKey = monthRecordKey(invoice.organization, month);
     const { version } = current;
-    if (!before) return { ...table.toDelete(place, version), refused };
+    if (!before) return { ...table.toDelete(recordKey, version), refused };
     const suspected = [...new Set([...before.suspected, ...daysThatDiffer(before, current)])].sort();
-    return { ...table.toReplace(place, { ...before, suspected, version }), refused };
+    return { ...table.toReplace(recordKey, { ...before, suspected, version }), refused };
   };
 
   return {
@@ -100,7 +104,8 @@ export const createBilledMonthsStore = (table: AccountTable) => {
     },
 
     /**
-     * Keeps what was read of a day, and forgets the part that was read before: the first one that is kept is what an invoice bills.
+     * Keeps what was read of a day, and forgets the part that was read before: the first one that is kept is what an
+     * invoice bills.
      * @throws PreconditionFailed if there is one
      */
     toKeepDay: (organization: string, reader: string, day: string, read: BilledDay): Write[] => [
@@ -113,12 +118,12 @@ export const createBilledMonthsStore = (table: AccountTable) => {
       table.toPut({ account: organization, record: partPrefix(reader) + day }, part),
 
     /**
-     * Notes that events of a day were rated again, so that the next invoice reads it, although the totals of the day may be too old to show that. It
-     * must be noted before the first and after the last of these events is written.
+     * Notes that events of a day were rated again, so that the next invoice reads it, although the totals of the day
+     * may be too old to show that. It must be noted before the first and after the last of these events is written.
      * @param note any text that no other note has
      */
     toNoteRatedAgain: (organization: string, day: string, note: string, nowMs: number): Write =>
-      table.toClaim(ratedAgainPlace(organization, day), { claim: note, nowMs }),
+      table.toClaim(ratedAgainRecordKey(organization, day), { claim: note, nowMs }),
 
     /** The days that were noted, with their last notes. */
     daysRatedAgain: async (organization: string): Promise<Map<string, string>> => {
@@ -130,10 +135,11 @@ export const createBilledMonthsStore = (table: AccountTable) => {
 
     /** Forgets a note, unless there is a later one. */
     forgetRatedAgain: (organization: string, day: string, note: string): Promise<void> =>
-      table.unclaim(ratedAgainPlace(organization, day), note),
+      table.unclaim(ratedAgainRecordKey(organization, day), note),
 
     /**
-     * The writes with which an invoice becomes void: the months that it billed are billed as before, and so is what it carried forward.
+     * The writes with which an invoice becomes void: the months that it billed are billed as before, and so is what
+     * it carried forward.
      * @throws AlreadyBuiltOn if a later invoice has changed one of them; the writes throw it too
      */
     toRestore: async (invoice: Invoice): Promise<Write[]> => {

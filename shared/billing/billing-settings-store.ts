@@ -1,5 +1,5 @@
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { BillingProfile } from './billing-profile.ts';
@@ -9,20 +9,20 @@ const StoredSeller = ignoringUnknown(Seller);
 const StoredProfile = ignoringUnknown(BillingProfile);
 
 const PLATFORM = 'platform';
-const SELLER: Place = { account: PLATFORM, record: 'seller' };
+const SELLER: RecordKey = { account: PLATFORM, record: 'seller' };
 /** The records of organizations whose usage is exported to meters. */
 export const METERED_PREFIX = 'meters#';
 
-const profilePlace = (organization: string): Place => ({ account: organization, record: 'profile' });
-const meteredPlace = (organization: string): Place => ({ account: PLATFORM, record: METERED_PREFIX + organization });
+const profileRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'profile' });
+const meteredRecordKey = (organization: string): RecordKey => ({ account: PLATFORM, record: METERED_PREFIX + organization });
 
 const changed = () => new PreconditionFailed();
 
 /** The seller and the billing profiles, in the table `billing`. The only code that knows their keys. */
-export const createBillingSettingsStore = (table: AccountTable) => {
+export const createBillingSettingsStore = (table: RecordTable) => {
   /** Replaces the version that was read; version 0 has no row yet. 412 if another change came first. */
-  const toReplace = <Row extends { version: number }>(place: Place, row: Row): Write =>
-    row.version === 0 ? table.toCreate(place, { ...row, version: 1 }, changed) : table.toReplace(place, row);
+  const toReplace = <Row extends { version: number }>(recordKey: RecordKey, row: Row): Write =>
+    row.version === 0 ? table.toCreate(recordKey, { ...row, version: 1 }, changed) : table.toReplace(recordKey, row);
 
   return {
     /** The seller; undefined until an admin has set it. */
@@ -36,16 +36,16 @@ export const createBillingSettingsStore = (table: AccountTable) => {
 
     /** An organization's profile; the defaults, with version 0, until it is changed. */
     getProfile: async (organization: string): Promise<BillingProfile> =>
-      StoredProfile.parse((await table.get(profilePlace(organization))) ?? { organization }),
+      StoredProfile.parse((await table.get(profileRecordKey(organization))) ?? { organization }),
 
     /** Replaces a profile that was read, and adds or removes the organization among those whose usage is exported. */
     toReplaceProfile: (profile: BillingProfile, before: BillingProfile): Write[] => {
       const { organization } = profile;
-      const metered = meteredPlace(organization);
+      const metered = meteredRecordKey(organization);
       const isMetered = profile.stripe_customer !== null;
       const wasMetered = before.stripe_customer !== null;
       return [
-        toReplace(profilePlace(organization), { ...profile, version: before.version }),
+        toReplace(profileRecordKey(organization), { ...profile, version: before.version }),
         ...(isMetered && !wasMetered ? [table.toCreate(metered, { organization }, changed)] : []),
         ...(wasMetered && !isMetered ? [table.toDelete(metered)] : []),
       ];

@@ -4,11 +4,17 @@ import type { MessageQueue } from '../aws/message-queue.ts';
 
 /** Work for the function `billing`. Each kind can be repeated: a second time changes nothing. */
 export const BillingTask = z.discriminatedUnion('task', [
-  /** Closes a UTC month, such as `2026-10`, of an organization: makes its invoice, and issues it if the seller's invoices are issued automatically. */
+  /**
+   * Closes a UTC month, such as `2026-10`, of an organization: makes its invoice, and issues it if the seller's
+   * invoices are issued automatically.
+   */
   z.object({ task: z.literal('close'), organization: z.string(), month: z.string() }),
   /** Makes the files of an issued invoice or credit note. */
   z.object({ task: z.literal('render'), organization: z.string(), document: z.string() }),
-  /** Compares the credit and budgets of an organization, and the budgets of some of its keys, with the thresholds of its alerts. */
+  /**
+   * Compares the credit and budgets of an organization, and the budgets of some of its keys, with the thresholds of
+   * its alerts.
+   */
   z.object({ task: z.literal('alert'), organization: z.string(), keys: z.array(z.string()).max(1_000) }),
   /** Removes what is left of grants that have expired. */
   z.object({ task: z.literal('expire'), organization: z.string() }),
@@ -32,8 +38,8 @@ const groupOf = (task: BillingTask): string => `${task.task}-${task.organization
  */
 export const createBillingTasks = (queue: MessageQueue, closings: MessageQueue = queue) => ({
   /**
-   * Adds a task; the same task within the same minute is one. Tasks of alerts are kept apart: each is about what was spent until then, and the last one
-   * of a minute must not be lost, because no other may follow.
+   * Adds a task; the same task within the same minute is one. Tasks of alerts are kept apart: each is about what was
+   * spent until then, and the last one of a minute must not be lost, because no other may follow.
    * @param step distinguishes the messages of a task that continues itself
    */
   send: (task: BillingTask, nowMs: number, step: number | string = 0): Promise<void> => {

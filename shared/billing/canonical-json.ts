@@ -1,6 +1,6 @@
 /**
- * The one text of a value: JSON with the fields of objects in the order of their names (UTF-16 code units), without spaces, and bigints as text. Fields
- * without a value are left out.
+ * The one text of a value: JSON with the fields of objects in the order of their names (UTF-16 code units), without
+ * spaces, and bigints as text. Fields without a value are left out.
  */
 export const canonicalJson = (value: unknown): string => {
   if (typeof value === 'bigint') return `"${value}"`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
@@ -11,8 +11,8 @@ const StoredCreditNote = ignoringUnknown(CreditNote);
 const LIST = 'credit-note#';
 const ONCE = 'credit-note-once#';
 
-const placeOf = (id: string): Place => ({ account: id, record: 'credit-note' });
-const oncePlace = (organization: string, key: string): Place => ({
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'credit-note' });
+const onceRecordKey = (organization: string, key: string): RecordKey => ({
   account: organization,
   record: ONCE + createHash('sha256').update(key).digest('base64url'),
 });
@@ -27,12 +27,13 @@ interface Once {
 }
 
 /**
- * The credit notes in the table `billing`: each with an entry in the lists of its organization and of its invoice. The only code that knows their keys.
+ * The credit notes in the table `billing`: each with an entry in the lists of its organization and of its invoice.
+ * The only code that knows their keys.
  * @param table the records of that table
  */
-export const createCreditNoteStore = (table: AccountTable) => {
+export const createCreditNoteStore = (table: RecordTable) => {
   const find = async (id: string): Promise<CreditNote | undefined> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     return row && StoredCreditNote.parse(row);
   };
 
@@ -50,7 +51,7 @@ export const createCreditNoteStore = (table: AccountTable) => {
     list: async (of: string, request: PageRequest): Promise<{ notes: CreditNote[]; hasMore: boolean; next: string | null }> => {
       const { rows, hasMore } = await table.page({ account: of, prefix: LIST, newestFirst: true }, request);
       const ids = rows.map(({ id }) => String(id));
-      const found = ids.length === 0 ? [] : await table.getMany(ids.map(placeOf));
+      const found = ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf));
       return { notes: found.map((row) => StoredCreditNote.parse(row)), hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
     },
 
@@ -61,8 +62,8 @@ export const createCreditNoteStore = (table: AccountTable) => {
       return [
         ...(once === undefined
           ? []
-          : [table.toCreate(oncePlace(note.organization, once.key), { ...entry, request: once.request }, () => new AlreadyCredited())]),
-        table.toCreate(placeOf(note.id), note, exists),
+          : [table.toCreate(onceRecordKey(note.organization, once.key), { ...entry, request: once.request }, () => new AlreadyCredited())]),
+        table.toCreate(recordKeyOf(note.id), note, exists),
         table.toCreate({ account: note.organization, record: LIST + note.id }, entry, exists),
         table.toCreate({ account: note.invoice, record: LIST + note.id }, entry, exists),
       ];
@@ -70,15 +71,18 @@ export const createCreditNoteStore = (table: AccountTable) => {
 
     /** The credit note of an idempotency key and its request, if it exists. */
     getOnce: async (organization: string, key: string): Promise<{ note: CreditNote; request: string } | undefined> => {
-      const once = await table.get(oncePlace(organization, key));
+      const once = await table.get(onceRecordKey(organization, key));
       if (!once) return undefined;
       const note = await find(String(once.id));
       if (!note) throw new Error(`The credit note ${once.id} is missing.`);
       return { note, request: String(once.request) };
     },
 
-    /** Records the files that were made of a credit note; nothing else of it ever changes. 412 if another change came first. */
-    toSetFiles: (read: CreditNote, files: CreditNote['files']): Write => table.toReplace(placeOf(read.id), { ...read, files }),
+    /**
+     * Records the files that were made of a credit note; nothing else of it ever changes. 412 if another change came
+     * first.
+     */
+    toSetFiles: (read: CreditNote, files: CreditNote['files']): Write => table.toReplace(recordKeyOf(read.id), { ...read, files }),
   };
 };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
@@ -7,15 +7,15 @@ import { EventExport, MAX_RUNNING_EXPORTS } from './export.ts';
 
 const EXPORT = 'export#';
 
-const placeOf = (id: string): Place => ({ account: id, record: 'export' });
-const listPlaceOf = ({ organization, id }: Pick<EventExport, 'organization' | 'id'>): Place => ({
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'export' });
+const listRecordKeyOf = ({ organization, id }: Pick<EventExport, 'organization' | 'id'>): RecordKey => ({
   account: organization,
   record: EXPORT + id,
 });
-const countPlaceOf = (organization: string): Place => ({ account: organization, record: 'exports-running' });
+const countRecordKeyOf = (organization: string): RecordKey => ({ account: organization, record: 'exports-running' });
 
 /** The record with the export of an idempotency key. */
-const oncePlaceOf = (organization: string, key: string): Place => ({
+const onceRecordKeyOf = (organization: string, key: string): RecordKey => ({
   account: organization,
   record: `export-once#${createHash('sha256').update(key).digest('base64url')}`,
 });
@@ -34,18 +34,21 @@ const tooMany = (): Conflict =>
     message: `An organization can have at most ${MAX_RUNNING_EXPORTS} exports that are not completed. Wait until one of them is completed.`,
   });
 
-/** Exports in the table `billing`: a row each, in a partition of its own, and an entry in the list of its organization. The only code that knows their keys. */
-export const createExportStore = (table: AccountTable) => ({
+/**
+ * Exports in the table `billing`: a row each, in a partition of its own, and an entry in the list of its
+ * organization. The only code that knows their keys.
+ */
+export const createExportStore = (table: RecordTable) => ({
   /** An export of any organization. @throws 404 */
   find: async (id: string): Promise<EventExport> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     if (!row) throw new ResourceNotFound('export', id);
     return EventExport.parse(row);
   },
 
   /** @throws 404, also for another organization's export */
   get: async (organization: string, id: string): Promise<EventExport> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     if (row?.organization !== organization) throw new ResourceNotFound('export', id);
     return EventExport.parse(row);
   },
@@ -53,13 +56,13 @@ export const createExportStore = (table: AccountTable) => ({
   /** Newest first. */
   list: async (organization: string, request: PageRequest): Promise<{ exports: EventExport[]; hasMore: boolean }> => {
     const { rows, hasMore } = await table.page({ account: organization, prefix: EXPORT, newestFirst: true }, request);
-    const found = await table.getMany(rows.map(({ id }) => placeOf(String(id))));
+    const found = await table.getMany(rows.map(({ id }) => recordKeyOf(String(id))));
     return { exports: found.map((row) => EventExport.parse(row)), hasMore };
   },
 
   /** The id of an idempotency key's export, and the fingerprint of the request that created it. */
   getOnce: async (organization: string, key: string): Promise<{ id: string; fingerprint: string } | undefined> => {
-    const row = await table.get(oncePlaceOf(organization, key));
+    const row = await table.get(onceRecordKeyOf(organization, key));
     return row && { id: String(row.id), fingerprint: String(row.fingerprint) };
   },
 
@@ -68,24 +71,24 @@ export const createExportStore = (table: AccountTable) => ({
     ...(once
       ? [
           table.toCreate(
-            oncePlaceOf(created.organization, once.key),
+            onceRecordKeyOf(created.organization, once.key),
             { id: created.id, fingerprint: once.fingerprint },
             () => new AlreadyExported(),
           ),
         ]
       : []),
-    table.toCount(countPlaceOf(created.organization), 1, MAX_RUNNING_EXPORTS, tooMany),
-    table.toCreate(placeOf(created.id), created, () => new Error(`${created.id} already exists.`)),
-    table.toCreate(listPlaceOf(created), { id: created.id }, () => new Error(`${created.id} is already listed.`)),
+    table.toCount(countRecordKeyOf(created.organization), 1, MAX_RUNNING_EXPORTS, tooMany),
+    table.toCreate(recordKeyOf(created.id), created, () => new Error(`${created.id} already exists.`)),
+    table.toCreate(listRecordKeyOf(created), { id: created.id }, () => new Error(`${created.id} is already listed.`)),
   ],
 
   /** Replaces an export that goes on. */
-  toContinue: (changed: EventExport): Write => table.toReplace(placeOf(changed.id), changed),
+  toContinue: (changed: EventExport): Write => table.toReplace(recordKeyOf(changed.id), changed),
 
   /** Replaces an export that ends: it no longer counts as running. */
   toEnd: (ended: EventExport): Write[] => [
-    table.toReplace(placeOf(ended.id), ended),
-    table.toCount(countPlaceOf(ended.organization), -1, MAX_RUNNING_EXPORTS, tooMany),
+    table.toReplace(recordKeyOf(ended.id), ended),
+    table.toCount(countRecordKeyOf(ended.organization), -1, MAX_RUNNING_EXPORTS, tooMany),
   ],
 });
 

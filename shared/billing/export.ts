@@ -13,8 +13,9 @@ export const ExportState = z.enum(['pending', 'running', 'completed', 'failed'])
 export type ExportState = z.infer<typeof ExportState>;
 
 /**
- * The last record that the parts and the tail contain. Records are in the order of their units, which are the days of each key and of each deployment: `unit` is a
- * text by which they sort; `after` is the id of the last event of an unfinished unit, null for a finished one.
+ * The last record that the parts and the tail contain. Records are in the order of their units, which are the days of
+ * each key and of each deployment: `unit` is a text by which they sort; `after` is the id of the last event of an
+ * unfinished unit, null for a finished one.
  */
 export const ExportPosition = z.object({ unit: z.string(), after: z.string().nullable() });
 export type ExportPosition = z.infer<typeof ExportPosition>;
@@ -43,7 +44,10 @@ export const EventExport = z.object({
   upload_id: z.string().nullable(),
   parts: z.array(ExportPart),
   position: ExportPosition.nullable(),
-  /** Text after the parts that is too short for a part of its own: 0 bytes once it is in a part, null if there never was any. */
+  /**
+   * Text after the parts that is too short for a part of its own: 0 bytes once it is in a part, null if there never
+   * was any.
+   */
   tail: z.object({ key: z.string(), bytes: z.int() }).nullable(),
   /** FOCUS: the costs of the current month's rows so far, in units of 10⁻¹⁸, by the invoice lines that charge them. */
   sums: z.record(z.string(), z.string()),

@@ -1,9 +1,9 @@
 import { type Notification, newNotification } from '../notifications/notification.ts';
 import { dollarsOf } from '../prices/dollars.ts';
+import { SECOND_MS } from '../time/units.ts';
 import type { CreditNote, Invoice } from './invoice.ts';
 
-const MS = 1_000;
-const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / MS));
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / SECOND_MS));
 
 type InvoiceEvent = 'sluice.invoice.issued.v1' | 'sluice.invoice.paid.v1' | 'sluice.invoice.voided.v1';
 

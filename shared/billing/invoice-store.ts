@@ -1,5 +1,5 @@
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
@@ -12,7 +12,7 @@ const LIST = 'invoice#';
 /** More than a month can have: one is not void, and each void one was issued by hand. */
 const MAX_INVOICES_OF_MONTH = 100;
 
-const placeOf = (id: string): Place => ({ account: id, record: 'invoice' });
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'invoice' });
 /** Sorts by month, and then by creation. */
 const listRecord = ({ month, id }: Pick<Invoice, 'month' | 'id'>): string => `${LIST}${month}#${id}`;
 
@@ -34,7 +34,7 @@ const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => Stor
 /** The partition of the invoices that are not issued or have no files yet. */
 const PLATFORM = 'platform';
 const UNFINISHED = 'unfinished-invoice#';
-const unfinishedPlace = ({ organization, month, id }: Pick<Invoice, 'organization' | 'month' | 'id'>): Place => ({
+const unfinishedRecordKey = ({ organization, month, id }: Pick<Invoice, 'organization' | 'month' | 'id'>): RecordKey => ({
   account: PLATFORM,
   record: `${UNFINISHED}${organization}#${month}#${id}`,
 });
@@ -46,14 +46,14 @@ export class InvoiceExists extends Error {}
  * The invoices in the table `billing`. The only code that knows their keys.
  * @param table the records of that table
  */
-export const createInvoiceStore = (table: AccountTable) => {
+export const createInvoiceStore = (table: RecordTable) => {
   const find = async (id: string): Promise<Invoice | undefined> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     return row && invoiceOf(row);
   };
 
   const read = async (records: readonly Record<string, unknown>[]): Promise<Invoice[]> => {
-    const rows = records.length === 0 ? [] : await table.getMany(records.map(({ id }) => placeOf(String(id))));
+    const rows = records.length === 0 ? [] : await table.getMany(records.map(({ id }) => recordKeyOf(String(id))));
     return rows.map(invoiceOf);
   };
 
@@ -80,7 +80,10 @@ export const createInvoiceStore = (table: AccountTable) => {
       return read(rows);
     },
 
-    /** The months whose invoices may not be issued, or have no files, although they were created: a function may have crashed. */
+    /**
+     * The months whose invoices may not be issued, or have no files, although they were created: a function may have
+     * crashed.
+     */
     listUnfinished: async function* (): AsyncGenerator<{ organization: string; month: string }> {
       for await (const { record } of table.all({ account: PLATFORM, prefix: UNFINISHED })) {
         const [organization = '', month = ''] = String(record).slice(UNFINISHED.length).split('#');
@@ -89,12 +92,12 @@ export const createInvoiceStore = (table: AccountTable) => {
     },
 
     /** Notes that nothing is left to be done for an invoice. */
-    toFinish: (invoice: Pick<Invoice, 'organization' | 'month' | 'id'>): Write => table.toDelete(unfinishedPlace(invoice)),
+    toFinish: (invoice: Pick<Invoice, 'organization' | 'month' | 'id'>): Write => table.toDelete(unfinishedRecordKey(invoice)),
 
     /** Creates an invoice, unfinished. @throws InvoiceExists in the transaction */
     toCreate: (invoice: Invoice): Write[] => [
-      table.toClaim(unfinishedPlace(invoice), { claim: invoice.id, nowMs: invoice.created_at }),
-      table.toCreate(placeOf(invoice.id), itemOf(invoice), () => new InvoiceExists()),
+      table.toClaim(unfinishedRecordKey(invoice), { claim: invoice.id, nowMs: invoice.created_at }),
+      table.toCreate(recordKeyOf(invoice.id), itemOf(invoice), () => new InvoiceExists()),
       table.toCreate({ account: invoice.organization, record: listRecord(invoice) }, { id: invoice.id }, () => new InvoiceExists()),
     ],
 
@@ -106,7 +109,7 @@ export const createInvoiceStore = (table: AccountTable) => {
     toReplace: (read: Invoice, changes: Partial<Invoice>): Write => {
       const fixed = Object.keys(changes).filter((name) => !CHANGEABLE.has(name));
       if (read.state !== 'draft' && fixed.length > 0) throw new Error(`${read.id} is ${read.state}, so ${fixed.join(', ')} can't change.`);
-      const { item } = table.toReplace(placeOf(read.id), { ...itemOf({ ...read, ...changes }), version: read.version });
+      const { item } = table.toReplace(recordKeyOf(read.id), { ...itemOf({ ...read, ...changes }), version: read.version });
       return { item, refused: () => new PreconditionFailed() };
     },
   };

@@ -4,10 +4,11 @@ import { ReplacedMonth } from './billed-month.ts';
 import { Address } from './seller.ts';
 
 /**
- * What a line charges. `tokens`: tokens of a kind at a price. `metering_difference`: what the events of a model and price version cost more or less
- * than their tokens together, because each request is rounded to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a
- * deployment. `prepaid_credit`: what was paid from credit. `adjustment`: events that were rated again. `carried_forward`: a negative total of the last
- * invoice. `tax`: of the hook. `rounding`: to the cent.
+ * What a line charges. `tokens`: tokens of a kind at a price. `metering_difference`: what the events of a model and
+ * price version cost more or less than their tokens together, because each request is rounded to the nano-dollar and
+ * never charged more than was held for it. `gpu_time`: instances of a deployment. `prepaid_credit`: what was paid
+ * from credit. `adjustment`: events that were rated again. `carried_forward`: a negative total of the last invoice.
+ * `tax`: of the hook. `rounding`: to the cent.
  */
 export const LineKind = z.enum([
   'tokens',
@@ -72,8 +73,8 @@ const RenderedFiles = z.partialRecord(FileFormat, RenderedFile);
 export const FILE_ENDINGS: Readonly<Record<FileFormat, string>> = { pdf: '.pdf', csv: '.csv', focus: '-focus.csv', json: '.json' };
 
 /**
- * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `payment_reference`,
- * `voided_at`, `void_reason`, `credited_nanos`, `files` and `version` change.
+ * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`,
+ * `payment_reference`, `voided_at`, `void_reason`, `credited_nanos`, `files` and `version` change.
  */
 export const Invoice = z.object({
   id: z.string(),
@@ -93,7 +94,10 @@ export const Invoice = z.object({
   /** What the seller must say, such as about VAT. Invoices of release 0.1.0 lack it, and drafts have none yet. */
   note: z.string().nullable().optional(),
   lines: z.array(InvoiceLine),
-  /** The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at least 0. */
+  /**
+   * The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at
+   * least 0.
+   */
   subtotal_nanos: Nanos,
   tax_nanos: Nanos,
   total_nanos: Nanos,

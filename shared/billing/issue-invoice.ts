@@ -3,6 +3,7 @@ import type { Origin } from '../audit/origin.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Outbox } from '../notifications/outbox.ts';
+import { DAY_MS } from '../time/units.ts';
 import type { BillingSettingsStore } from './billing-settings-store.ts';
 import type { Invoice } from './invoice.ts';
 import { invoiceNotification } from './invoice-notification.ts';
@@ -10,8 +11,6 @@ import type { InvoiceStore } from './invoice-store.ts';
 import { numberDocument } from './number-document.ts';
 import { type NumberStore, printedNumber } from './number-store.ts';
 import { buyerParty, sellerParty } from './parties.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** An invoice needs a seller: 409. */
 export class NoSeller extends Conflict {
@@ -59,8 +58,8 @@ const printedOf = async ({ settings, nameOf }: IssueDependencies, { organization
 };
 
 /**
- * Issues a draft: gives it the next number, and what it prints about seller, buyer and payment. Number, invoice, audit entry and notification are one
- * transaction, so no number is lost or used twice, wherever a function crashes.
+ * Issues a draft: gives it the next number, and what it prints about seller, buyer and payment. Number, invoice,
+ * audit entry and notification are one transaction, so no number is lost or used twice, wherever a function crashes.
  * @param invoice the draft as it was read
  * @param checks more conditions of the transaction
  * @returns the invoice as it was issued

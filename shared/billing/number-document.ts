@@ -8,7 +8,8 @@ const FIRST_WAIT_MS = 10;
 const MAX_WAIT_MS = 800;
 
 /**
- * Gives a document the next number of its series. While other documents take it first, tries again with the one after that.
+ * Gives a document the next number of its series. While other documents take it first, tries again with the one after
+ * that.
  * @param write the transaction that takes the number after `last`; throws NumberInUse if it is taken
  * @throws 503 if too many other documents are numbered at the same time; what `write` throws
  */

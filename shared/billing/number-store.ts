@@ -1,4 +1,4 @@
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 
 /** Documents that are numbered without gaps, each kind in a series of its own. */
@@ -6,7 +6,7 @@ export type Series = 'invoice' | 'credit-note';
 
 const NUMBER_DIGITS = 6;
 
-const placeOf = (series: Series): Place => ({ account: 'platform', record: `number#${series}` });
+const recordKeyOf = (series: Series): RecordKey => ({ account: 'platform', record: `number#${series}` });
 
 /** Another document took this number at the same time. */
 export class NumberInUse extends Error {}
@@ -14,16 +14,22 @@ export class NumberInUse extends Error {}
 /** The printed number of a document, such as `INV-000042`. */
 export const printedNumber = (prefix: string, number: number): string => prefix + String(number).padStart(NUMBER_DIGITS, '0');
 
-/** The last numbers of invoices and credit notes, in the table `billing`. A row's version is the last number that was taken. */
-export const createNumberStore = (table: AccountTable) => ({
+/**
+ * The last numbers of invoices and credit notes, in the table `billing`. A row's version is the last number that was
+ * taken.
+ */
+export const createNumberStore = (table: RecordTable) => ({
   /** The last number of a series; 0 if there is none. */
-  last: async (series: Series): Promise<number> => Number((await table.get(placeOf(series)))?.version ?? 0),
+  last: async (series: Series): Promise<number> => Number((await table.get(recordKeyOf(series)))?.version ?? 0),
 
-  /** Takes the number after `last`, in the transaction that assigns it: so a number is never without its document. Fails with NumberInUse. */
+  /**
+   * Takes the number after `last`, in the transaction that assigns it: so a number is never without its document.
+   * Fails with NumberInUse.
+   */
   toTake: (series: Series, last: number): Write => {
     const refused = () => new NumberInUse();
-    if (last === 0) return table.toCreate(placeOf(series), { version: 1 }, refused);
-    return { ...table.toReplace(placeOf(series), { version: last }), refused };
+    if (last === 0) return table.toCreate(recordKeyOf(series), { version: 1 }, refused);
+    return { ...table.toReplace(recordKeyOf(series), { version: last }), refused };
   },
 });
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { ResourceNotFound } from '../http/errors.ts';
 
 /** Where an organization is in the table `accounts`. */
-export const placeOfOrganization = (id: string): Place => ({ account: id, record: 'organization' });
+export const placeOfOrganization = (id: string): RecordKey => ({ account: id, record: 'organization' });
 
 /** The partition that lists all organization ids in the order of their creation, after this prefix. */
 export const DIRECTORY = 'organizations';
@@ -23,7 +23,7 @@ const toBilled = (row: unknown): BilledOrganization => {
 };
 
 /** The organizations, for functions that bill them. */
-export const createOrganizationDirectory = (accounts: AccountTable) => ({
+export const createOrganizationDirectory = (accounts: RecordTable) => ({
   /** The ids of all organizations, the oldest first. */
   ids: async function* (): AsyncGenerator<string> {
     for await (const { record } of accounts.all({ account: DIRECTORY, prefix: LISTED })) yield String(record).slice(LISTED.length);

@@ -7,8 +7,8 @@ type Attributes = Parameters<typeof readAttributes>[0];
 const MAX_BYTES = 40 * 1024 * 1024;
 
 /**
- * Plain values as one compressed attribute. An item can have 400 KB, and the lines of an invoice would need more after about a thousand lines; packed
- * they take a tenth of that.
+ * Plain values as one compressed attribute. An item can have 400 KB, and the lines of an invoice would need more
+ * after about a thousand lines; packed they take a tenth of that.
  */
 export const pack = (values: object): Uint8Array => deflateRawSync(writeAttributes(values));
 

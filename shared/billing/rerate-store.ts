@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
@@ -15,16 +15,16 @@ const LISTED = 'rerate#';
 /** This idempotency key was already used for a rerate. */
 export class AlreadyCreated extends Error {}
 
-const placeOf = (id: string): Place => ({ account: id, record: 'rerate' });
-const progressPlaceOf = (id: string, phase: ReratePhase, organization: string): Place => ({
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'rerate' });
+const progressRecordKeyOf = (id: string, phase: ReratePhase, organization: string): RecordKey => ({
   account: id,
   record: `${phase}#${organization}`,
 });
 /** How many organizations a phase of all organizations has. */
-const extentPlaceOf = (id: string, phase: ReratePhase): Place => ({ account: id, record: `extent#${phase}` });
+const extentRecordKeyOf = (id: string, phase: ReratePhase): RecordKey => ({ account: id, record: `extent#${phase}` });
 /** The totals of a phase, which an earlier release didn't keep. */
-const totalsPlaceOf = (id: string, phase: ReratePhase): Place => ({ account: id, record: `totals#${phase}` });
-const oncePlaceOf = (key: string): Place => ({
+const totalsRecordKeyOf = (id: string, phase: ReratePhase): RecordKey => ({ account: id, record: `totals#${phase}` });
+const onceRecordKeyOf = (key: string): RecordKey => ({
   account: PLATFORM,
   record: `rerate-once#${createHash('sha256').update(key).digest('base64url')}`,
 });
@@ -33,9 +33,9 @@ const Once = z.object({ id: z.string() });
 const Extent = z.object({ organizations: z.int() });
 
 /** Rerates in the table `billing`, and how far each is in each organization. The only code that knows their keys. */
-export const createRerateStore = (table: AccountTable) => {
+export const createRerateStore = (table: RecordTable) => {
   const get = async (id: string): Promise<Rerate | undefined> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     return row && StoredRerate.parse(row);
   };
   return {
@@ -43,7 +43,7 @@ export const createRerateStore = (table: AccountTable) => {
 
     /** The rerate that was created with an idempotency key. */
     getOnce: async (key: string): Promise<Rerate | undefined> => {
-      const once = await table.get(oncePlaceOf(key));
+      const once = await table.get(onceRecordKeyOf(key));
       return once && get(Once.parse(once).id);
     },
 
@@ -51,29 +51,29 @@ export const createRerateStore = (table: AccountTable) => {
     toCreate: (rerate: Rerate, key?: string): Write[] => {
       const exists = () => new Error(`The rerate ${rerate.id} already exists.`);
       return [
-        ...(key === undefined ? [] : [table.toCreate(oncePlaceOf(key), { id: rerate.id }, () => new AlreadyCreated())]),
-        table.toCreate(placeOf(rerate.id), rerate, exists),
-        table.toCreate(totalsPlaceOf(rerate.id, rerate.phase), totalsOf([]), exists),
+        ...(key === undefined ? [] : [table.toCreate(onceRecordKeyOf(key), { id: rerate.id }, () => new AlreadyCreated())]),
+        table.toCreate(recordKeyOf(rerate.id), rerate, exists),
+        table.toCreate(totalsRecordKeyOf(rerate.id, rerate.phase), totalsOf([]), exists),
         table.toCreate({ account: PLATFORM, record: LISTED + rerate.id }, { id: rerate.id }, exists),
       ];
     },
 
     /** Begins the execution of a rerate that was previewed, as it was read: 412 if another change came first. */
     toExecute: (rerate: Rerate): Write[] => [
-      table.toReplace(placeOf(rerate.id), rerate),
-      table.toCreate(totalsPlaceOf(rerate.id, rerate.phase), totalsOf([]), () => new PreconditionFailed()),
+      table.toReplace(recordKeyOf(rerate.id), rerate),
+      table.toCreate(totalsRecordKeyOf(rerate.id, rerate.phase), totalsOf([]), () => new PreconditionFailed()),
     ],
 
     /** Lists rerates, newest first. */
     list: async (request: PageRequest): Promise<Page<Rerate>> => {
       const { rows, hasMore } = await table.page({ account: PLATFORM, prefix: LISTED, newestFirst: true }, request);
       const ids = rows.map((row) => Once.parse(row).id);
-      const data = (await table.getMany(ids.map(placeOf))).map((row) => StoredRerate.parse(row));
+      const data = (await table.getMany(ids.map(recordKeyOf))).map((row) => StoredRerate.parse(row));
       return { object: 'list', data, has_more: hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
     },
 
     getProgress: async (id: string, phase: ReratePhase, organization: string): Promise<RerateProgress | undefined> => {
-      const row = await table.get(progressPlaceOf(id, phase, organization));
+      const row = await table.get(progressRecordKeyOf(id, phase, organization));
       return row && RerateProgress.parse(row);
     },
 
@@ -84,13 +84,13 @@ export const createRerateStore = (table: AccountTable) => {
 
     /** The totals of a phase; undefined if it has not begun, or an earlier release began it. */
     totals: async (id: string, phase: ReratePhase): Promise<RerateTotals | undefined> => {
-      const row = await table.get(totalsPlaceOf(id, phase));
+      const row = await table.get(totalsRecordKeyOf(id, phase));
       return row && RerateTotals.parse(row);
     },
 
     /** Adds to the totals of a phase, which must have them. */
     toAddTotals: (id: string, phase: ReratePhase, added: RerateTotals): Write =>
-      table.toAdd(totalsPlaceOf(id, phase), added, () => new Error(`The phase ${phase} of ${id} has no totals.`)),
+      table.toAdd(totalsRecordKeyOf(id, phase), added, () => new Error(`The phase ${phase} of ${id} has no totals.`)),
 
     /** A page of what `allProgress` returns, by the organizations' ids. */
     pageOfProgress: async (id: string, phase: ReratePhase, request: PageRequest): Promise<Page<RerateProgress>> => {
@@ -99,21 +99,24 @@ export const createRerateStore = (table: AccountTable) => {
       return { object: 'list', data, has_more: hasMore, next: hasMore ? (data.at(-1)?.organization ?? null) : null };
     },
 
-    /** Writes progress after the progress that was read: 412 if another task was faster. @param isFirst nothing was stored */
+    /**
+     * Writes progress after the progress that was read: 412 if another task was faster. @param isFirst nothing was
+     * stored
+     */
     toProgress: (id: string, phase: ReratePhase, progress: RerateProgress, isFirst: boolean): Write => {
-      const place = progressPlaceOf(id, phase, progress.organization);
-      return isFirst ? table.toCreate(place, progress, () => new PreconditionFailed()) : table.toReplace(place, progress);
+      const recordKey = progressRecordKeyOf(id, phase, progress.organization);
+      return isFirst ? table.toCreate(recordKey, progress, () => new PreconditionFailed()) : table.toReplace(recordKey, progress);
     },
 
-    /** In how many organizations a phase takes place; undefined: their tasks are not sent yet. */
+    /** In how many organizations a phase takes recordKey; undefined: their tasks are not sent yet. */
     extent: async (id: string, phase: ReratePhase): Promise<number | undefined> => {
-      const row = await table.get(extentPlaceOf(id, phase));
+      const row = await table.get(extentRecordKeyOf(id, phase));
       return row && Extent.parse(row).organizations;
     },
 
     /** Says that the tasks of all organizations were sent. */
     toSetExtent: (id: string, phase: ReratePhase, organizations: number): Write =>
-      table.toCreate(extentPlaceOf(id, phase), { organizations }, () => new PreconditionFailed()),
+      table.toCreate(extentRecordKeyOf(id, phase), { organizations }, () => new PreconditionFailed()),
   };
 };
 

@@ -3,7 +3,10 @@ import { InstancePrice } from '../prices/instance-price.ts';
 import { Price } from '../prices/price.ts';
 import { Nanos } from '../usage/event.ts';
 
-/** The usage that is rated again, and the price versions, as they were when the rerate was created. Versions never change. */
+/**
+ * The usage that is rated again, and the price versions, as they were when the rerate was created. Versions never
+ * change.
+ */
 const Subject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('model'), name: z.string(), from: Price, to: Price }),
   z.object({ kind: z.literal('instance_type'), name: z.string(), from: InstancePrice, to: InstancePrice }),
@@ -13,7 +16,10 @@ const Subject = z.discriminatedUnion('kind', [
 export const ReratePhase = z.enum(['preview', 'execution']);
 export type ReratePhase = z.infer<typeof ReratePhase>;
 
-/** A correction of a wrong price: usage in [start_time, end_time) that is rated by one price version is rated by another one. Times are ms. */
+/**
+ * A correction of a wrong price: usage in [start_time, end_time) that is rated by one price version is rated by
+ * another one. Times are ms.
+ */
 export const Rerate = z.object({
   id: z.string(),
   subject: Subject,

@@ -8,8 +8,8 @@ const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
 /**
- * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the expiry of what was left of a
- * grant, which is positive if it returns what an earlier entry removed too much.
+ * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the
+ * expiry of what was left of a grant, which is positive if it returns what an earlier entry removed too much.
  */
 const Grant = z.object({
   organization: z.string(),
@@ -45,7 +45,9 @@ export interface Expiry {
   expiresAtMs: number;
 }
 
-/** An expiry that was looked at, and must be looked at again: what was held then can return, and usage can come late. */
+/**
+ * An expiry that was looked at, and must be looked at again: what was held then can return, and usage can come late.
+ */
 export interface ExpiryCheck extends Expiry {
   /** How often it was looked at. */
   looks: number;
@@ -67,7 +69,10 @@ const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
   record: `${dayOf(expiresAtMs)}#${organization}#${numbered(number)}`,
 });
 
-/** The partition of expiries that must be looked at again. Earlier releases don't know it, so they can't remove anything twice. */
+/**
+ * The partition of expiries that must be looked at again. Earlier releases don't know it, so they can't remove
+ * anything twice.
+ */
 const CHECKS = 'credit-expiry-checks';
 const checkKey = (expiry: Expiry) => ({ ...expiryKey(expiry), account: CHECKS });
 const Check = z.object({
@@ -121,7 +126,10 @@ export const createCreditStore = (database: Database, table: string) => ({
     refused: () => new AlreadyExpired(),
   }),
 
-  /** Has an expiry looked at again, after its first look or a later one. Fails with AlreadyExpired if that was done before. */
+  /**
+   * Has an expiry looked at again, after its first look or a later one. Fails with AlreadyExpired if that was done
+   * before.
+   */
   toCheckAgain: ({ looks, owedNanos, checkAtMs, ...expiry }: ExpiryCheck): Write => ({
     item: {
       Put: {

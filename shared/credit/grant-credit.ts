@@ -29,7 +29,8 @@ export class NoCredit extends Conflict {
 }
 
 /**
- * Grants prepaid credit to an organization that has limits: first in the ledger under the next number, then once in its balance.
+ * Grants prepaid credit to an organization that has limits: first in the ledger under the next number, then once in
+ * its balance.
  * @param write adds the grant to the ledger; throws NumberTaken if another grant has its number
  * @throws NoCredit
  */

@@ -5,7 +5,10 @@ import { requestTimeMs } from '../ids/request-id.ts';
 const PAGE = 100;
 const MAX_PAGES = 100;
 
-/** The nano-dollars of credit that are held for an organization's deployments that are not deleted; a deleted one holds nothing. */
+/**
+ * The nano-dollars of credit that are held for an organization's deployments that are not deleted; a deleted one
+ * holds nothing.
+ */
 export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
   let held = 0n;
   let after: string | undefined;

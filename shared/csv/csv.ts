@@ -3,7 +3,10 @@ import { stringify } from 'csv-stringify/sync';
 /** A value of a file: null is an empty cell. */
 export type Cell = string | null;
 
-/** What spreadsheets take for the start of a formula, also in full width (https://owasp.org/www-community/attacks/CSV_Injection). */
+/**
+ * What spreadsheets take for the start of a formula, also in full width
+ * (https://owasp.org/www-community/attacks/CSV_Injection).
+ */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** A number starts with a minus, too, and is no formula. */
 const NUMBER = /^-?\d+(\.\d+)?$/;

@@ -15,7 +15,10 @@ const isPlain = (value: object): boolean => {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
-/** Text that means itself in JSON: no quotes, escapes or control characters, and no characters that can be half of another one. */
+/**
+ * Text that means itself in JSON: no quotes, escapes or control characters, and no characters that can be half of
+ * another one.
+ */
 const LITERAL = /^[\w #:/.-]*$/;
 
 /** As JSON.stringify, which takes several times as long for short text. */
@@ -40,8 +43,9 @@ const writeValue = (value: unknown): string => {
 };
 
 /**
- * The attributes of an item in DynamoDB's JSON (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html).
- * Undefined attributes are left out.
+ * The attributes of an item in DynamoDB's JSON
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html). Undefined
+ * attributes are left out.
  * @throws RangeError for a number that is not exact; TypeError for a value that DynamoDB has no type for
  */
 export const writeAttributes = (item: object): string => {

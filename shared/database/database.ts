@@ -1,4 +1,7 @@
-/** An item with plain values: strings, numbers, bigints, booleans, null, bytes, arrays and objects. Undefined attributes are left out. */
+/**
+ * An item with plain values: strings, numbers, bigints, booleans, null, bytes, arrays and objects. Undefined
+ * attributes are left out.
+ */
 export type Item = Record<string, unknown>;
 
 interface Table {
@@ -90,10 +93,12 @@ export interface TransactWriteInput {
 
 /**
  * DynamoDB. The inputs and outputs are those of its API
- * (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html), with plain values for attributes. Integers that
- * a double can't represent are bigints. There are two clients: `sdk-database.ts`, and `direct-database.ts` for the functions on the request path.
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html), with plain
+ * values for attributes. Integers that a double can't represent are bigints. There are two clients:
+ * `sdk-database.ts`, and `direct-database.ts` for the functions on the request path.
  *
- * Every call can throw DatabaseUnavailable (503). A write whose condition fails throws ConditionFailed; a transaction throws TransactionCanceled.
+ * Every call can throw DatabaseUnavailable (503). A write whose condition fails throws ConditionFailed; a transaction
+ * throws TransactionCanceled.
  */
 export interface Database {
   get(input: GetInput): Promise<{ Item?: Item | undefined }>;
@@ -117,7 +122,10 @@ export class ConditionFailed extends Error {
   }
 }
 
-/** Why a write of a cancelled transaction was not made: `None` if it was not the cause, or `ConditionalCheckFailed`, `TransactionConflict` … */
+/**
+ * Why a write of a cancelled transaction was not made: `None` if it was not the cause, or `ConditionalCheckFailed`,
+ * `TransactionConflict` …
+ */
 export interface CancellationReason {
   code: string;
   /** The existing item of a failed condition, if it exists and the write requested it. */
@@ -136,7 +144,10 @@ export class TransactionCanceled extends Error {
   }
 }
 
-/** Reads a number: an integer that a double can't represent exactly, such as a large amount of money, becomes a bigint. */
+/**
+ * Reads a number: an integer that a double can't represent exactly, such as a large amount of money, becomes a
+ * bigint.
+ */
 export const readNumber = (text: string): number | bigint => {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : BigInt(text);

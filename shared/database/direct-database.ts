@@ -7,7 +7,10 @@ import { ConditionFailed, type Database, type Item, type TransactItem, Transacti
 import type { createItemReader } from './item-reader.ts';
 import { orUnavailable } from './outage.ts';
 
-/** Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first attempt. */
+/**
+ * Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first
+ * attempt.
+ */
 const MAX_ATTEMPTS = 3;
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 3_000;
@@ -43,8 +46,8 @@ interface Reading {
 }
 
 /**
- * Two DynamoDB clients with shared connections, without the SDK: `database` retries calls, `once` never does. Region, credentials and endpoint default
- * to the environment's.
+ * Two DynamoDB clients with shared connections, without the SDK: `database` retries calls, `once` never does. Region,
+ * credentials and endpoint default to the environment's.
  */
 export const createDirectDatabases = ({ readItem, ...place }: Place & Reading = {}): { database: Database; once: Database } => {
   const caller = createCaller({

@@ -7,8 +7,9 @@ const relaxed = (value: unknown): unknown => {
 };
 
 /**
- * The same schema for what is stored: its objects, at every level, ignore attributes that they don't know. A later release may have written them, and
- * this one must go on reading beside it, and after it was rolled back. Bodies of requests keep the strict schema.
+ * The same schema for what is stored: its objects, at every level, ignore attributes that they don't know. A later
+ * release may have written them, and this one must go on reading beside it, and after it was rolled back. Bodies of
+ * requests keep the strict schema.
  */
 export const ignoringUnknown = <Schema extends z.ZodType>(schema: Schema): Schema => {
   const { shape, catchall, checks, ...others } = schema._zod.def as unknown as Record<string, unknown>;

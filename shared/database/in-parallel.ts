@@ -19,7 +19,10 @@ export const inParallel = async <Item>(
   return failures;
 };
 
-/** @throws AggregateError with the text of the first failure, if there is one: a log line does not show the inner errors */
+/**
+ * @throws AggregateError with the text of the first failure, if there is one: a log line does not show the inner
+ * errors
+ */
 export const throwFailures = (failures: readonly unknown[]): void => {
   if (failures.length === 0) return;
   const [first] = failures;

@@ -73,11 +73,13 @@ const valueAt = (json: string, type: number, mayBeUnread: boolean): Value | unde
 };
 
 /**
- * Creates a reader of the item in an update's reply that gives all items with the same attributes the same hidden class. DynamoDB promises no order of
- * attributes, and objects whose attributes were set in different orders have different hidden classes. So JSON.parse can make new ones for every reply; V8
- * then has no fast way to read any of their attributes, and the classes fill its old generation.
+ * Creates a reader of the item in an update's reply that gives all items with the same attributes the same hidden
+ * class. DynamoDB promises no order of attributes, and objects whose attributes were set in different orders have
+ * different hidden classes. So JSON.parse can make new ones for every reply; V8 then has no fast way to read any of
+ * their attributes, and the classes fill its old generation.
  * @param unread the name of a map of lists, which is returned as an UnreadMap
- * @returns a function of the reply, which returns undefined for items with other values than numbers, booleans, bytes, and texts and lists without escapes
+ * @returns a function of the reply, which returns undefined for items with other values than numbers, booleans,
+ * bytes, and texts and lists without escapes
  */
 export const createItemReader = (unread: string) => {
   /** The order in which attributes are set. */

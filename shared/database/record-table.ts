@@ -6,8 +6,8 @@ import { getItems } from './get-items.ts';
 import { queryItems } from './query.ts';
 import { transact, type Write } from './transaction.ts';
 
-/** The key of a row of the table `accounts`. */
-export interface Place {
+/** The key of a row: both attributes are strings. */
+export interface RecordKey {
   account: string;
   record: string;
 }
@@ -34,7 +34,7 @@ interface RowChange {
 }
 
 /** The update of the row that was read, with the next version. */
-const updateOf = (table: string, { account, record }: Place, version: number, { set, remove }: RowChange) => {
+const updateOf = (table: string, { account, record }: RecordKey, version: number, { set, remove }: RowChange) => {
   const changed = Object.entries({ ...set, version: version + 1 });
   return {
     TableName: table,
@@ -57,21 +57,21 @@ const updateOf = (table: string, { account, record }: Place, version: number, { 
 const MAX_PAGES = 1_000;
 
 /**
- * The table `accounts`: organizations, users, data of API keys, the credit ledger, the audit log. The only code that knows its key attributes; each
- * concept's store defines its rows. Reads are consistent; there are no scans.
+ * A DynamoDB table with the keys `account` and `record`. Seven tables have this shape; each store defines its rows.
+ * Reads are consistent; there are no scans.
  */
-export const createAccountTable = (database: Database, table: string) => ({
-  get: async (place: Place): Promise<Row | undefined> => {
-    const { Item } = await database.get({ TableName: table, Key: { ...place }, ConsistentRead: true });
+export const createRecordTable = (database: Database, table: string) => ({
+  get: async (key: RecordKey): Promise<Row | undefined> => {
+    const { Item } = await database.get({ TableName: table, Key: { ...key }, ConsistentRead: true });
     return Item;
   },
 
-  /** At most 100 rows, in the order of `places`; missing rows are left out. */
-  getMany: async (places: readonly Place[]): Promise<Row[]> => {
-    const Keys = places.map(({ account, record }) => ({ account, record }));
+  /** At most 100 rows, in the order of the keys; missing rows are left out. */
+  getMany: async (keys: readonly RecordKey[]): Promise<Row[]> => {
+    const Keys = keys.map(({ account, record }) => ({ account, record }));
     const rows = await getItems(database, table, { Keys, ConsistentRead: true });
     const found = new Map(rows.map((row) => [`${row.account}/${row.record}`, row]));
-    return places.map(({ account, record }) => found.get(`${account}/${record}`)).filter((row) => row !== undefined);
+    return keys.map(({ account, record }) => found.get(`${account}/${record}`)).filter((row) => row !== undefined);
   },
 
   /** A page of rows; `after` is the rest of the last record of the previous page, after the prefix. */
@@ -121,7 +121,7 @@ export const createAccountTable = (database: Database, table: string) => ({
 
   /** Sets one attribute of a row, if the row exists. @param where another attribute, which must have this value */
   set: async (
-    { account, record }: Place,
+    { account, record }: RecordKey,
     attribute: string,
     value: unknown,
     [where, whereValue]: readonly [attribute: string, value: unknown] = ['account', account],
@@ -140,11 +140,12 @@ export const createAccountTable = (database: Database, table: string) => ({
   },
 
   /**
-   * Changes some attributes of the row that was read and increments its version: in one write, or in a transaction if there are others.
+   * Changes some attributes of the row that was read and increments its version: in one write, or in a transaction if
+   * there are others.
    * @returns false if another write came first, of the row or of what the others need
    */
-  change: async (place: Place, version: number, change: RowChange, others: readonly Write[] = []): Promise<boolean> => {
-    const update = updateOf(table, place, version, change);
+  change: async (key: RecordKey, version: number, change: RowChange, others: readonly Write[] = []): Promise<boolean> => {
+    const update = updateOf(table, key, version, change);
     try {
       if (others.length === 0) await database.update(update);
       else await transact(database, [{ item: { Update: update }, refused: () => new PreconditionFailed() }, ...others]);
@@ -157,7 +158,7 @@ export const createAccountTable = (database: Database, table: string) => ({
 
   /** Claims a place that is free, or whose last claim is older than `olderThanMs`. */
   claim: async (
-    { account, record }: Place,
+    { account, record }: RecordKey,
     { claim, nowMs, olderThanMs }: Claim & { olderThanMs: number },
     refused: () => Error,
   ): Promise<void> => {
@@ -173,8 +174,8 @@ export const createAccountTable = (database: Database, table: string) => ({
     }
   },
 
-  /** Releases a claimed place, if it is still claimed. @param claim undefined: release any claim */
-  unclaim: async ({ account, record }: Place, claim: string | undefined): Promise<void> => {
+  /** Releases a claimed row, if it is still claimed. @param claim undefined: release any claim */
+  unclaim: async ({ account, record }: RecordKey, claim: string | undefined): Promise<void> => {
     const write = database.delete({
       TableName: table,
       Key: { account, record },
@@ -187,7 +188,7 @@ export const createAccountTable = (database: Database, table: string) => ({
   },
 
   /** Writes the row for which a place was claimed. */
-  toKeepClaim: ({ account, record }: Place, claim: string, row: object, refused: () => Error): Write => ({
+  toKeepClaim: ({ account, record }: RecordKey, claim: string, row: object, refused: () => Error): Write => ({
     item: {
       Put: {
         TableName: table,
@@ -200,15 +201,17 @@ export const createAccountTable = (database: Database, table: string) => ({
   }),
 
   /** Replaces a row with a claim. */
-  toClaim: ({ account, record }: Place, { claim, nowMs }: Claim): Write => ({
+  toClaim: ({ account, record }: RecordKey, { claim, nowMs }: Claim): Write => ({
     item: { Put: { TableName: table, Item: { account, record, claim, claimed_at: nowMs } } },
   }),
 
   /** Puts a row, whether or not it exists. */
-  toPut: ({ account, record }: Place, row: object): Write => ({ item: { Put: { TableName: table, Item: { ...row, account, record } } } }),
+  toPut: ({ account, record }: RecordKey, row: object): Write => ({
+    item: { Put: { TableName: table, Item: { ...row, account, record } } },
+  }),
 
   /** Creates a row that must not exist yet. */
-  toCreate: ({ account, record }: Place, row: object, refused: () => Error): Write => ({
+  toCreate: ({ account, record }: RecordKey, row: object, refused: () => Error): Write => ({
     item: { Put: { TableName: table, Item: { ...row, account, record }, ConditionExpression: 'attribute_not_exists(account)' } },
     refused,
   }),
@@ -217,7 +220,7 @@ export const createAccountTable = (database: Database, table: string) => ({
    * Replaces the row that was read and increments its version: 412 if another change came first.
    * @param unchanged attributes that are written without a new version: they must have the values that were read
    */
-  toReplace: <Replaced extends Versioned>({ account, record }: Place, row: Replaced, unchanged: Row = {}): Write => {
+  toReplace: <Replaced extends Versioned>({ account, record }: RecordKey, row: Replaced, unchanged: Row = {}): Write => {
     const others = Object.entries(unchanged);
     return {
       item: {
@@ -234,7 +237,7 @@ export const createAccountTable = (database: Database, table: string) => ({
   },
 
   /** Deletes the row that was read: 412 if another change came first. */
-  toDelete: ({ account, record }: Place, version?: number): Write => ({
+  toDelete: ({ account, record }: RecordKey, version?: number): Write => ({
     item: {
       Delete: {
         TableName: table,
@@ -250,7 +253,7 @@ export const createAccountTable = (database: Database, table: string) => ({
   }),
 
   /** Adds to a count, up to a maximum. A missing count is 0. */
-  toCount: ({ account, record }: Place, by: number, max: number, refused: () => Error): Write => ({
+  toCount: ({ account, record }: RecordKey, by: number, max: number, refused: () => Error): Write => ({
     item: {
       Update: {
         TableName: table,
@@ -265,7 +268,7 @@ export const createAccountTable = (database: Database, table: string) => ({
   }),
 
   /** Adds to numbers of a row that exists. */
-  toAdd: ({ account, record }: Place, amounts: Readonly<Record<string, number | bigint>>, refused: () => Error): Write => {
+  toAdd: ({ account, record }: RecordKey, amounts: Readonly<Record<string, number | bigint>>, refused: () => Error): Write => {
     const names = Object.keys(amounts);
     return {
       item: {
@@ -286,7 +289,7 @@ export const createAccountTable = (database: Database, table: string) => ({
    * Checks that a row has these values, without a change.
    * @param unchanged other attributes, which must have the values that were read, or still be missing
    */
-  toCheck: ({ account, record }: Place, values: Row, refused: (row: Row | undefined) => Error, unchanged: Row = {}): Write => {
+  toCheck: ({ account, record }: RecordKey, values: Row, refused: (row: Row | undefined) => Error, unchanged: Row = {}): Write => {
     const attributes = Object.entries({ ...values, ...unchanged });
     const clauses = attributes.map(([name], i) =>
       name in values ? `#a${i} = :a${i}` : `(attribute_not_exists(#a${i}) OR #a${i} = :a${i})`,
@@ -306,4 +309,4 @@ export const createAccountTable = (database: Database, table: string) => ({
   },
 });
 
-export type AccountTable = ReturnType<typeof createAccountTable>;
+export type RecordTable = ReturnType<typeof createRecordTable>;

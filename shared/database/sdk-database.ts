@@ -20,7 +20,10 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { ConditionFailed, type Database, type QueryInput, readNumber, TransactionCanceled } from './database.ts';
 import { orUnavailable } from './outage.ts';
 
-/** The SDK may retry, because all of our writes except an admission are idempotent. The number includes the first attempt. */
+/**
+ * The SDK may retry, because all of our writes except an admission are idempotent. The number includes the first
+ * attempt.
+ */
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 3_000;

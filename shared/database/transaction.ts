@@ -5,7 +5,10 @@ import { DatabaseUnavailable } from './outage.ts';
 /** One write of a transaction. */
 export interface Write {
   item: TransactItem;
-  /** The error if its condition fails, given the existing item (undefined: there is none). Absent: the write has no condition. */
+  /**
+   * The error if its condition fails, given the existing item (undefined: there is none). Absent: the write has no
+   * condition.
+   */
   refused?: (existing: Item | undefined) => Error;
 }
 
@@ -23,7 +26,8 @@ const withImage = (item: TransactItem): TransactItem =>
   ) as TransactItem;
 
 /**
- * Makes all of these writes or none, in any tables. If the client retries after a lost reply, the request token ensures that they are made only once.
+ * Makes all of these writes or none, in any tables. If the client retries after a lost reply, the request token
+ * ensures that they are made only once.
  * @throws the `refused` error of the first write whose condition failed; 503 in an outage or after too many conflicts
  */
 export const transact = async (database: Database, writes: readonly Write[]): Promise<void> => {
@@ -38,12 +42,12 @@ export const transact = async (database: Database, writes: readonly Write[]): Pr
       const failed = reasons.findIndex(({ code }) => code === 'ConditionalCheckFailed');
       const { refused } = writes[failed] ?? {};
       if (refused) throw refused(reasons[failed]?.item);
-      if (failed !== -1 || !reasons.some(({ code }) => isTransient(code))) throw error;
+      if (failed !== -1 || !reasons.some(({ code }) => isRetryable(code))) throw error;
       if (conflicts === MAX_CONFLICTS) throw new DatabaseUnavailable(error);
       await delay(CONFLICT_WAIT_MS * 2 ** conflicts * (0.5 + Math.random()));
     }
   }
 };
 
-const isTransient = (code: string): boolean =>
+const isRetryable = (code: string): boolean =>
   code === 'TransactionConflict' || code === 'ProvisionedThroughputExceeded' || code === 'ThrottlingError';

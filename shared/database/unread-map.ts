@@ -6,7 +6,10 @@ const LIST_END = ']}';
 /** Between the end of a list's name and its first element. */
 const LIST_BEGINS = `"${LIST}`;
 
-/** Where a list begins after its name; -1: there is none. Within a string there would be a backslash before the name's quotes. */
+/**
+ * Where a list begins after its name; -1: there is none. Within a string there would be a backslash before the name's
+ * quotes.
+ */
 const findList = (json: string, name: string): number => {
   const quoted = JSON.stringify(name);
   const head = quoted + LIST;
@@ -16,8 +19,8 @@ const findList = (json: string, name: string): number => {
 };
 
 /**
- * A map of lists in a reply of DynamoDB that is not parsed before it is needed. V8 parses a name that it has never seen ten times as slowly as a value,
- * and in a map with an entry for each request in flight every name is new.
+ * A map of lists in a reply of DynamoDB that is not parsed before it is needed. V8 parses a name that it has never
+ * seen ten times as slowly as a value, and in a map with an entry for each request in flight every name is new.
  */
 export class UnreadMap {
   readonly #json: string;

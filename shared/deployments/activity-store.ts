@@ -14,8 +14,8 @@ export interface LastEvent extends ActiveModel {
 }
 
 /**
- * When the last known request to a deployment ended, in the table `deployments`: from usage events, so it is known about a minute later. It only ever
- * moves forward, whatever the order in which events arrive.
+ * When the last known request to a deployment ended, in the table `deployments`: from usage events, so it is known
+ * about a minute later. It only ever moves forward, whatever the order in which events arrive.
  * @param table the table's name
  */
 export const createActivityStore = (database: Database, table: string) => {

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { Versioned } from '../http/precondition.ts';
@@ -17,16 +17,16 @@ interface BuiltIn {
 
 /** One kind of entry. */
 const createEntries = <Entry extends Versioned & { id: string }>(
-  table: AccountTable,
+  table: RecordTable,
   prefix: string,
   schema: z.ZodType<Entry>,
   builtIn: readonly Entry[],
 ) => {
   const stored = ignoringUnknown(schema);
-  const placeOf = (id: string): Place => ({ account: CATALOGUE, record: prefix + id });
+  const recordKeyOf = (id: string): RecordKey => ({ account: CATALOGUE, record: prefix + id });
   return {
     get: async (id: string): Promise<Entry | undefined> => {
-      const row = await table.get(placeOf(id));
+      const row = await table.get(recordKeyOf(id));
       return row ? stored.parse(row) : builtIn.find((entry) => entry.id === id);
     },
 
@@ -41,13 +41,13 @@ const createEntries = <Entry extends Versioned & { id: string }>(
     },
 
     /** Creates an entry that the release does not have either. */
-    toCreate: (entry: Entry, refused: () => Error): Write => table.toCreate(placeOf(entry.id), entry, refused),
+    toCreate: (entry: Entry, refused: () => Error): Write => table.toCreate(recordKeyOf(entry.id), entry, refused),
 
     /** Replaces the entry that was read: 412 if another change came first. */
     toReplace: (entry: Entry): Write =>
       entry.version === 0
-        ? table.toCreate(placeOf(entry.id), { ...entry, version: 1 }, () => new PreconditionFailed())
-        : table.toReplace(placeOf(entry.id), entry),
+        ? table.toCreate(recordKeyOf(entry.id), { ...entry, version: 1 }, () => new PreconditionFailed())
+        : table.toReplace(recordKeyOf(entry.id), entry),
   };
 };
 
@@ -55,7 +55,7 @@ const createEntries = <Entry extends Versioned & { id: string }>(
  * The catalogue of runtimes and instance types in the table `deployments`. The only code that knows their keys.
  * @param builtIn default: only what is stored, which includes all prices
  */
-export const createCatalogueStore = (table: AccountTable, builtIn: BuiltIn = { runtimes: [], instanceTypes: [] }) => {
+export const createCatalogueStore = (table: RecordTable, builtIn: BuiltIn = { runtimes: [], instanceTypes: [] }) => {
   const instanceTypes = createEntries(table, 'instance#', InstanceType, builtIn.instanceTypes);
   return {
     runtimes: createEntries(table, 'runtime#', Runtime, builtIn.runtimes),

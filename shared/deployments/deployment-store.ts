@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { queryItems } from '../database/query.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
@@ -16,17 +16,19 @@ const MAX_PAGES = 100;
 
 const ROW = 'deployment';
 const NAME = 'name#';
-const placeOf = (id: string): Place => ({ account: id, record: ROW });
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: ROW });
 /** A served name of an organization, which only one deployment has at a time. */
-const namePlace = (organization: string, name: string): Place => ({ account: organization, record: NAME + name });
+const nameRecordKey = (organization: string, name: string): RecordKey => ({ account: organization, record: NAME + name });
 
 /** The record of a deployment's waiting list. */
 export const WAITING = 'waiting';
 
-/** Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one. */
-const creationsPlace = (organization: string): Place => ({ account: organization, record: 'creations' });
+/**
+ * Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one.
+ */
+const creationsRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'creations' });
 /** The deployment that was created with an idempotency key. */
-const keyPlace = (organization: string, key: string): Place => ({
+const keyRecordKey = (organization: string, key: string): RecordKey => ({
   account: organization,
   record: `key#${createHash('sha256').update(key).digest('base64url')}`,
 });
@@ -51,12 +53,13 @@ export class DeploymentExists extends Conflict {
 const itemOf = (deployment: Deployment) => ({ ...deployment, ...(deployment.state !== 'deleted' && { live: LIVE }) });
 
 /**
- * The deployments in the table `deployments`: a row for each, and a row for each served name. The only code that knows their keys.
+ * The deployments in the table `deployments`: a row for each, and a row for each served name. The only code that
+ * knows their keys.
  * @param table the records of that table
  */
-export const createDeploymentStore = (table: AccountTable) => {
+export const createDeploymentStore = (table: RecordTable) => {
   const find = async (id: string): Promise<Deployment | undefined> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(recordKeyOf(id));
     return row && StoredDeployment.parse(row);
   };
   return {
@@ -71,28 +74,29 @@ export const createDeploymentStore = (table: AccountTable) => {
 
     /** The id of the organization's deployment with a served name. */
     idOf: async (organization: string, name: string): Promise<string | undefined> => {
-      const row = await table.get(namePlace(organization, name));
+      const row = await table.get(nameRecordKey(organization, name));
       return row && String(row.id);
     },
 
     /** An organization's deployments, by name. Deleted ones are left out. */
     list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
       const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
-      const found = await table.getMany(rows.map(({ id }) => placeOf(String(id))));
+      const found = await table.getMany(rows.map(({ id }) => recordKeyOf(String(id))));
       return { deployments: found.map((row) => StoredDeployment.parse(row)), hasMore };
     },
 
     /**
      * How many deployments an organization has.
-     * @returns the count, and the check that it is still right in the transaction of a creation: CreatedMeanwhile otherwise
+     * @returns the count, and the check that it is still right in the transaction of a creation: CreatedMeanwhile
+     * otherwise
      */
     count: async (organization: string): Promise<{ count: number; toCheck: Write }> => {
-      const place = creationsPlace(organization);
-      const row = await table.get(place);
+      const recordKey = creationsRecordKey(organization);
+      const row = await table.get(recordKey);
       const refused = () => new CreatedMeanwhile();
       const toCheck = row
-        ? { ...table.toReplace(place, { version: Number(row.version) }), refused }
-        : table.toCreate(place, { version: 1 }, refused);
+        ? { ...table.toReplace(recordKey, { version: Number(row.version) }), refused }
+        : table.toCreate(recordKey, { version: 1 }, refused);
       let count = 0;
       for await (const _ of table.all({ account: organization, prefix: NAME })) count += 1;
       return { count, toCheck };
@@ -100,24 +104,24 @@ export const createDeploymentStore = (table: AccountTable) => {
 
     /** The id of the deployment that the organization created with an idempotency key. */
     idOfKey: async (organization: string, key: string): Promise<string | undefined> => {
-      const row = await table.get(keyPlace(organization, key));
+      const row = await table.get(keyRecordKey(organization, key));
       return row && String(row.id);
     },
 
     toUseKey: ({ organization, id }: Deployment, key: string): Write =>
-      table.toCreate(keyPlace(organization, key), { id }, () => new KeyUsed()),
+      table.toCreate(keyRecordKey(organization, key), { id }, () => new KeyUsed()),
 
     toCreate: (deployment: Deployment): Write[] => [
       table.toCreate(
-        namePlace(deployment.organization, deployment.name),
+        nameRecordKey(deployment.organization, deployment.name),
         { id: deployment.id },
         () => new DeploymentExists(deployment.name),
       ),
-      table.toCreate(placeOf(deployment.id), itemOf(deployment), () => new Error(`${deployment.id} already exists.`)),
+      table.toCreate(recordKeyOf(deployment.id), itemOf(deployment), () => new Error(`${deployment.id} already exists.`)),
     ],
 
     /** Replaces the row that was read: 412 if another write came first. */
-    toReplace: (deployment: Deployment): Write => table.toReplace(placeOf(deployment.id), itemOf(deployment)),
+    toReplace: (deployment: Deployment): Write => table.toReplace(recordKeyOf(deployment.id), itemOf(deployment)),
 
     /**
      * Wakes a deployment that is asleep, if nothing was written since it was read: of any number of callers, one.
@@ -132,13 +136,16 @@ export const createDeploymentStore = (table: AccountTable) => {
       const waking = { ...inState(deployment, 'waking', nowMs), wake: { started_at: nowMs }, ...(meter && { meter }) };
       const { state, state_since, transitions, wake } = waking;
       const change = { set: { state, state_since, transitions, wake, ...(meter && { meter }) }, remove: ['reason'] };
-      const isWoken = await table.change(placeOf(deployment.id), deployment.version, change, writes);
+      const isWoken = await table.change(recordKeyOf(deployment.id), deployment.version, change, writes);
       return isWoken ? { ...waking, version: deployment.version + 1 } : undefined;
     },
 
-    /** Removes what belongs to a deployment that is deleted: its served name, which is then available again, and its waiting list. */
+    /**
+     * Removes what belongs to a deployment that is deleted: its served name, which is then available again, and its
+     * waiting list.
+     */
     toClear: ({ id, organization, name }: Deployment): Write[] => [
-      table.toDelete(namePlace(organization, name)),
+      table.toDelete(nameRecordKey(organization, name)),
       table.toDelete({ account: id, record: WAITING }),
     ],
   };

@@ -27,7 +27,10 @@ export const Reason = z.object({
 });
 export type Reason = z.infer<typeof Reason>;
 
-/** What runs the model: a copy of an entry of the catalogue when the generation was made, so that a change of the catalogue changes nothing. */
+/**
+ * What runs the model: a copy of an entry of the catalogue when the generation was made, so that a change of the
+ * catalogue changes nothing.
+ */
 const GenerationRuntime = z.object({
   id: z.string(),
   /** The image's URI, with an exact tag or digest. */
@@ -37,7 +40,10 @@ const GenerationRuntime = z.object({
   dialect: Dialect,
 });
 
-/** What a deployment runs: never changed, but replaced by the next generation. It has its own model, endpoint and component on AWS. */
+/**
+ * What a deployment runs: never changed, but replaced by the next generation. It has its own model, endpoint and
+ * component on AWS.
+ */
 export const Generation = z.object({
   number: z.int().min(1),
   runtime: GenerationRuntime,
@@ -53,8 +59,8 @@ export const Generation = z.object({
   environment: z.record(z.string(), z.string()),
   created_at: Time,
   /**
-   * `creating`: not yet in service. `ready`: has been in service. `failed`: gets no traffic and is removed. `retired`: replaced by the next one, gets no
-   * traffic and is removed.
+   * `creating`: not yet in service. `ready`: has been in service. `failed`: gets no traffic and is removed.
+   * `retired`: replaced by the next one, gets no traffic and is removed.
    */
   status: z.enum(['creating', 'ready', 'failed', 'retired']),
   /** When its creation on AWS began: absent if it has not, or if a stop has removed it. */
@@ -86,7 +92,10 @@ const Transition = z.object({ state: DeploymentState, at: Time, reason: Reason.o
 export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: Time, seconds: z.number().min(0) });
 export type Start = z.infer<typeof Start>;
 
-/** What instances do: none of their generation's copies is ready yet; some are; or none is left, and they have not been released yet. */
+/**
+ * What instances do: none of their generation's copies is ready yet; some are; or none is left, and they have not
+ * been released yet.
+ */
 export const InstancePhase = z.enum(['starting', 'serving', 'draining']);
 export type InstancePhase = z.infer<typeof InstancePhase>;
 
@@ -132,7 +141,10 @@ export const MAX_STARTS = 20;
 /** At most the one that serves, its successor, and one that is being removed. */
 export const MAX_GENERATIONS = 4;
 
-/** The most copies of a deployment, and so the most instances that its endpoint can have: an endpoint's limit can't be changed while it is in use. */
+/**
+ * The most copies of a deployment, and so the most instances that its endpoint can have: an endpoint's limit can't be
+ * changed while it is in use.
+ */
 export const MAX_COPIES = 100;
 
 /** What the inventory's model of the deployment says, besides its targets. */
@@ -150,8 +162,9 @@ export const Serving = z.object({
 export type Serving = z.infer<typeof Serving>;
 
 /**
- * A deployment at rest: what its owner wants, and what was last seen of it on AWS. The function `control` writes the first part, the function
- * `deployments` the second, and requests that wake it only `state`, `wake` and `transitions`.
+ * A deployment at rest: what its owner wants, and what was last seen of it on AWS. The function `control` writes the
+ * first part, the function `deployments` the second, and requests that wake it only `state`, `wake` and
+ * `transitions`.
  */
 export const Deployment = z.object({
   id: z.string(),
@@ -176,7 +189,10 @@ export const Deployment = z.object({
   serving: Serving,
   /** Oldest first. The ones that are removed from AWS are gone. */
   generations: z.array(Generation).min(1).max(MAX_GENERATIONS),
-  /** The share of requests that the newest generation gets once it is ready, in percent; the one before gets the rest. 100: it replaces that one. */
+  /**
+   * The share of requests that the newest generation gets once it is ready, in percent; the one before gets the rest.
+   * 100: it replaces that one.
+   */
   traffic_percent: z.int().min(0).max(100),
   /** The shared model that an admin made of it. */
   published_as: z.string().optional(),
@@ -203,7 +219,9 @@ export const Deployment = z.object({
 });
 export type Deployment = z.output<typeof Deployment>;
 
-/** The deployment in another state, from `nowMs` on; unchanged if it is in this state already, except for its reason. */
+/**
+ * The deployment in another state, from `nowMs` on; unchanged if it is in this state already, except for its reason.
+ */
 export const inState = (deployment: Deployment, state: DeploymentState, nowMs: number, reason?: Reason): Deployment => {
   const { reason: _, ...rest } = deployment;
   if (deployment.state === state) return { ...rest, ...(reason && { reason }) };

@@ -1,8 +1,9 @@
 import { prefixes } from '../ids/id.ts';
 
 /**
- * The name of everything that a generation of a deployment has on AWS: its model, endpoint configuration, endpoint and inference component. It follows
- * from the deployment's id and the generation's number, so creating something twice is impossible: SageMaker rejects a name that exists.
+ * The name of everything that a generation of a deployment has on AWS: its model, endpoint configuration, endpoint
+ * and inference component. It follows from the deployment's id and the generation's number, so creating something
+ * twice is impossible: SageMaker rejects a name that exists.
  * @param installation the prefix of this installation's stacks, such as `sluice`
  */
 export const awsNameOf = (installation: string, deploymentId: string, generation: number): string =>
@@ -14,7 +15,10 @@ export const awsPrefixOf = (installation: string, deploymentId: string): string 
 
 const AWS_NAME = /^.+-([0-9A-Za-z]{18})-g\d+$/;
 
-/** Whether an endpoint with this name can belong to a deployment; one that someone created by hand could be named alike. */
+/**
+ * Whether an endpoint with this name can belong to a deployment; one that someone created by hand could be named
+ * alike.
+ */
 export const isAwsName = (endpoint: string): boolean => AWS_NAME.test(endpoint);
 
 /** The id of the deployment that an endpoint with this name belongs to; undefined if it can't belong to one. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { transact } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 
@@ -11,16 +11,16 @@ const MAX_ATTEMPTS = 5;
 
 const StartTimes = z.object({ version: z.int().min(1), seconds: z.array(z.number().min(0)) });
 
-const placeOf = (instanceType: string): Place => ({ account: 'starts', record: instanceType });
+const recordKeyOf = (instanceType: string): RecordKey => ({ account: 'starts', record: instanceType });
 
 /**
- * How long the last wakes of any deployment took, by instance type, in the table `deployments`: the prediction for deployments that have not yet
- * started. Statistics: a wake that is lost or recorded twice does no harm.
+ * How long the last wakes of any deployment took, by instance type, in the table `deployments`: the prediction for
+ * deployments that have not yet started. Statistics: a wake that is lost or recorded twice does no harm.
  * @param table the records of that table
  */
-export const createStartTimesStore = (database: Database, table: AccountTable) => {
+export const createStartTimesStore = (database: Database, table: RecordTable) => {
   const read = async (instanceType: string) => {
-    const row = await table.get(placeOf(instanceType));
+    const row = await table.get(recordKeyOf(instanceType));
     return row && StartTimes.parse(row);
   };
   return {
@@ -32,10 +32,10 @@ export const createStartTimesStore = (database: Database, table: AccountTable) =
       for (let attempt = 1; ; attempt++) {
         const before = await read(instanceType);
         const times = [...(before?.seconds ?? []), seconds].slice(-MAX_START_TIMES);
-        const place = placeOf(instanceType);
+        const recordKey = recordKeyOf(instanceType);
         const write = before
-          ? table.toReplace(place, { ...before, seconds: times })
-          : table.toCreate(place, { version: 1, seconds: times }, () => new PreconditionFailed());
+          ? table.toReplace(recordKey, { ...before, seconds: times })
+          : table.toCreate(recordKey, { version: 1, seconds: times }, () => new PreconditionFailed());
         try {
           return await transact(database, [write]);
         } catch (error) {

@@ -23,8 +23,8 @@ const likeStarts = (starts: readonly Start[], ofType: readonly number[]): number
 };
 
 /**
- * Predicts how long a wake takes: from the deployment's own wakes; else from its own creation, which does the same and more; else from other wakes on its
- * instance type; else from experience.
+ * Predicts how long a wake takes: from the deployment's own wakes; else from its own creation, which does the same
+ * and more; else from other wakes on its instance type; else from experience.
  * @param ofType seconds of the last starts of other deployments on its instance type
  */
 export const predictStart = (starts: readonly Start[], ofType: readonly number[]): StartTime => {
@@ -39,7 +39,10 @@ export const fastestStart = (starts: readonly Start[], ofType: readonly number[]
 /** The least time until callers of a deployment that is late try again. */
 const LATE_SECONDS = 15;
 
-/** When a wake is expected to end, in ms: after the median; if that has passed, after the 90th percentile; then again and again a little later. */
+/**
+ * When a wake is expected to end, in ms: after the median; if that has passed, after the 90th percentile; then again
+ * and again a little later.
+ */
 export const expectedEnd = (startedAtMs: number, { p50, p90 }: StartTime, nowMs: number): number => {
   const ends = [p50, p90].map((seconds) => startedAtMs + seconds * 1_000);
   return ends.find((end) => end > nowMs) ?? nowMs + LATE_SECONDS * 1_000;
@@ -51,7 +54,10 @@ export interface PredictedStart extends StartTime {
   expectedAtMs: number;
 }
 
-/** A predicted start on the wire: Unix times and durations in seconds. The end is rounded up, so that nobody tries again too early. */
+/**
+ * A predicted start on the wire: Unix times and durations in seconds. The end is rounded up, so that nobody tries
+ * again too early.
+ */
 export const wakeOf = ({ startedAtMs, expectedAtMs, p50, p90 }: PredictedStart) => ({
   started_at: Math.floor(startedAtMs / 1_000),
   expected_at: Math.ceil(expectedAtMs / 1_000),

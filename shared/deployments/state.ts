@@ -3,13 +3,14 @@ import * as z from 'zod';
 /**
  * The states of a deployment.
  *
- *     pending → creating → in_service ⇄ updating
- *                              │ ▲
- *                    draining ◄┘ └── waking
- *                        │             ▲
- *                        └► scaled_to_zero
+ *         pending → creating → in_service ⇄ updating
+ *                                                           │ ▲
+ *                                       draining ◄┘ └── waking
+ *                                               │             ▲
+ *                                               └► scaled_to_zero
  *
- * `draining`: no copies are left, but instances still run and are charged. From every state: `stopping → stopped`, `deleting → deleted` and `failed`.
+ * `draining`: no copies are left, but instances still run and are charged. From every state: `stopping → stopped`,
+ * `deleting → deleted` and `failed`.
  */
 export const DeploymentState = z.enum([
   'pending',
@@ -28,10 +29,18 @@ export const DeploymentState = z.enum([
 export type DeploymentState = z.infer<typeof DeploymentState>;
 
 /** The states in which a deployment changes by itself, so that it is looked at more often. */
-const TRANSIENT: ReadonlySet<DeploymentState> = new Set(['pending', 'creating', 'updating', 'draining', 'waking', 'stopping', 'deleting']);
+const TRANSITIONAL: ReadonlySet<DeploymentState> = new Set([
+  'pending',
+  'creating',
+  'updating',
+  'draining',
+  'waking',
+  'stopping',
+  'deleting',
+]);
 
 /** Whether a deployment in this state is on its way to another one. */
-export const isTransient = (state: DeploymentState): boolean => TRANSIENT.has(state);
+export const isTransitional = (state: DeploymentState): boolean => TRANSITIONAL.has(state);
 
 /** The states in which a request for the deployment wakes it. */
 export const ASLEEP: readonly DeploymentState[] = ['scaled_to_zero', 'draining'];

@@ -12,7 +12,10 @@ export type DeploymentToValidate = z.infer<typeof DeploymentToValidate>;
 
 /** What it found. */
 export const DeploymentFindings = z.object({
-  /** Whether the weights can be used: they exist, and contain no code unless that is allowed. `message` says what is wrong and what to do. */
+  /**
+   * Whether the weights can be used: they exist, and contain no code unless that is allowed. `message` says what is
+   * wrong and what to do.
+   */
   weights: z.object({ passed: z.boolean(), message: z.string() }),
   /** AWS's quota of instances for endpoints in this account, for each instance type of which it is known. */
   quotas: z.array(z.object({ instance_type: z.string(), limit: z.int().min(0), used: z.int().min(0) })),

@@ -5,7 +5,10 @@ import type { Draw } from './credit.ts';
 /** The credit that was about to be taken was used in the meantime. Nothing was written. */
 export class CreditChanged extends PreconditionFailed {}
 
-/** The writes that take credit from shards for something other than a request, if each has it and still pays from credit. @throws CreditChanged */
+/**
+ * The writes that take credit from shards for something other than a request, if each has it and still pays from
+ * credit. @throws CreditChanged
+ */
 export const toTakeCredit = (table: string, draws: readonly Draw[]): Write[] =>
   draws.map(({ id, nanos }) => ({
     item: {

@@ -1,10 +1,14 @@
 import type { RunningInstances } from '../deployments/deployment.ts';
 import { gpuCostNanos, type InstancePrice, instancePriceAt } from '../prices/instance-price.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 
 /** The price versions of each instance type. */
 export type InstancePrices = ReadonlyMap<string, readonly InstancePrice[]>;
 
-/** A time in which the same instances run at the same price, within a UTC day. Times are whole seconds, in ms; the end is exclusive. */
+/**
+ * A time in which the same instances run at the same price, within a UTC day. Times are whole seconds, in ms; the end
+ * is exclusive.
+ */
 export interface Interval {
   running: RunningInstances;
   startMs: number;
@@ -14,11 +18,8 @@ export interface Interval {
   costNanos: bigint;
 }
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 /** An interval is closed at least this often, and credit is held for so long. */
 export const STEP_MS = 15 * MINUTE_MS;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const secondsOf = ({ startMs, endMs }: Pick<Interval, 'startMs' | 'endMs'>): number => (endMs - startMs) / SECOND_MS;
 
@@ -30,7 +31,10 @@ const firstSecondAt = ({ effective_at }: InstancePrice): number => Math.ceil(eff
 
 const pricesOf = ({ instance_type }: RunningInstances, prices: InstancePrices): readonly InstancePrice[] => prices.get(instance_type) ?? [];
 
-/** The times after `fromMs` and before `toMs` at which an interval ends: changes of the price, and midnights. In order. */
+/**
+ * The times after `fromMs` and before `toMs` at which an interval ends: changes of the price, and midnights. In
+ * order.
+ */
 const cutsOf = (running: RunningInstances, prices: InstancePrices, fromMs: number, toMs: number): number[] => {
   const cuts = new Set(pricesOf(running, prices).map(firstSecondAt));
   for (let midnight = (Math.floor(fromMs / DAY_MS) + 1) * DAY_MS; midnight < toMs; midnight += DAY_MS) cuts.add(midnight);
@@ -56,8 +60,8 @@ export const sumNanos = (amounts: readonly { costNanos: bigint }[]): bigint => a
 export const costOf = (...parameters: Parameters<typeof intervalsOf>): bigint => sumNanos(intervalsOf(...parameters));
 
 /**
- * The latest end, up to `toMs`, at which there are no more than `most` intervals: all of them, unless metering stood still for days.
- * The first cut is always reached, if no more than `most` kinds of instances run.
+ * The latest end, up to `toMs`, at which there are no more than `most` intervals: all of them, unless metering stood
+ * still for days. The first cut is always reached, if no more than `most` kinds of instances run.
  */
 export const endWithin = (
   running: readonly RunningInstances[],

@@ -22,7 +22,10 @@ export class OutOfCredit extends Conflict {
   }
 }
 
-/** What a start changes besides the deployment's state, in the same transaction: the credit, and the meter that then holds it. */
+/**
+ * What a start changes besides the deployment's state, in the same transaction: the credit, and the meter that then
+ * holds it.
+ */
 export interface StartCredit {
   /** Absent: as it was. */
   meter?: Meter;
@@ -52,8 +55,9 @@ const firstIntervalNanos = (
 };
 
 /**
- * Holds the credit that a deployment needs before it may start: for the first interval of the least copies of each generation that is to run, less what it
- * holds already. Metering pays from it. Other uses of the credit between the read and the transaction are `CreditChanged`.
+ * Holds the credit that a deployment needs before it may start: for the first interval of the least copies of each
+ * generation that is to run, less what it holds already. Metering pays from it. Other uses of the credit between the
+ * read and the transaction are `CreditChanged`.
  */
 export const createHoldStartCredit = (
   database: Database,

@@ -16,7 +16,10 @@ const inference = { method: 'POST', servedBy: 'inference' } as const;
 const catalog = { method: 'GET', servedBy: 'catalog', scopes: both } as const;
 const RESPONSES = '/v1/responses';
 
-/** Every route of the inference hosts but those that all hosts have, by operation id. If two paths match a request, the first one is used. */
+/**
+ * Every route of the inference hosts but those that all hosts have, by operation id. If two paths match a request,
+ * the first one is used.
+ */
 export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },

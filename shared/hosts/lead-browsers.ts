@@ -8,14 +8,20 @@ const ROOT = '/';
 const isBrowserAtRoot = (event: ApiEvent): boolean =>
   event.resource === ROOT && ['GET', 'HEAD'].includes(event.httpMethod) && /\btext\/html\b/i.test(headerOf(event, 'accept') ?? '');
 
-/** The location is relative to the root as the caller sees it, which can be a stage, with or without a trailing slash: `/live/` or `/live`. */
+/**
+ * The location is relative to the root as the caller sees it, which can be a stage, with or without a trailing slash:
+ * `/live/` or `/live`.
+ */
 const toReference = ({ requestId, requestContext: { path } }: ApiEvent): Reply => {
   const stage = path.slice(path.lastIndexOf('/') + 1);
   const location = `${stage}${servicePaths.reference}`.replace(/^\//, '');
   return { statusCode: 302, headers: { ...commonHeaders(requestId, 'text/plain'), location, vary: 'accept' }, body: '' };
 };
 
-/** Redirects a browser that opens the root of a host to the host's reference. All other requests are handled as they were. */
+/**
+ * Redirects a browser that opens the root of a host to the host's reference. All other requests are handled as they
+ * were.
+ */
 export const leadBrowsers =
   (handle: Handle): Handle =>
   async (event) => {

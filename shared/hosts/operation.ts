@@ -2,8 +2,8 @@ import type * as z from 'zod';
 import type { ReplyHeader } from '../http/reply-headers.ts';
 
 /**
- * The roles of users, lowest first: each may call the routes that the ones before it may. The role `support` belongs to no organization and can call
- * only what anyone who is logged in can: its own account, and tickets.
+ * The roles of users, lowest first: each may call the routes that the ones before it may. The role `support` belongs
+ * to no organization and can call only what anyone who is logged in can: its own account, and tickets.
  */
 export const ROLES = ['support', 'member', 'owner', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,6 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-/** API Gateway's proxy event, with the arrival time and the request id that the reply, the logs and the usage event have. */
+/**
+ * API Gateway's proxy event, with the arrival time and the request id that the reply, the logs and the usage event
+ * have.
+ */
 export interface ApiEvent extends APIGatewayProxyEvent {
   requestId: string;
   receivedAtMs: number;

@@ -121,8 +121,8 @@ export const toApiError = (error: unknown): ApiError => (error instanceof ApiErr
 export const codeOf = (error: unknown): string | undefined => (error === undefined ? undefined : (toApiError(error).code ?? undefined));
 
 /**
- * The error body of interface 2.6. `error` is a string for a 401 (interface 7), otherwise an object. Used for replies and for the event that ends a
- * failed stream.
+ * The error body of interface 2.6. `error` is a string for a 401 (interface 7), otherwise an object. Used for replies
+ * and for the event that ends a failed stream.
  */
 export const toWire = (error: ApiError, requestId: string): Record<string, unknown> =>
   error.status === 401

@@ -29,7 +29,7 @@ const FirstFaultArray: z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef> = $c
 );
 
 /**
- * The same list, but it reports only its first invalid element, with the same message: a body can have 250,000 values, and an issue for each would
- * take seconds and hundreds of megabytes.
+ * The same list, but it reports only its first invalid element, with the same message: a body can have 250,000
+ * values, and an issue for each would take seconds and hundreds of megabytes.
  */
 export const firstFault = <List extends z.ZodArray>(list: List): List => new FirstFaultArray(list.def) as List;

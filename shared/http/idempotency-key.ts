@@ -19,7 +19,10 @@ export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   });
 };
 
-/** Two requests with the same fingerprint are the same request: SHA-256 in base64 of the path, the end user and the body's bytes. */
+/**
+ * Two requests with the same fingerprint are the same request: SHA-256 in base64 of the path, the end user and the
+ * body's bytes.
+ */
 export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent, userId = ''): string =>
   // A path never contains a line feed, so different pairs of path and body can't have the same hash input.
   createHash('sha256')

@@ -6,7 +6,9 @@ import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 /** An escape that may be a lone surrogate. Only escapes can be: the body itself is UTF-8. */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** Replaces lone surrogates with U+FFFD, because no tokenizer and no database accepts them. Changes objects in place. */
+/**
+ * Replaces lone surrogates with U+FFFD, because no tokenizer and no database accepts them. Changes objects in place.
+ */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -34,7 +36,8 @@ const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?js
 /**
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
  * @param opaque the parts whose numbers keep their form (see `parseKeepingNumbers`); by default none
- * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many values or too wide an object
+ * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many
+ * values or too wide an object
  */
 export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => {
   const contentType = headerOf(event, 'content-type');

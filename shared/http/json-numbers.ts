@@ -18,12 +18,17 @@ export interface OpaqueParts {
 /** An integer that `JSON.stringify` prints with all its digits. */
 export const exactInteger = (value: bigint): object => rawJSON(value.toString());
 
-/** Whether a value is a number that keeps its form: an object that `JSON.stringify` prints as the number was written. */
+/**
+ * Whether a value is a number that keeps its form: an object that `JSON.stringify` prints as the number was written.
+ */
 export const isRawNumber = (value: unknown): boolean => isRawJSON(value);
 
 const isOpaque = (value: unknown): boolean => typeof value === 'object' && !isRawJSON(value);
 
-/** Converts numbers that keep their form to numbers, but for those in objects and arrays under opaque keys. Changes objects in place. */
+/**
+ * Converts numbers that keep their form to numbers, but for those in objects and arrays under opaque keys. Changes
+ * objects in place.
+ */
 const toNumbers = (value: unknown, keys: ReadonlySet<string> | undefined): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (isRawJSON(value)) return Number((value as { rawJSON: string }).rawJSON);
@@ -39,8 +44,8 @@ const integerOf = (value: unknown): bigint | undefined => {
 };
 
 /**
- * Parses JSON so that `JSON.stringify` prints the numbers of opaque parts as they were written: 1.0, 1e3 and 9007199254740993 keep their form, because
- * a chat template prints them as Python does, which tells 1 from 1.0.
+ * Parses JSON so that `JSON.stringify` prints the numbers of opaque parts as they were written: 1.0, 1e3 and
+ * 9007199254740993 keep their form, because a chat template prints them as Python does, which tells 1 from 1.0.
  * @throws SyntaxError for text that is not JSON
  */
 export const parseKeepingNumbers = (text: string, { fields, keys, integers }: OpaqueParts): unknown => {

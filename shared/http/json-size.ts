@@ -4,7 +4,10 @@ export const MAX_DEPTH = 64;
 /** The most values in a body: small values need far more memory than text, and more than these would not fit. */
 export const MAX_VALUES = 250_000;
 
-/** The most keys of one object: reading and copying a wider object takes several times as long as narrow ones of the same total size. */
+/**
+ * The most keys of one object: reading and copying a wider object takes several times as long as narrow ones of the
+ * same total size.
+ */
 export const MAX_WIDTH = 4_096;
 
 /** The size of a JSON text, measured without parsing it. */

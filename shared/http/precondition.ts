@@ -9,7 +9,10 @@ export interface Versioned {
 /** The entity tag of a resource's version. */
 export const versionTag = (version: number): string => `"${version}"`;
 
-/** The versions in `If-Match`; undefined: any version. @throws 400 for anything but ETags, such as an empty header from an empty variable */
+/**
+ * The versions in `If-Match`; undefined: any version. @throws 400 for anything but ETags, such as an empty header
+ * from an empty variable
+ */
 export const expectedVersions = (event: ApiEvent): readonly number[] | undefined => {
   const header = headerOf(event, 'if-match')?.trim();
   if (header === undefined || header === '*') return undefined;

@@ -6,8 +6,9 @@ import { preflightReply, type Reply } from './reply.ts';
 export type Handle = (event: ApiEvent) => Promise<Reply>;
 
 /**
- * The routes of a host by path and method. A path can have parameters as in API Gateway: `{id}` is one segment, `{model+}` the rest of the path. If two
- * paths match, the first one is used. `elsewhere` marks methods that another function serves, so that `Allow` is complete.
+ * The routes of a host by path and method. A path can have parameters as in API Gateway: `{id}` is one segment,
+ * `{model+}` the rest of the path. If two paths match, the first one is used. `elsewhere` marks methods that another
+ * function serves, so that `Allow` is complete.
  */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
@@ -43,8 +44,8 @@ class MethodNotAllowed extends ApiError {
 }
 
 /**
- * The path that API Gateway routed, still percent-encoded, without trailing slashes. Not `event.path`: that is as the caller sent it, and on a custom
- * domain it begins with the base path of the mapping.
+ * The path that API Gateway routed, still percent-encoded, without trailing slashes. Not `event.path`: that is as the
+ * caller sent it, and on a custom domain it begins with the base path of the mapping.
  */
 const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
   const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
@@ -81,8 +82,8 @@ const parametersOf = (routePath: string, path: string): Record<string, string> |
 const MAX_SEGMENTS = 12;
 
 /**
- * The paths that a client may have meant with a wrong base URL: one without `/v1` or with several, with two slashes, or with the path of a route, to which
- * the client adds another one.
+ * The paths that a client may have meant with a wrong base URL: one without `/v1` or with several, with two slashes,
+ * or with the path of a route, to which the client adds another one.
  */
 const pathsMeantBy = (path: string): string[] => {
   const segments = path.split('/', MAX_SEGMENTS).filter((segment) => segment !== '');
@@ -90,7 +91,10 @@ const pathsMeantBy = (path: string): string[] => {
   return rest.map((_, i) => [VERSION, ...rest.slice(i)].join('/'));
 };
 
-/** Serves a host's light routes, and replies to HEAD, OPTIONS, unknown methods (405 with `Allow`) and unknown paths (404). */
+/**
+ * Serves a host's light routes, and replies to HEAD, OPTIONS, unknown methods (405 with `Allow`) and unknown paths
+ * (404).
+ */
 export const route = (routes: Routes): Handle => {
   const find = (path: string) => {
     for (const [routePath, methods] of Object.entries(routes)) {
@@ -116,7 +120,8 @@ export const route = (routes: Routes): Handle => {
     // API Gateway drops the body of the reply to HEAD.
     const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
     const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    // API Gateway routes that path to the other function. A variant that arrives here, for instance with two trailing slashes, is unknown.
+    // API Gateway routes that path to the other function. A variant that arrives here, for instance with two trailing
+    // slashes, is unknown.
     if (handle === 'elsewhere') throw notFound(event, path);
     if (!handle) throw new MethodNotAllowed(event.httpMethod, event.path, allow);
     return handle({ ...event, pathParameters });

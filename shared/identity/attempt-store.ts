@@ -92,8 +92,8 @@ const limitsOf = ({ kind, ipAddress, account }: Attempt): Counted[] => {
 const knownId = ({ ipAddress, account = '' }: Attempt): string => toId('known', hashOf(toId(account, networkOf(ipAddress))));
 
 /**
- * The `attempts` table, which limits logins, codes and invitations, and the calls of the control plane. An attempt is counted before it is made, so that
- * concurrent attempts cannot exceed the limit.
+ * The `attempts` table, which limits logins, codes and invitations, and the calls of the control plane. An attempt is
+ * counted before it is made, so that concurrent attempts cannot exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {
   const counts = createSlidingCounts(database, table);
@@ -117,8 +117,8 @@ export const createAttemptStore = (database: Database, table: string) => {
   };
   return {
     /**
-     * Counts an attempt. From a network from which the user has logged in, the account's own limit doesn't apply to logins, challenges and resets:
-     * strangers can use it up. @throws 429 if there were too many
+     * Counts an attempt. From a network from which the user has logged in, the account's own limit doesn't apply to
+     * logins, challenges and resets: strangers can use it up. @throws 429 if there were too many
      */
     count: async (attempt: Attempt, nowMs: number): Promise<void> => {
       for (const limit of limitsOf(attempt)) {
@@ -146,7 +146,8 @@ export const createAttemptStore = (database: Database, table: string) => {
     }),
 
     /**
-     * Counts one of the minute, the hour or the day, unless there are too many. A minute slides: no 60 seconds have more than the maximum.
+     * Counts one of the minute, the hour or the day, unless there are too many. A minute slides: no 60 seconds have
+     * more than the maximum.
      * @returns whether it is counted, and when the span ends or one more fits, in ms
      */
     countInSpan: async (quota: Quota, nowMs: number): Promise<{ isCounted: boolean; untilMs: number }> => {

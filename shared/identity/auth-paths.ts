@@ -1,4 +1,7 @@
-/** The paths under which users log in and manage their own credentials. Error messages and descriptions name them as well. */
+/**
+ * The paths under which users log in and manage their own credentials. Error messages and descriptions name them as
+ * well.
+ */
 export const AUTH_PATHS = {
   login: '/v1/auth/login',
   challenge: '/v1/auth/challenge',
@@ -12,5 +15,8 @@ export const AUTH_PATHS = {
   disableTotp: '/v1/auth/totp/disable',
 } as const;
 
-/** Those that people use who have no session yet. The function `sign-in` serves them; the function `control` serves all others. */
+/**
+ * Those that people use who have no session yet. The function `sign-in` serves them; the function `control` serves
+ * all others.
+ */
 export const SIGN_IN_PATHS = [AUTH_PATHS.login, AUTH_PATHS.challenge, AUTH_PATHS.forgot, AUTH_PATHS.reset] as const;

@@ -23,7 +23,8 @@ export const WRONG_CODES = ['CodeMismatchException', 'ExpiredCodeException', 'In
 /**
  * Returns the result of a call to the user pool, or undefined if it throws one of the expected exceptions.
  * @param passwordField the `param` of WeakPassword
- * @throws WeakPassword, TooManyAttempts, IdentityUnavailable, InvalidToken; anything else is our bug, and only its name is thrown
+ * @throws WeakPassword, TooManyAttempts, IdentityUnavailable, InvalidToken; anything else is our bug, and only its
+ * name is thrown
  */
 export const orElse = async <Result>(
   call: () => Promise<Result>,

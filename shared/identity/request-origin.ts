@@ -1,7 +1,9 @@
 import type { Origin } from '../audit/origin.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 
-/** The client that sent a request. The audit log records it, and the identity provider uses it for threat protection. */
+/**
+ * The client that sent a request. The audit log records it, and the identity provider uses it for threat protection.
+ */
 export interface Caller {
   ipAddress: string;
   serverName: string;

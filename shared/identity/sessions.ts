@@ -17,7 +17,8 @@ export interface SessionDependencies extends AuditDependencies, SessionEndDepend
 
 /** Ends every session of a user: refresh tokens and access tokens issued earlier are rejected. */
 export const endAllSessions = async (deps: SessionEndDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
-  // Revoke refresh tokens first, so that no new access token is issued. Tokens carry only the second of issue, so wait for the next one.
+  // Revoke refresh tokens first, so that no new access token is issued. Tokens carry only the second of issue, so
+  // wait for the next one.
   await deps.userPool.signOutEverywhere(subject);
   const seconds = Math.ceil(deps.now() / 1_000);
   await deps.users.endSessions(id, seconds);

@@ -7,7 +7,10 @@ export interface SlidingLimit {
   windowMs: number;
 }
 
-/** A window has so many slots. What is counted in a slot counts until the window has passed since the last of it: up to a slot too long, never too short. */
+/**
+ * A window has so many slots. What is counted in a slot counts until the window has passed since the last of it: up
+ * to a slot too long, never too short.
+ */
 const SLOTS = 10;
 /** DynamoDB deletes a row some time after this. */
 const RETENTION_MS = 60 * 60_000;
@@ -46,8 +49,9 @@ const secondsUntilRoom = ({ max, windowMs }: SlidingLimit, slots: readonly Slot[
 };
 
 /**
- * Exact counts in sliding windows, for any number of environments at once: one row per limit, in a table with the key `id` that expires rows by `expires_at`.
- * Within a slot, one conditional write counts: the row has `room`, the count to which the slot can grow. The first of a slot computes it anew.
+ * Exact counts in sliding windows, for any number of environments at once: one row per limit, in a table with the key
+ * `id` that expires rows by `expires_at`. Within a slot, one conditional write counts: the row has `room`, the count
+ * to which the slot can grow. The first of a slot computes it anew.
  */
 export const createSlidingCounts = (database: Database, table: string) => {
   const expiresAt = ({ windowMs }: SlidingLimit, nowMs: number): number => Math.ceil((nowMs + windowMs + RETENTION_MS) / 1_000);
@@ -73,7 +77,10 @@ export const createSlidingCounts = (database: Database, table: string) => {
       ExpressionAttributeValues: { ':expires': expiresAt(limit, nowMs), ':now': nowMs, ':one': 1, ':slot': slot },
     });
 
-  /** Adds to a slot of which only others' writes can be newer than the row that was read, and leaves out the slots that count no longer. */
+  /**
+   * Adds to a slot of which only others' writes can be newer than the row that was read, and leaves out the slots
+   * that count no longer.
+   */
   const beginSlot = (limit: SlidingLimit, row: Item | undefined, counted: readonly Slot[], nowMs: number) => {
     const seen = row && Number(row.slot);
     const own = slotOf(limit, nowMs);
@@ -101,7 +108,10 @@ export const createSlidingCounts = (database: Database, table: string) => {
   };
 
   return {
-    /** Counts one, unless that would be too many. @returns undefined if it was counted, otherwise the seconds until one more fits */
+    /**
+     * Counts one, unless that would be too many. @returns undefined if it was counted, otherwise the seconds until
+     * one more fits
+     */
     count: async (limit: SlidingLimit, nowMs: number): Promise<number | undefined> => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
         const failed = await addToSlot(limit, slotOf(limit, nowMs), nowMs);

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { ROLES, type Role } from '../hosts/operation.ts';
 
 /** Where a user is in the table `accounts`. */
-export const placeOfUser = (id: string): Place => ({ account: id, record: 'user' });
+export const placeOfUser = (id: string): RecordKey => ({ account: id, record: 'user' });
 
 /** Prefix of the rows that list the users of an organization, or the admins, by id. */
 export const MEMBER = 'user#';
 /** @param organization null for admins and support */
-export const memberPlace = (organization: string | null, id: string): Place => ({
+export const memberRecordKey = (organization: string | null, id: string): RecordKey => ({
   account: organization ?? 'platform',
   record: MEMBER + id,
 });
 
 /** The row that reserves an e-mail address, in lower case, for one user. */
-export const emailPlace = (email: string): Place => ({
+export const emailRecordKey = (email: string): RecordKey => ({
   account: `email#${createHash('sha256').update(email).digest('base64url')}`,
   record: 'holder',
 });
@@ -39,7 +39,7 @@ const ROWS_PER_PAGE = 100;
 const MAX_PAGES = 20;
 
 /** The users, for functions that write to them. */
-export const createUserDirectory = (accounts: AccountTable) => {
+export const createUserDirectory = (accounts: RecordTable) => {
   const get = async (id: string): Promise<DirectoryUser | undefined> => {
     const row = await accounts.get(placeOfUser(id));
     return row && DirectoryUser.parse(row);
@@ -49,7 +49,7 @@ export const createUserDirectory = (accounts: AccountTable) => {
 
     /** The user who logs in with an address. */
     ofEmail: async (email: string): Promise<DirectoryUser | undefined> => {
-      const holder = await accounts.get(emailPlace(email.toLowerCase()));
+      const holder = await accounts.get(emailRecordKey(email.toLowerCase()));
       return holder?.user === undefined ? undefined : get(String(holder.user));
     },
 

@@ -37,8 +37,9 @@ type ClientOptions = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'reg
 type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
- * The users at the identity provider. Methods identify a user by e-mail address, or by `subject`, the `sub` of their tokens. Every method can throw
- * TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password, token or code.
+ * The users at the identity provider. Methods identify a user by e-mail address, or by `subject`, the `sub` of their
+ * tokens. Every method can throw TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password,
+ * token or code.
  */
 export interface UserPool {
   /**
@@ -48,16 +49,21 @@ export interface UserPool {
    */
   createUser(user: { email: string; temporaryPassword?: string }): Promise<{ subject: string; isNew: boolean }>;
   /**
-   * Resets an existing user: enabled, signed out, without a second factor, with a temporary password. If none is given, the pool e-mails one.
+   * Resets an existing user: enabled, signed out, without a second factor, with a temporary password. If none is
+   * given, the pool e-mails one.
    * @throws WeakPassword
    */
   renewUser(user: { email: string; subject: string; temporaryPassword?: string }): Promise<void>;
-  /** Sends an invitation again, with a new temporary password. false: the user doesn't exist or has already chosen a password. */
+  /**
+   * Sends an invitation again, with a new temporary password. false: the user doesn't exist or has already chosen a
+   * password.
+   */
   resendInvitation(email: string): Promise<boolean>;
   /** undefined: the password is wrong, or the user cannot log in. */
   signIn(given: { email: string; password: string; caller: Client }): Promise<SignIn | undefined>;
   /**
-   * Answers the challenge of a sign-in. undefined: the answer is wrong, or the session is expired, used or another user's.
+   * Answers the challenge of a sign-in. undefined: the answer is wrong, or the session is expired, used or another
+   * user's.
    * @throws WeakPassword; the session stays valid
    */
   answerChallenge(given: {
@@ -71,7 +77,9 @@ export interface UserPool {
   refresh(given: { refreshToken: string; caller: Client }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
   /** Revokes a refresh token. Does nothing if it is invalid. */
   revoke(refreshToken: string): Promise<void>;
-  /** false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked. */
+  /**
+   * false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked.
+   */
   changePassword(given: { accessToken: string; current: string; next: string }): Promise<boolean>;
   /** E-mails a code if the user exists. The caller cannot tell whether one does. */
   startReset(email: string): Promise<void>;
@@ -85,7 +93,10 @@ export interface UserPool {
   deleteUser(subject: string): Promise<void>;
   /** Returns a new secret for an authenticator app. Sign-ins need no code before finishTotp. Throws InvalidToken. */
   startTotp(accessToken: string): Promise<{ secret: string }>;
-  /** Verifies the first code from the app; from then on, sign-ins need a code. false: the code is wrong. Throws InvalidToken. */
+  /**
+   * Verifies the first code from the app; from then on, sign-ins need a code. false: the code is wrong. Throws
+   * InvalidToken.
+   */
   finishTotp(given: { accessToken: string; code: string }): Promise<boolean>;
   stopTotp(subject: string): Promise<void>;
 }
@@ -232,7 +243,8 @@ export const createUserPool = (
 
     async startReset(email) {
       const command = new ForgotPasswordCommand({ ClientId: clientId, Username: email });
-      // The pool rejects users with a pending invitation or too many requests. The caller must not learn from this who exists.
+      // The pool rejects users with a pending invitation or too many requests. The caller must not learn from this
+      // who exists.
       const ignored = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
       await isDone(() => client.send(command), ignored);
     },

@@ -1,12 +1,12 @@
 import type { Origin } from '../audit/origin.ts';
-import type { AccountTable } from '../database/record-table.ts';
+import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { Role } from '../hosts/operation.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { RightsChanged } from './errors.ts';
 import { User } from './user.ts';
-import { emailPlace, MEMBER, memberPlace, placeOfUser } from './user-directory.ts';
+import { emailRecordKey, MEMBER, memberRecordKey, placeOfUser } from './user-directory.ts';
 
 /** A user with the fields that callers don't see. */
 export interface StoredUser extends User {
@@ -14,7 +14,10 @@ export interface StoredUser extends User {
   subject: string;
   /** Access tokens issued before this are rejected: Unix time in seconds. */
   tokens_valid_from: number;
-  /** Whether their last login used a second factor, or they have set one up since; exempt: an operator lets this admin do without. Default: off. */
+  /**
+   * Whether their last login used a second factor, or they have set one up since; exempt: an operator lets this admin
+   * do without. Default: off.
+   */
   second_factor?: SecondFactor;
 }
 
@@ -62,8 +65,11 @@ export const emailTaken = (): Conflict =>
   });
 
 /** Users in the `accounts` table. `claim` is any text that identifies the request that claims an address. */
-export const createUserStore = (table: AccountTable) => {
-  /** Counts a user for their organization; admins and support have none. Users of releases before this count are not in it. */
+export const createUserStore = (table: RecordTable) => {
+  /**
+   * Counts a user for their organization; admins and support have none. Users of releases before this count are not
+   * in it.
+   */
   const toCount = ({ organization }: Pick<User, 'organization'>, by: 1 | -1): Write[] =>
     organization === null ? [] : [table.toCount({ account: organization, record: 'users' }, by, MAX_USERS, tooManyUsers)];
   return {
@@ -76,13 +82,13 @@ export const createUserStore = (table: AccountTable) => {
 
     /** Returns the id of the user with this address, which must be in lower case. */
     idOfEmail: async (email: string): Promise<string | undefined> => {
-      const row = await table.get(emailPlace(email));
+      const row = await table.get(emailRecordKey(email));
       return row?.user === undefined ? undefined : String(row.user);
     },
 
     /** Lists the users of an organization, or the admins for null, sorted by id. */
     list: async (organization: string | null, request: PageRequest): Promise<Page<User>> => {
-      const { account } = memberPlace(organization, '');
+      const { account } = memberRecordKey(organization, '');
       const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
       const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
       const found = await table.getMany(ids.map(placeOfUser));
@@ -96,20 +102,23 @@ export const createUserStore = (table: AccountTable) => {
 
     /** Claims a free address. @throws 409 if a user has it or another request has claimed it */
     claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
-      table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
+      table.claim(emailRecordKey(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
 
     /** Releases a claimed address that no user has. Without `claim`, releases any request's claim. */
-    releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
+    releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailRecordKey(email), claim),
 
     /** Creates a user with an address that was claimed for them. */
     toCreate: (user: StoredUser, claim: string): Write[] => [
-      table.toKeepClaim(emailPlace(user.email), claim, { user: user.id }, emailTaken),
+      table.toKeepClaim(emailRecordKey(user.email), claim, { user: user.id }, emailTaken),
       table.toCreate(placeOfUser(user.id), user, emailTaken),
-      table.toCreate(memberPlace(user.organization, user.id), {}, emailTaken),
+      table.toCreate(memberRecordKey(user.organization, user.id), {}, emailTaken),
       ...toCount(user, 1),
     ],
 
-    /** Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the same. */
+    /**
+     * Replaces the version that was read: 412 if it has changed since. The address and the organization must stay the
+     * same.
+     */
     toReplace: (user: StoredUser, before: StoredUser): Write =>
       // These fields change without a new version.
       table.toReplace(placeOfUser(user.id), user, {
@@ -121,16 +130,16 @@ export const createUserStore = (table: AccountTable) => {
     /** Deletes a user. The address stays claimed until the identity provider has deleted the user too. */
     toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
       table.toDelete(placeOfUser(user.id), user.version),
-      table.toClaim(emailPlace(user.email), { claim, nowMs }),
-      table.toDelete(memberPlace(user.organization, user.id)),
+      table.toClaim(emailRecordKey(user.email), { claim, nowMs }),
+      table.toDelete(memberRecordKey(user.organization, user.id)),
       ...toCount(user, -1),
     ],
 
     /** Deletes a user whom the identity provider has deleted already, so that their address is free at once. */
     toDeleteWithEmail: (user: StoredUser): Write[] => [
       table.toDelete(placeOfUser(user.id), user.version),
-      table.toDelete(emailPlace(user.email)),
-      table.toDelete(memberPlace(user.organization, user.id)),
+      table.toDelete(emailRecordKey(user.email)),
+      table.toDelete(memberRecordKey(user.organization, user.id)),
     ],
 
     /** The check that the sender of a change still has their role. Empty for operators, who have no row. */

@@ -21,8 +21,9 @@ const originsOf = (file: string): Origins => {
 };
 
 /**
- * A stack with positions in our sources instead of positions in the minified bundle. Node does the same with `--enable-source-maps`, but reads
- * each map at start-up, which costs a cold start 4 to 8 ms. The maps are read when the first failure is logged.
+ * A stack with positions in our sources instead of positions in the minified bundle. Node does the same with
+ * `--enable-source-maps`, but reads each map at start-up, which costs a cold start 4 to 8 ms. The maps are read when
+ * the first failure is logged.
  */
 const createOriginalStack = (): ((stack: string) => string) => {
   const files = new Map<string, Origins>();

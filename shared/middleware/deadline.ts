@@ -5,7 +5,10 @@ export interface TimedContext extends Context {
   hasTime: () => boolean;
 }
 
-/** Middleware: gives the handler `context.hasTime`. @param reserveMs the time before the function's timeout in which nothing more is begun */
+/**
+ * Middleware: gives the handler `context.hasTime`. @param reserveMs the time before the function's timeout in which
+ * nothing more is begun
+ */
 export const deadline = (reserveMs: number) => ({
   before: ({ context }: { context: TimedContext }): void => {
     context.hasTime = () => context.getRemainingTimeInMillis() > reserveMs;

@@ -3,7 +3,10 @@ import { ApiError, toApiError, toWire } from '../http/errors.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
 
-/** What the log says of a request. The path is that of the route, or of API Gateway's resource: what stands for its parameters is the caller's text. */
+/**
+ * What the log says of a request. The path is that of the route, or of API Gateway's resource: what stands for its
+ * parameters is the caller's text.
+ */
 const factsOf = ({ requestId, requestContext, routePath, resource, sender }: ApiEvent) => ({
   request_id: requestId,
   ...sender,
@@ -11,7 +14,10 @@ const factsOf = ({ requestId, requestContext, routePath, resource, sender }: Api
   path: routePath ?? resource,
 });
 
-/** Converts anything thrown to an error for the caller. Unexpected errors are logged with their cause and become a plain 500. */
+/**
+ * Converts anything thrown to an error for the caller. Unexpected errors are logged with their cause and become a
+ * plain 500.
+ */
 export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
   if (!(error instanceof ApiError)) logError('unhandled_error', error, factsOf(event));
   else if (error.cause) logError('dependency_failed', error.cause, factsOf(event));

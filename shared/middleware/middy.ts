@@ -4,8 +4,8 @@ import type { Context } from 'aws-lambda';
 type Plugin = NonNullable<Parameters<typeof core>[1]>;
 
 /**
- * Composes the handler of a Lambda function from middlewares, with middy. Without its timer, which would end an invocation before the function's
- * timeout: what must end earlier asks `deadline`.
+ * Composes the handler of a Lambda function from middlewares, with middy. Without its timer, which would end an
+ * invocation before the function's timeout: what must end earlier asks `deadline`.
  */
 export const middy = <Event, Result>({ executionMode }: Pick<Plugin, 'executionMode'> = {}) =>
   core<Event, Result, Error, Context>({ timeoutEarlyInMillis: 0, ...(executionMode && { executionMode }) });

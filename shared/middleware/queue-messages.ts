@@ -5,7 +5,10 @@ import type { TimedContext } from './deadline.ts';
 
 /** How the messages of a queue are handled. */
 export interface MessageWork<Message> {
-  /** Reads each message before the first one is handled. What it throws fails the whole batch, so that a message is best read in `handle`. */
+  /**
+   * Reads each message before the first one is handled. What it throws fails the whole batch, so that a message is
+   * best read in `handle`.
+   */
   read: (record: SQSRecord) => Message;
   /** Handles one message. What it throws is logged, and only this message is delivered again. */
   handle: (message: Message, hasTime: () => boolean) => Promise<void>;
@@ -24,7 +27,10 @@ const recordsOf = (event: unknown): SQSRecord[] | undefined => {
   return Records?.every((record) => 'body' in record) ? Records : undefined;
 };
 
-/** @returns the messages to deliver again (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html) */
+/**
+ * @returns the messages to deliver again
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html)
+ */
 const handleAll = async <Message>(
   { read, handle, failure, factsOf, parallel = 1 }: MessageWork<Message>,
   records: readonly SQSRecord[],
@@ -53,8 +59,9 @@ const handleAll = async <Message>(
 };
 
 /**
- * Middleware: handles the batches of an SQS queue. Each message that fails is delivered again, also one for which there is no time left; the others are
- * done. In a FIFO queue, the later messages of its group are not handled either, so that their order stays. Other events are left to the handler.
+ * Middleware: handles the batches of an SQS queue. Each message that fails is delivered again, also one for which
+ * there is no time left; the others are done. In a FIFO queue, the later messages of its group are not handled
+ * either, so that their order stays. Other events are left to the handler.
  */
 export const queueMessages = <Message>(work: MessageWork<Message>) => ({
   before: ({ event, context }: { event: unknown; context: Partial<Pick<TimedContext, 'hasTime'>> }) => {

@@ -15,7 +15,10 @@ type WrittenReply = Reply<string | WrittenBody>;
 type Request = core.Request<ApiEvent, WrittenReply>;
 type Plugin = Required<Pick<core.PluginObject, 'requestStart' | 'requestEnd'>>;
 
-/** What middy gives to an execution mode, beneath its types: how to begin a request, and how to run it through the middlewares. */
+/**
+ * What middy gives to an execution mode, beneath its types: how to begin a request, and how to run it through the
+ * middlewares.
+ */
 interface Lifecycle {
   middyRequest: (event: ApiEvent, context: Context) => Request;
   runRequest: (request: Request, ...parts: unknown[]) => Promise<WrittenReply>;
@@ -59,7 +62,9 @@ const executionMode = (
 };
 
 /**
- * middy's execution mode of a function with response streaming (https://docs.aws.amazon.com/lambda/latest/dg/config-rs-write-functions.html), whose
- * replies are written directly to the response stream. middy's own `executionModeStreamifyResponse` pipes a Readable; docs/decisions/0067 compares them.
+ * middy's execution mode of a function with response streaming
+ * (https://docs.aws.amazon.com/lambda/latest/dg/config-rs-write-functions.html), whose replies are written directly
+ * to the response stream. middy's own `executionModeStreamifyResponse` pipes a Readable; docs/decisions/0067 compares
+ * them.
  */
 export const executionModeWrittenReplies = executionMode as unknown as PluginExecutionMode;

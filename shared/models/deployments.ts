@@ -5,7 +5,10 @@ import type { ModelReader } from './model-store.ts';
 /** The most organizations whose deployments one environment caches. */
 const MAX_ORGANIZATIONS = 1_000;
 
-/** The deployments of each organization as one environment caches them, at most 30 s old. An organization never sees another's. */
+/**
+ * The deployments of each organization as one environment caches them, at most 30 s old. An organization never sees
+ * another's.
+ */
 export const createDeployments = (store: ModelReader, now: () => number): ((organization: string) => Inventory) => {
   const inventories = new Map<string, Inventory>();
   const absent = (name: string, model: object | undefined, names: readonly string[]): Error =>

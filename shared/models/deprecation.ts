@@ -22,7 +22,10 @@ const NONE: Readonly<Record<string, string>> = {};
 /** Unix seconds as an HTTP date (RFC 9110, 5.6.7). */
 const httpDate = (seconds: number): string => new Date(seconds * 1_000).toUTCString();
 
-/** The headers that announce a model's deprecation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and its successor's name. */
+/**
+ * The headers that announce a model's deprecation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and its successor's
+ * name.
+ */
 export const deprecationHeaders = ({ deprecation }: Pick<Model, 'deprecation'>): Readonly<Record<string, string>> => {
   if (!deprecation) return NONE;
   const { deprecated_at, sunset_at, successor } = deprecation;

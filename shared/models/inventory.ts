@@ -14,7 +14,10 @@ const RETRY_MS = 5_000;
 /** Creates the error for a name that can't be served, given its row (if there is one) and the published names. */
 type Absent = (name: string, model: Model | undefined, names: readonly string[]) => Error;
 
-/** The published models of a pool as one environment caches them, at most 30 s old. Concurrent callers share one refresh. */
+/**
+ * The published models of a pool as one environment caches them, at most 30 s old. Concurrent callers share one
+ * refresh.
+ */
 export const createInventory = (
   store: ModelReader,
   pool: string,

@@ -15,7 +15,10 @@ const MAX_PAGES = 20;
 /** Loaded with the first read: a request that is rejected before it needs a model does not wait for these schemas. */
 const schemas = () => import('./model.ts');
 
-/** The row still has the version that was read. Rows from before versioning have no version attribute, which counts as version 1. */
+/**
+ * The row still has the version that was read. Rows from before versioning have no version attribute, which counts as
+ * version 1.
+ */
 const isOfVersion = (version: number) => ({
   ConditionExpression:
     version === 1

@@ -25,7 +25,10 @@ export const Target = z.strictObject({
 });
 export type Target = z.infer<typeof Target>;
 
-/** What the model's runtime supports in addition to plain chat. Other fields are rejected, or ignored and listed in `x-sluice-ignored`. */
+/**
+ * What the model's runtime supports in addition to plain chat. Other fields are rejected, or ignored and listed in
+ * `x-sluice-ignored`.
+ */
 export const Capabilities = z.strictObject({
   tools: z.boolean().default(true),
   json_object: z.boolean().default(true),
@@ -97,7 +100,10 @@ export const Model = z.strictObject({
   capabilities: Capabilities.prefault({}),
   /** The variable of its chat template that turns thinking on and off. */
   thinking_variable: ThinkingVariable.default('enable_thinking'),
-  /** Whether its runtime counts tokens with every chunk (vLLM's `continuous_usage_stats`), so that a stream that breaks off has an exact count. */
+  /**
+   * Whether its runtime counts tokens with every chunk (vLLM's `continuous_usage_stats`), so that a stream that
+   * breaks off has an exact count.
+   */
   continuous_usage: z.boolean().default(false),
   context_length: Tokens,
   max_output_tokens: Tokens,
@@ -115,7 +121,10 @@ export const Model = z.strictObject({
     .max(MAX_PRICES)
     .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected every price version to be unique'),
   deprecation: Deprecation.optional(),
-  /** The deployment whose targets these are: the function `deployments` keeps them up to date. Without copies in service, a request wakes it. */
+  /**
+   * The deployment whose targets these are: the function `deployments` keeps them up to date. Without copies in
+   * service, a request wakes it.
+   */
   deployment: z.strictObject({ id: z.string(), is_ready: z.boolean() }).optional(),
   /** Incremented by every change; 1 for rows from before versioning. */
   version: z.int().min(1).default(1),

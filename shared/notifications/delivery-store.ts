@@ -1,22 +1,24 @@
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { PageRequest } from '../http/page.ts';
 import { Delivery, type DeliveryState } from './delivery.ts';
 
 const DELIVERY = 'delivery#';
-/** A page of deliveries in one state is looked for among so many of a webhook's deliveries; then the caller continues. */
+/**
+ * A page of deliveries in one state is looked for among so many of a webhook's deliveries; then the caller continues.
+ */
 const MAX_PAGES = 10;
 const ROWS_PER_PAGE = 100;
 
-const placeOf = ({ webhook, id }: Pick<Delivery, 'webhook' | 'id'>): Place => ({ account: webhook, record: DELIVERY + id });
+const recordKeyOf = ({ webhook, id }: Pick<Delivery, 'webhook' | 'id'>): RecordKey => ({ account: webhook, record: DELIVERY + id });
 
 /** The delivery exists already. */
 export class AlreadyCreated extends Error {}
 
 /** Deliveries in the table `notifications`: one row each, in the partition of their webhook. */
-export const createDeliveryStore = (table: AccountTable) => ({
+export const createDeliveryStore = (table: RecordTable) => ({
   find: async (webhook: string, id: string): Promise<Delivery | undefined> => {
-    const row = await table.get(placeOf({ webhook, id }));
+    const row = await table.get(recordKeyOf({ webhook, id }));
     return row && Delivery.parse(row);
   },
 
@@ -39,14 +41,17 @@ export const createDeliveryStore = (table: AccountTable) => ({
   },
 
   /** Fails with AlreadyCreated. */
-  toCreate: (delivery: Delivery): Write => table.toCreate(placeOf(delivery), delivery, () => new AlreadyCreated()),
+  toCreate: (delivery: Delivery): Write => table.toCreate(recordKeyOf(delivery), delivery, () => new AlreadyCreated()),
 
   /** Replaces the version that was read; 412 if it has changed since. */
-  toReplace: (delivery: Delivery): Write => table.toReplace(placeOf(delivery), delivery),
+  toReplace: (delivery: Delivery): Write => table.toReplace(recordKeyOf(delivery), delivery),
 
-  /** Changes attributes of the version that was read. @returns the delivery afterwards; undefined if another change came first */
+  /**
+   * Changes attributes of the version that was read. @returns the delivery afterwards; undefined if another change
+   * came first
+   */
   change: async (delivery: Delivery, fields: Partial<Delivery>): Promise<Delivery | undefined> => {
-    const isChanged = await table.change(placeOf(delivery), delivery.version, { set: fields, remove: [] });
+    const isChanged = await table.change(recordKeyOf(delivery), delivery.version, { set: fields, remove: [] });
     return isChanged ? { ...delivery, ...fields, version: delivery.version + 1 } : undefined;
   },
 });

@@ -8,7 +8,10 @@ const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export const DeliveryState = z.enum(DELIVERY_STATES);
 export type DeliveryState = z.infer<typeof DeliveryState>;
 
-/** Why an attempt had no response. What the receiver sent is never stored: it could be a page of a network that only we can reach. */
+/**
+ * Why an attempt had no response. What the receiver sent is never stored: it could be a page of a network that only
+ * we can reach.
+ */
 export const AttemptError = z.enum([
   'url_refused',
   'address_refused',
@@ -29,8 +32,8 @@ export type Attempt = z.infer<typeof Attempt>;
 export const MAX_ATTEMPTS_KEPT = 20;
 
 /**
- * The delivery of a notification to a webhook, at rest. Times are milliseconds since the epoch. `pending`: will be attempted again. `dead`: given up,
- * until it is replayed.
+ * The delivery of a notification to a webhook, at rest. Times are milliseconds since the epoch. `pending`: will be
+ * attempted again. `dead`: given up, until it is replayed.
  */
 export const Delivery = z.object({
   id: z.string(),
@@ -57,7 +60,10 @@ export const Delivery = z.object({
 });
 export type Delivery = z.infer<typeof Delivery>;
 
-/** The id of a notification's delivery to a webhook: always the same. It begins with the notification's time, so that deliveries sort by it. */
+/**
+ * The id of a notification's delivery to a webhook: always the same. It begins with the notification's time, so that
+ * deliveries sort by it.
+ */
 export const deliveryIdOf = (event: string, webhook: string): string => {
   const hash = createHash('sha256').update(`${event}/${webhook}`).digest();
   const time = event.slice(prefixes.event.length, prefixes.event.length + TIME_CHARACTERS);

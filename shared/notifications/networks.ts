@@ -4,8 +4,8 @@ import { BlockList, isIP } from 'node:net';
 type Network = readonly [address: string, prefix: number];
 
 /**
- * IPv4 networks that are not on the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry. 169.254/16 has the metadata of EC2,
- * of containers and of functions.
+ * IPv4 networks that are not on the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry.
+ * 169.254/16 has the metadata of EC2, of containers and of functions.
  */
 const SPECIAL_IPV4: readonly Network[] = [
   ['0.0.0.0', 8],
@@ -26,8 +26,8 @@ const SPECIAL_IPV4: readonly Network[] = [
 ];
 
 /**
- * All global IPv6 addresses are in this network. Outside it are loopback, link-local, unique local (with EC2's fd00:ec2::254) and multicast addresses,
- * and those that embed an IPv4 address: mapped, compatible and NAT64.
+ * All global IPv6 addresses are in this network. Outside it are loopback, link-local, unique local (with EC2's
+ * fd00:ec2::254) and multicast addresses, and those that embed an IPv4 address: mapped, compatible and NAT64.
  */
 const GLOBAL_IPV6: Network = ['2000::', 3];
 /** What is in it, but not public, or embeds an IPv4 address: protocol assignments with Teredo, documentation, 6to4. */

@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { newTimedId } from '../ids/id.ts';
 
-/** What organizations are notified of: the `type` of a CloudEvent. A change of an event's `data` that is not an addition gets a new version. */
+/**
+ * What organizations are notified of: the `type` of a CloudEvent. A change of an event's `data` that is not an
+ * addition gets a new version.
+ */
 const NOTIFICATION_TYPES = [
   'sluice.budget.threshold_reached.v1',
   'sluice.credit.threshold_reached.v1',
@@ -23,7 +26,10 @@ export type NotificationType = z.infer<typeof NotificationType>;
 /** Sent to one webhook, which is its subject, when someone asks for it. */
 export const TEST_TYPE = 'sluice.webhook.test.v1' satisfies NotificationType;
 
-/** An event of which an organization is notified. It never changes; its id is the id of each of its deliveries, so that receivers can ignore repetitions. */
+/**
+ * An event of which an organization is notified. It never changes; its id is the id of each of its deliveries, so
+ * that receivers can ignore repetitions.
+ */
 export const Notification = z.object({
   id: z.string(),
   type: NotificationType,
@@ -32,7 +38,10 @@ export const Notification = z.object({
   subject: z.string(),
   /** Milliseconds since the epoch. */
   at: z.int(),
-  /** JSON without bigints; amounts are dollars as text. Never contains secrets or content of requests; of a ticket, it has what both sides can read. */
+  /**
+   * JSON without bigints; amounts are dollars as text. Never contains secrets or content of requests; of a ticket, it
+   * has what both sides can read.
+   */
   data: z.record(z.string(), z.unknown()),
   /** Whom an e-mail about it goes to, if it concerns one person. Receivers of webhooks don't see it. */
   recipient: z.string().optional(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { AccountTable } from '../database/record-table.ts';
+import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
+import { SECOND_MS } from '../time/units.ts';
 import { Notification } from './notification.ts';
 
 /** How long a notification and its deliveries are kept, so that they can be replayed. */
@@ -9,10 +10,8 @@ const KEEP_SECONDS = 45 * 86_400;
 /** The records of the outbox begin with this. The table's stream delivers them to the function `notifications`. */
 export const OUTBOX_PREFIX = 'notification#';
 
-const MS = 1_000;
-
 /** When a notification expires: Unix time in seconds. */
-export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => Math.floor(at / MS) + KEEP_SECONDS;
+export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => Math.floor(at / SECOND_MS) + KEEP_SECONDS;
 
 /** A delivery that is to be made again, and when that was requested, in ms since the epoch. */
 const Replay = z.object({ event: z.string(), webhook: z.string(), delivery: z.string(), at: z.int() });
@@ -29,7 +28,7 @@ export type OutboxEntry = z.output<typeof OutboxEntry>;
 export const readOutboxEntry = (item: unknown): OutboxEntry => OutboxEntry.parse(item);
 
 /** The outbox: notifications in the table `notifications`, written in the transactions of what they tell. */
-export const createOutbox = (table: AccountTable) => ({
+export const createOutbox = (table: RecordTable) => ({
   /** Adds a notification as one write of a transaction. */
   toEmit: (notification: Notification): Write =>
     table.toCreate(

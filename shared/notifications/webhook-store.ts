@@ -1,4 +1,4 @@
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import { Webhook } from './webhook.ts';
@@ -7,8 +7,8 @@ const WEBHOOK = 'webhook#';
 /** Each notification is sent to each of them. */
 const MAX_WEBHOOKS = 20;
 
-const placeOf = (organization: string, id: string): Place => ({ account: organization, record: WEBHOOK + id });
-const countPlace = (organization: string): Place => ({ account: organization, record: 'webhooks' });
+const recordKeyOf = (organization: string, id: string): RecordKey => ({ account: organization, record: WEBHOOK + id });
+const countRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'webhooks' });
 
 const tooMany = (): Conflict =>
   new Conflict({
@@ -17,9 +17,9 @@ const tooMany = (): Conflict =>
   });
 
 /** Webhooks in the table `notifications`: one row each, in the partition of their organization. */
-export const createWebhookStore = (table: AccountTable) => ({
+export const createWebhookStore = (table: RecordTable) => ({
   find: async (organization: string, id: string): Promise<Webhook | undefined> => {
-    const row = await table.get(placeOf(organization, id));
+    const row = await table.get(recordKeyOf(organization, id));
     return row && Webhook.parse(row);
   },
 
@@ -31,17 +31,17 @@ export const createWebhookStore = (table: AccountTable) => ({
 
   /** Fails with a 409 if the organization has too many. */
   toCreate: (webhook: Webhook): Write[] => [
-    table.toCreate(placeOf(webhook.organization, webhook.id), webhook, () => new Error(`${webhook.id} already exists.`)),
-    table.toCount(countPlace(webhook.organization), 1, MAX_WEBHOOKS, tooMany),
+    table.toCreate(recordKeyOf(webhook.organization, webhook.id), webhook, () => new Error(`${webhook.id} already exists.`)),
+    table.toCount(countRecordKey(webhook.organization), 1, MAX_WEBHOOKS, tooMany),
   ],
 
   /** Replaces the version that was read; 412 if it has changed since. */
-  toReplace: (webhook: Webhook): Write => table.toReplace(placeOf(webhook.organization, webhook.id), webhook),
+  toReplace: (webhook: Webhook): Write => table.toReplace(recordKeyOf(webhook.organization, webhook.id), webhook),
 
   /** Deletes the version that was read; 412 if it has changed since. */
   toDelete: ({ organization, id, version }: Webhook): Write[] => [
-    table.toDelete(placeOf(organization, id), version),
-    table.toCount(countPlace(organization), -1, MAX_WEBHOOKS, tooMany),
+    table.toDelete(recordKeyOf(organization, id), version),
+    table.toCount(countRecordKey(organization), -1, MAX_WEBHOOKS, tooMany),
   ],
 });
 

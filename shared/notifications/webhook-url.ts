@@ -17,7 +17,10 @@ export const portOf = ({ port, protocol }: URL): number => (port === '' ? (proto
 /** The host of a URL without the brackets of an IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** What is wrong with a URL as the target of a webhook, as the end of a sentence; undefined: nothing that can be seen without its DNS records. */
+/**
+ * What is wrong with a URL as the target of a webhook, as the end of a sentence; undefined: nothing that can be seen
+ * without its DNS records.
+ */
 export const urlFault = (networks: Networks, text: string): string | undefined => {
   if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text))
     return `expected an https URL of at most ${MAX_URL_CHARACTERS} characters, such as "https://example.com/webhooks"`;

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
-import { createAccountTable, type Place } from '../database/record-table.ts';
+import { createRecordTable, type RecordKey } from '../database/record-table.ts';
 import { MAX_WRITES, transact, type Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
+import { DAY_MS, MINUTE_MS } from '../time/units.ts';
 
 /** A request that was answered with an error by the gateway. */
 export interface Refusal {
@@ -40,19 +41,23 @@ export interface RefusalQuery {
   toMs: number;
 }
 
-export const MINUTE_MS = 60_000;
 const MINUTES_A_ROW = 10;
 const ROW_MS = MINUTES_A_ROW * MINUTE_MS;
-const DAY_MS = 86_400_000;
 
 /** As long as totals by ten minutes, counted from the end of the day. */
 const RETENTION_DAYS = 90;
 /** Longer than any delivery is retried: CloudWatch Logs retries for 24 hours, then Lambda for six. */
 const LINES_KEPT_MS = 2 * DAY_MS;
-/** An environment serves one request at a time, so it refuses fewer in a minute. More lines would not fit into an item. */
+/**
+ * An environment serves one request at a time, so it refuses fewer in a minute. More lines would not fit into an
+ * item.
+ */
 const MAX_LINES = 40_000;
 const LINE_BYTES = 8;
-/** Log streams are spread over so many rows of a count, because transactions on the same row at the same time conflict. */
+/**
+ * Log streams are spread over so many rows of a count, because transactions on the same row at the same time
+ * conflict.
+ */
 const LANES = 8;
 /** Another delivery of the same lines at the same time ends soon. */
 const MAX_TRIES = 5;
@@ -74,7 +79,7 @@ const accountOf = (organization: string | null, ms: number): string => `refusals
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Where the lines of a log stream's minute are stored that have been counted. */
-const linesPlace = ({ stream, startMs }: LogMinute): Place => ({
+const linesRecordKey = ({ stream, startMs }: LogMinute): RecordKey => ({
   account: `refusals-counted#${hashOf(stream).toString('base64url').slice(0, 22)}`,
   record: new Date(startMs).toISOString().slice(0, 16),
 });
@@ -139,25 +144,28 @@ const readRow = (item: unknown, dayMs: number): RefusalCount[] => {
 };
 
 /**
- * Counts of refused requests in the table `Observability`, by minute, key and code. The only code that knows their keys. A row has the counts of ten
- * minutes, in the attributes `m0` to `m9`.
+ * Counts of refused requests in the table `Observability`, by minute, key and code. The only code that knows their
+ * keys. A row has the counts of ten minutes, in the attributes `m0` to `m9`.
  *
- * Log lines are delivered at least once. The lines of a log stream's minute that have been counted are stored in one more row, which changes in the same
- * transaction as the counts, so each line is counted once in whatever batches it is delivered.
+ * Log lines are delivered at least once. The lines of a log stream's minute that have been counted are stored in one
+ * more row, which changes in the same transaction as the counts, so each line is counted once in whatever batches it
+ * is delivered.
  */
 export const createRefusalStore = (database: Database, table: string) => {
-  const rows = createAccountTable(database, table);
+  const rows = createRecordTable(database, table);
 
-  const readLines = async (place: Place): Promise<CountedLines> => {
-    const row = await rows.get(place);
+  const readLines = async (recordKey: RecordKey): Promise<CountedLines> => {
+    const row = await rows.get(recordKey);
     if (!row) return { lines: Buffer.alloc(0), version: 0 };
     const { lines, version } = Lines.parse(row);
     return { lines: Buffer.from(lines), version };
   };
 
-  const toWriteLines = (place: Place, { lines, version }: CountedLines, startMs: number): Write => {
+  const toWriteLines = (recordKey: RecordKey, { lines, version }: CountedLines, startMs: number): Write => {
     const row = { lines, version, expires_at: Math.ceil((startMs + LINES_KEPT_MS) / 1_000) };
-    return version === 0 ? rows.toCreate(place, { ...row, version: 1 }, () => new PreconditionFailed()) : rows.toReplace(place, row);
+    return version === 0
+      ? rows.toCreate(recordKey, { ...row, version: 1 }, () => new PreconditionFailed())
+      : rows.toReplace(recordKey, row);
   };
 
   const toCount = ({ refusal, hashes }: Group, { stream, startMs }: LogMinute): Write => {
@@ -188,7 +196,7 @@ export const createRefusalStore = (database: Database, table: string) => {
     try {
       const { version } = counted;
       await transact(database, [
-        toWriteLines(linesPlace(at), { lines, version }, at.startMs),
+        toWriteLines(linesRecordKey(at), { lines, version }, at.startMs),
         ...groups.map((group) => toCount(group, at)),
       ]);
       return { lines, version: version + 1 };
@@ -202,24 +210,26 @@ export const createRefusalStore = (database: Database, table: string) => {
     /**
      * Counts the refusals of a log stream's minute, each line once.
      * @returns how many had not been counted before
-     * @throws TooManyLines, after which those that don't fit are not counted; 503 if other deliveries of the same lines, or too many counts of the same row, are in the way
+     * @throws TooManyLines, after which those that don't fit are not counted; 503 if other deliveries of the same
+     * lines, or too many counts of the same row, are in the way
      */
     count: async (at: LogMinute, refusals: readonly Refusal[]): Promise<number> => {
       const byHash = new Map(refusals.map((refusal) => [lineHash(refusal.lineId), refusal]));
-      const place = linesPlace(at);
-      let counted = await readLines(place);
+      const recordKey = linesRecordKey(at);
+      let counted = await readLines(recordKey);
       for (let total = 0, tries = 1; ; ) {
         const groups = nextGroups(byHash, counted);
         if (groups.length === 0) return total;
         const next = await countGroups(at, counted, groups);
         if (next) total += groups.reduce((sum, { hashes }) => sum + hashes.length, 0);
         else if (tries++ === MAX_TRIES) throw new PreconditionFailed();
-        counted = next ?? (await readLines(place));
+        counted = next ?? (await readLines(recordKey));
       }
     },
 
     /**
-     * An organization's refusals, in the order of ten minutes, key and code; a minute of a key and a code can come in several parts.
+     * An organization's refusals, in the order of ten minutes, key and code; a minute of a key and a code can come in
+     * several parts.
      * @throws RangeError if the range is longer than 400 days; Error if a row is invalid
      */
     list: async function* ({ organization, fromMs, toMs }: RefusalQuery): AsyncGenerator<RefusalCount> {

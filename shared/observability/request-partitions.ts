@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import * as z from 'zod';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import { getItems } from '../database/get-items.ts';
+import { DAY_MS } from '../time/units.ts';
 
 /** From this arrival on, the rows of an organization's requests are spread over so many partitions. */
 const Step = z.object({ from_ms: z.int(), partitions: z.int().min(1) });
@@ -12,16 +13,19 @@ export const MAX_ROWS_PER_SECOND = 500;
 /** Enough for 8,000 requests per second. A page of a search reads all of them. */
 export const MAX_PARTITIONS = 16;
 /**
- * A step begins so long after it was written. By then, whoever read the steps before it was written has no requests that arrive in it, because
- * requests are in the stream only after they have ended. So all who write a request's row, also again, write it to the same partition.
+ * A step begins so long after it was written. By then, whoever read the steps before it was written has no requests
+ * that arrive in it, because requests are in the stream only after they have ended. So all who write a request's row,
+ * also again, write it to the same partition.
  */
 const DELAY_MS = 2 * 60_000;
 
-const DAY_MS = 24 * 60 * 60_000;
 /** The rows of a day are kept for so many days after it. */
 export const RETENTION_DAYS = 30;
 
-/** When the rows of a UTC day expire, in seconds since the epoch. It follows from the day alone, so that writing them again changes nothing. */
+/**
+ * When the rows of a UTC day expire, in seconds since the epoch. It follows from the day alone, so that writing them
+ * again changes nothing.
+ */
 export const expiresAt = (day: string): number => (Date.parse(day) + (RETENTION_DAYS + 1) * DAY_MS) / 1_000;
 
 /** The number of partitions of requests that arrived at this time. */
@@ -61,7 +65,10 @@ export const createRequestPartitions = (database: Database, table: string) => ({
     return new Map(items.map((item) => Stored.parse(item)).map(({ record, steps }) => [record.slice('partitions#'.length), steps]));
   },
 
-  /** Adds a step to those that were read, from shortly after now on or, of a later day, from its start on. Does nothing if they have changed since. */
+  /**
+   * Adds a step to those that were read, from shortly after now on or, of a later day, from its start on. Does
+   * nothing if they have changed since.
+   */
   grow: async (
     { organization, day, nowMs }: { organization: string; day: string; nowMs: number },
     known: readonly PartitionStep[],

@@ -2,11 +2,11 @@ import type { Database } from '../database/database.ts';
 import { createReadBudget, newestFirst, type RowRange } from '../database/newest-first.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
+import { DAY_MS } from '../time/units.ts';
 import { dayOf } from '../usage/bucket.ts';
 import { createRequestPartitions, expiresAt, type PartitionStep, partitionOf, partitionsWithin } from './request-partitions.ts';
 import { hasFailed, RequestRow } from './request-row.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS + RANDOM_CHARACTERS}}$`);
 
 /** `org_1#2026-11-21#0`, and of requests that failed, `org_1#2026-11-21#failed#0`. */
@@ -55,7 +55,10 @@ const daysOf = (fromMs: number, toMs: number): { day: string; fromMs: number; to
   return days;
 };
 
-/** The rows of requests in the table of observability, ordered by arrival for each organization and UTC day. The only code that knows their keys. */
+/**
+ * The rows of requests in the table of observability, ordered by arrival for each organization and UTC day. The only
+ * code that knows their keys.
+ */
 export const createRequestRowStore = (database: Database, table: string) => {
   const partitions = createRequestPartitions(database, table);
 
@@ -77,7 +80,10 @@ export const createRequestRowStore = (database: Database, table: string) => {
   return {
     partitions,
 
-    /** Puts the rows of a batch. It can be repeated. The partitions of a day are read once for a batch, so don't keep the writer for longer. */
+    /**
+     * Puts the rows of a batch. It can be repeated. The partitions of a day are read once for a batch, so don't keep
+     * the writer for longer.
+     */
     writer: () => {
       const known = new Map<string, Promise<PartitionStep[]>>();
       return {
@@ -106,8 +112,8 @@ export const createRequestRowStore = (database: Database, table: string) => {
     },
 
     /**
-     * A page of an organization's requests, newest first. It reads at most `maxRead` items, and some for each partition, so it can have fewer rows than
-     * `limit`, or none, although there are more.
+     * A page of an organization's requests, newest first. It reads at most `maxRead` items, and some for each
+     * partition, so it can have fewer rows than `limit`, or none, although there are more.
      */
     page: async ({ organization, fromMs, toMs, isFailed, matches, limit, maxRead, before }: RowQuery): Promise<RowPage> => {
       const days = daysOf(fromMs, before === undefined ? toMs : Math.min(toMs, endMsOf(before)));

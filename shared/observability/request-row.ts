@@ -33,14 +33,20 @@ export const RequestRow = z.object({
 });
 export type RequestRow = z.output<typeof RequestRow>;
 
-/** OpenAI's bounds of metadata (https://platform.openai.com/docs/api-reference/chat/create). What is beyond them is only in the event. */
+/**
+ * OpenAI's bounds of metadata (https://platform.openai.com/docs/api-reference/chat/create). What is beyond them is
+ * only in the event.
+ */
 const MAX_PAIRS = 16;
 export const MAX_METADATA_KEY_CHARACTERS = 64;
 export const MAX_METADATA_VALUE_CHARACTERS = 512;
 /** So that metadata adds at most two write units. */
 const MAX_METADATA_BYTES = 2_048;
 
-/** The pairs of the caller's object that requests can be searched by: the first plain values. Undefined if there are none. */
+/**
+ * The pairs of the caller's object that requests can be searched by: the first plain values. Undefined if there are
+ * none.
+ */
 const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string, string> | undefined => {
   const pairs: [string, string][] = [];
   let bytes = 0;

@@ -13,7 +13,10 @@ const KnownFields: z.ZodType<KnownFields> = z.lazy(() =>
 /** Which fields of a request have an effect. */
 export const EffectiveFields = z.object({
   known: KnownFields,
-  /** Fields that are known and had no effect, as `x-sluice-ignored` names them: `name`, `name.field`, or `tools.type` for the tools of a type. */
+  /**
+   * Fields that are known and had no effect, as `x-sluice-ignored` names them: `name`, `name.field`, or `tools.type`
+   * for the tools of a type.
+   */
   ignored: z.array(z.string()),
 });
 export type EffectiveFields = z.infer<typeof EffectiveFields>;

@@ -15,7 +15,10 @@ export interface Exchange {
   response: { status: number; stream: boolean; isCut: boolean; content: string };
 }
 
-/** The first line of an exchange as bytes: all but its texts. The first text has so many bytes; the second one is the rest. */
+/**
+ * The first line of an exchange as bytes: all but its texts. The first text has so many bytes; the second one is the
+ * rest.
+ */
 const Head = z.object({
   organization: z.string(),
   key_id: z.string(),
@@ -31,7 +34,10 @@ const Head = z.object({
 
 const NEWLINE = 10;
 
-/** An exchange as bytes. Its texts are as they are, because to write a megabyte as JSON once more takes time that a request's environment hasn't. */
+/**
+ * An exchange as bytes. Its texts are as they are, because to write a megabyte as JSON once more takes time that a
+ * request's environment hasn't.
+ */
 export const writeExchange = ({ organization, keyId, requestId, route, receivedAtMs, request, fields, response }: Exchange): Buffer => {
   const body = Buffer.from(request);
   const head: z.input<typeof Head> = {

@@ -7,7 +7,8 @@ const MAX_SEGMENTS = 16;
 const SEGMENT = /\.(?:(\*)|([A-Za-z_][\w-]*))|\[(?:(\*)|(\d{1,6})|'([^'\\\n]{1,100})')\]/y;
 
 /**
- * Parses a path of JSON values: a subset of RFC 9535 with fields (`.name`, `['name']`), indexes (`[0]`) and wildcards (`.*`, `[*]`).
+ * Parses a path of JSON values: a subset of RFC 9535 with fields (`.name`, `['name']`), indexes (`[0]`) and wildcards
+ * (`.*`, `[*]`).
  * @returns undefined if it isn't such a path, or has more than 16 segments
  */
 export const parseJsonPath = (path: string): Segment[] | undefined => {

@@ -1,12 +1,13 @@
 import { ConditionFailed, type Database } from '../database/database.ts';
+import { HOUR_MS, SECOND_MS } from '../time/units.ts';
 import { MAX_WAITING, type WaitingPayload } from './waiting-payloads.ts';
 
-const HOUR_MS = 3_600_000;
-const MS = 1_000;
 /** DynamoDB deletes a count some time after this: no payload waits longer. */
 const RETENTION_MS = 48 * HOUR_MS;
 
-/** The places of each organization for payloads that wait for redaction, counted by the hour in which they were sent. */
+/**
+ * The places of each organization for payloads that wait for redaction, counted by the hour in which they were sent.
+ */
 export interface PayloadPlaces {
   /** Takes a place. @returns false if the organization has none left */
   take: (organization: string, nowMs: number) => Promise<boolean>;
@@ -30,7 +31,7 @@ export const createPayloadPlaces = (database: Database, table: string): PayloadP
           UpdateExpression: 'SET expires_at = :expires ADD #count :one',
           ConditionExpression: 'attribute_not_exists(#count) OR #count < :most',
           ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / MS), ':one': 1, ':most': MAX_WAITING },
+          ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / SECOND_MS), ':one': 1, ':most': MAX_WAITING },
         });
         return true;
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { PayloadLogSettings } from './settings.ts';
@@ -11,40 +11,42 @@ export interface SettingsOwner {
 
 const RECORD = 'payload-log';
 
-const placeOf = ({ organization, apiKey }: SettingsOwner): Place => ({
+const recordKeyOf = ({ organization, apiKey }: SettingsOwner): RecordKey => ({
   account: organization,
   record: apiKey === undefined ? RECORD : `${RECORD}#${apiKey}`,
 });
 
 /** The settings of payload logs in the table `Observability`. Reads are consistent. */
-export const createPayloadLogStore = (table: AccountTable) => ({
+export const createPayloadLogStore = (table: RecordTable) => ({
   get: async (owner: SettingsOwner): Promise<PayloadLogSettings | undefined> => {
-    const row = await table.get(placeOf(owner));
+    const row = await table.get(recordKeyOf(owner));
     return row && PayloadLogSettings.parse(row);
   },
 
   /** What applies to a key: its own settings, or else its organization's; undefined: neither has any. */
   ofKey: async (organization: string, apiKey: string): Promise<PayloadLogSettings | undefined> => {
-    const rows = await table.getMany([placeOf({ organization, apiKey }), placeOf({ organization })]);
+    const rows = await table.getMany([recordKeyOf({ organization, apiKey }), recordKeyOf({ organization })]);
     return rows[0] && PayloadLogSettings.parse(rows[0]);
   },
 
-  /** Stores settings. @param before the version that was read: 412 if it has changed since; undefined: there was none */
+  /**
+   * Stores settings. @param before the version that was read: 412 if it has changed since; undefined: there was none
+   */
   toSave: (owner: SettingsOwner, settings: Omit<PayloadLogSettings, 'version'>, before: number | undefined): Write =>
     before === undefined
-      ? table.toCreate(placeOf(owner), { ...settings, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(placeOf(owner), { ...settings, version: before }),
+      ? table.toCreate(recordKeyOf(owner), { ...settings, version: 1 }, () => new PreconditionFailed())
+      : table.toReplace(recordKeyOf(owner), { ...settings, version: before }),
 
   /** Deletes the settings of a key that were read, so that its organization's apply: 412 if they have changed since. */
-  toDelete: (owner: SettingsOwner & { apiKey: string }, version: number): Write => table.toDelete(placeOf(owner), version),
+  toDelete: (owner: SettingsOwner & { apiKey: string }, version: number): Write => table.toDelete(recordKeyOf(owner), version),
 
   /** Checks that an organization's settings are those that were read. @param version 0: there were none */
   toCheck: (organization: string, version: number, refused: () => Error): Write =>
-    table.toCheck(placeOf({ organization }), {}, refused, { version }),
+    table.toCheck(recordKeyOf({ organization }), {}, refused, { version }),
 
   /** Notes that all keys of an organization have this version of its settings, unless they were changed again. */
   complete: (organization: string, version: number): Promise<void> =>
-    table.set(placeOf({ organization }), 'pending', false, ['version', version]),
+    table.set(recordKeyOf({ organization }), 'pending', false, ['version', version]),
 });
 
 export type PayloadLogStore = ReturnType<typeof createPayloadLogStore>;

@@ -32,7 +32,10 @@ export const readMessage = (text: string): WaitingPayload => {
 /** Sends a payload to its redaction. @throws Error if the queue can't be reached or rejects the message */
 export type SendPayload = (payload: WaitingPayload) => Promise<void>;
 
-/** The queue at a URL. The payloads of an organization are a group, so that no more than one of its batches is redacted at a time. */
+/**
+ * The queue at a URL. The payloads of an organization are a group, so that no more than one of its batches is
+ * redacted at a time.
+ */
 export const createSendPayload = (url: string): SendPayload => {
   const queue = createMessageQueue(url);
   return ({ organization, requestId, sentAtMs }) => {

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { DAY_SECONDS, SECOND_MS } from '../time/units.ts';
 import { keepEffective } from './effective-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from './payload.ts';
@@ -10,8 +11,6 @@ import type { PayloadLogSettings } from './settings.ts';
 
 /** Of each direction, before compression. */
 const MAX_BYTES = 1_000_000;
-const MS = 1_000;
-const DAY_SECONDS = 86_400;
 
 const compress = promisify(gzip);
 
@@ -39,7 +38,7 @@ const payloadOf = (
   response: Redacted,
   retentionDays: number,
 ): Payload => {
-  const createdAt = Math.floor(receivedAtMs / MS);
+  const createdAt = Math.floor(receivedAtMs / SECOND_MS);
   return {
     request_id: requestId,
     api_key_id: keyId,

@@ -47,7 +47,10 @@ export const costNanos = (price: Price, { promptTokens, cachedTokens = 0, comple
   return (total + MILLION / 2n) / MILLION;
 };
 
-/** The versions in `before` that `after` lacks or has changed. A price must never be edited, because usage events refer to it. */
+/**
+ * The versions in `before` that `after` lacks or has changed. A price must never be edited, because usage events
+ * refer to it.
+ */
 export const editedPrices = (before: readonly Price[], after: readonly Price[]): string[] =>
   before
     .filter((old) => !after.some((price) => JSON.stringify(Price.parse(price)) === JSON.stringify(Price.parse(old))))

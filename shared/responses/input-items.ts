@@ -29,7 +29,10 @@ const toParts = ({ role, content }: MessageItem): Part[] => {
   return parts.map(toPart);
 };
 
-/** The ids of a response's input items: an item's own id, or a generated one if it has none or an earlier item has the same. */
+/**
+ * The ids of a response's input items: an item's own id, or a generated one if it has none or an earlier item has the
+ * same.
+ */
 export const inputItemIds = ({ response, input }: StoredResponse): string[] => {
   const taken = new Set<string>();
   return input.map((item, index) => {

@@ -3,15 +3,18 @@ import { gunzip, gzip } from 'node:zlib';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import { MAX_VALUES, measureJson } from '../http/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
+import { DAY_SECONDS } from '../time/units.ts';
 import type { Item } from './item.ts';
 import type { ResponseObject } from './output-item.ts';
 
-const DAY_SECONDS = 24 * 60 * 60;
 /** How long a response can be read and continued. */
 export const KEPT_DAYS = 30;
 /** Compressed. A DynamoDB item can have 400 kB, including attribute names and keys. */
 const MAX_STORED_BYTES = 390_000;
-/** Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they need 200 MB. */
+/**
+ * Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they
+ * need 200 MB.
+ */
 const MAX_OPENED_BYTES = 4 * 1024 * 1024;
 
 /** A deletion is recorded for longer than any response can be in progress. */
@@ -44,11 +47,15 @@ const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id
 /** Whether an item of the table is a response of this organization, or the result of one's request. */
 export const isResponseOf = (organization: string, itemId: string): boolean => itemId.startsWith(keyOf(organization, '').id);
 
-/** The id of the item with the result of the response's request under its idempotency key. It is deleted with the response. */
+/**
+ * The id of the item with the result of the response's request under its idempotency key. It is deleted with the
+ * response.
+ */
 export const resultIdOf = (organization: string, id: string): string => `${organization}#${id}#result`;
 
 /**
- * The responses in the table `responses`. The only code that knows their attributes. DynamoDB removes expired items late, so reads check the expiry.
+ * The responses in the table `responses`. The only code that knows their attributes. DynamoDB removes expired items
+ * late, so reads check the expiry.
  * @param now milliseconds since the epoch
  */
 export const createResponseStore = (database: Database, table: string, now: () => number) => {
@@ -81,8 +88,9 @@ export const createResponseStore = (database: Database, table: string, now: () =
     },
 
     /**
-     * Deletes a response and then nothing of it can be replayed under an idempotency key. A response that is still in progress will not be stored. The
-     * result is deleted first: if the second write fails, the response still exists and can be deleted again.
+     * Deletes a response and then nothing of it can be replayed under an idempotency key. A response that is still in
+     * progress will not be stored. The result is deleted first: if the second write fails, the response still exists
+     * and can be deleted again.
      * @returns whether it existed; also true if the database's reply was lost and the client sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {

@@ -42,7 +42,10 @@ const instantOf = (day: DateTime, time: string): number => {
   return hour === 24 ? day.plus({ days: 1 }).startOf('day').toMillis() : day.set({ hour, minute }).toMillis();
 };
 
-/** Counts time within business hours, on the clock of their zone: a working day keeps its hours when the clocks change. */
+/**
+ * Counts time within business hours, on the clock of their zone: a working day keeps its hours when the clocks
+ * change.
+ */
 export const createBusinessTime = ({ timeZone, days, from, to, holidays }: BusinessHours): BusinessTime => {
   const closed = new Set(holidays);
 

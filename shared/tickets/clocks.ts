@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { MINUTE_MS } from '../time/units.ts';
 import { aroundTheClock, BusinessHours, type BusinessTime, createBusinessTime } from './business-time.ts';
 import { Severity, type TicketClocks, type TicketStatus } from './ticket.ts';
 
-const MINUTE_MS = 60_000;
 /** Half a year of work around the clock. */
 const Minutes = z.int().min(1).max(262_800);
 const MinutesBySeverity = z.strictObject({ low: Minutes, normal: Minutes, high: Minutes, urgent: Minutes });
@@ -70,7 +70,9 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
     /** The clocks of a ticket that is reopened: support has all its time again to resolve it. */
     restart: ({ severity, clocks }: Timed, nowMs: number): TicketClocks => ({ ...clocks, ...running(severity, 0, nowMs) }),
 
-    /** The clocks after a change of status or severity, or of both. @param isAnswered whether support answers with it */
+    /**
+     * The clocks after a change of status or severity, or of both. @param isAnswered whether support answers with it
+     */
     change: (before: Timed, after: Pick<Timed, 'status' | 'severity'>, isAnswered: boolean, nowMs: number): TicketClocks => {
       const isFirst = before.clocks.first_response_at === null;
       return {

@@ -1,16 +1,16 @@
 import { Conflict, Forbidden } from '../http/errors.ts';
+import { DAY_MS } from '../time/units.ts';
 import type { Clocks } from './clocks.ts';
 import type { Severity, Side, Ticket, TicketStatus } from './ticket.ts';
 
-const DAY_MS = 86_400_000;
 /** How long a resolved ticket stays open for an answer. */
 const CLOSE_AFTER_MS = 7 * DAY_MS;
 /** How long a closed ticket can be reopened. */
 const REOPEN_WITHIN_MS = 30 * DAY_MS;
 
 /**
- * The status at a time. A resolved ticket is closed from the moment on that it was to close, whether or not the row says so already, so that no answer
- * depends on when a schedule runs.
+ * The status at a time. A resolved ticket is closed from the moment on that it was to close, whether or not the row
+ * says so already, so that no answer depends on when a schedule runs.
  */
 export const statusAt = ({ status, closes_at }: Pick<Ticket, 'status' | 'closes_at'>, nowMs: number): TicketStatus =>
   status === 'resolved' && closes_at !== null && closes_at <= nowMs ? 'closed' : status;
@@ -31,7 +31,10 @@ interface Moved {
   isAnswered?: boolean;
 }
 
-/** The ticket after a change that everybody can see. `updated_at` grows, so that lists have an order even if clocks differ. */
+/**
+ * The ticket after a change that everybody can see. `updated_at` grows, so that lists have an order even if clocks
+ * differ.
+ */
 const moved = (
   clocks: Clocks,
   before: Ticket,
@@ -54,7 +57,9 @@ export const afterMessage = (clocks: Clocks, ticket: Ticket, side: Side, nowMs: 
   return moved(clocks, ticket, { status, isAnswered: true }, nowMs);
 };
 
-/** The statuses that each side can set. Nobody sets `open` and `closed`: a ticket is opened once, and time closes it. */
+/**
+ * The statuses that each side can set. Nobody sets `open` and `closed`: a ticket is opened once, and time closes it.
+ */
 const SETTABLE: Readonly<Record<Side, readonly TicketStatus[]>> = {
   customer: ['resolved'],
   support: ['waiting_on_support', 'waiting_on_customer', 'resolved'],
@@ -86,7 +91,10 @@ export const afterUpdate = (
   return { ...moved(clocks, ticket, { status, isAnswered, ...(severity && { severity }) }, nowMs), subject };
 };
 
-/** A resolved or closed ticket is support's turn again. @throws 409 for any other, and for one that closed too long ago */
+/**
+ * A resolved or closed ticket is support's turn again. @throws 409 for any other, and for one that closed too long
+ * ago
+ */
 export const afterReopening = (clocks: Clocks, ticket: Ticket, nowMs: number): Ticket => {
   if (ticket.closes_at === null)
     throw new Conflict({ code: 'ticket_not_resolved', message: 'This ticket is neither resolved nor closed. Write a message instead.' });

@@ -1,4 +1,7 @@
-/** Files that were uploaded, and that no message names yet. Whoever has the form of an upload can replace its file, so nobody can download these. */
+/**
+ * Files that were uploaded, and that no message names yet. Whoever has the form of an upload can replace its file, so
+ * nobody can download these.
+ */
 export const PENDING_FILES = 'pending/';
 /** Files of messages. No form uploads to here. */
 export const KEPT_FILES = 'kept/';

@@ -1,13 +1,16 @@
 import type { Database } from '../database/database.ts';
 import { createReadBudget, newestFirst, type RowRange } from '../database/newest-first.ts';
-import type { AccountTable, Place } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { Evidence, HistoryLine, Message, Ticket, type TicketStatus, TicketSummary } from './ticket.ts';
 
-/** A page of a list reads at most so many rows. A row of a list has about 0.5 KB, so that this is one or two queries of each status. */
+/**
+ * A page of a list reads at most so many rows. A row of a list has about 0.5 KB, so that this is one or two queries
+ * of each status.
+ */
 export const MAX_READ = 1_000;
 const FIRST_READ = 100;
 
@@ -15,7 +18,10 @@ const LISTED = 'ticket#';
 /** Sorts after every id. */
 const END = '~';
 
-/** Who can read an entry of a ticket. Entries that only support can read have places of their own, so that no read for a customer finds them. */
+/**
+ * Who can read an entry of a ticket. Entries that only support can read have places of their own, so that no read for
+ * a customer finds them.
+ */
 export type Audience = 'everyone' | 'support';
 const MESSAGES: Record<Audience, string> = { everyone: 'message#', support: 'note#' };
 const HISTORY: Record<Audience, string> = { everyone: 'history#', support: 'staff-history#' };
@@ -37,7 +43,7 @@ const isUnresolved = ({ status }: Pick<Ticket, 'status'>): boolean => status !==
 const positionOf = ({ id, updated_at }: Pick<TicketSummary, 'id' | 'updated_at'>): string => timeOfId(updated_at) + id;
 
 /** The two lists that have a ticket: its organization's, and the one of all tickets of its status. */
-const listingsOf = (ticket: TicketSummary): Place[] => {
+const listingsOf = (ticket: TicketSummary): RecordKey[] => {
   const record = LISTED + positionOf(ticket);
   return [
     { account: ticket.organization, record },
@@ -66,13 +72,14 @@ export interface TicketPage {
 const exists = (id: string) => () => new Error(`${id} already exists.`);
 
 /**
- * Tickets in the table `tickets`. A ticket, its messages, history and evidence are the rows of its own partition. Two more rows are its entries in lists,
- * which are sorted by the last change; they are replaced in the transaction of each change, so that a list is never behind.
+ * Tickets in the table `tickets`. A ticket, its messages, history and evidence are the rows of its own partition. Two
+ * more rows are its entries in lists, which are sorted by the last change; they are replaced in the transaction of
+ * each change, so that a list is never behind.
  */
-export const createTicketStore = (database: Database, tableName: string, table: AccountTable) => {
+export const createTicketStore = (database: Database, tableName: string, table: RecordTable) => {
   const toList = (ticket: Ticket): Write[] =>
-    listingsOf(ticket).map((place) => table.toCreate(place, TicketSummary.parse(ticket), exists(ticket.id)));
-  const toUnlist = (ticket: Ticket): Write[] => listingsOf(ticket).map((place) => table.toDelete(place));
+    listingsOf(ticket).map((recordKey) => table.toCreate(recordKey, TicketSummary.parse(ticket), exists(ticket.id)));
+  const toUnlist = (ticket: Ticket): Write[] => listingsOf(ticket).map((recordKey) => table.toDelete(recordKey));
 
   return {
     find: async (id: string): Promise<Ticket | undefined> => {
@@ -93,13 +100,13 @@ export const createTicketStore = (database: Database, tableName: string, table: 
     ],
 
     /**
-     * Counts a change among the tickets of its organization that are not resolved: 409 if there are too many. Tickets of releases before this count are
-     * not in it.
+     * Counts a change among the tickets of its organization that are not resolved: 409 if there are too many. Tickets
+     * of releases before this count are not in it.
      */
     toCountUnresolved: (before: Ticket | undefined, after: Ticket): Write[] => {
       const by = Number(isUnresolved(after)) - Number(before !== undefined && isUnresolved(before));
-      const place = { account: after.organization, record: 'unresolved-tickets' };
-      return by === 0 ? [] : [table.toCount(place, by, MAX_UNRESOLVED, tooManyUnresolved)];
+      const recordKey = { account: after.organization, record: 'unresolved-tickets' };
+      return by === 0 ? [] : [table.toCount(recordKey, by, MAX_UNRESOLVED, tooManyUnresolved)];
     },
 
     toAddMessage: (ticket: string, message: Message, audience: Audience): Write =>
@@ -145,16 +152,19 @@ export const createTicketStore = (database: Database, tableName: string, table: 
     },
 
     /** The rows that a ticket has besides its own: messages, notes, history, evidence and what is attached. */
-    otherRows: async function* (ticket: string): AsyncGenerator<Place> {
+    otherRows: async function* (ticket: string): AsyncGenerator<RecordKey> {
       for await (const { record } of table.allOf(ticket)) if (record !== TICKET) yield { account: ticket, record: String(record) };
     },
 
-    toDeleteRow: (place: Place): Write => table.toDelete(place),
+    toDeleteRow: (recordKey: RecordKey): Write => table.toDelete(recordKey),
 
     /** Deletes the version that was read, with its entries in lists. Its other rows must be gone. */
     toDelete: (ticket: Ticket): Write[] => [table.toDelete({ account: ticket.id, record: TICKET }, ticket.version), ...toUnlist(ticket)],
 
-    /** A page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty, although there is more. */
+    /**
+     * A page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty,
+     * although there is more.
+     */
     list: async (list: TicketList, { limit, after, matches, sinceMs }: ListRequest): Promise<TicketPage> => {
       const range = { from: LISTED + (sinceMs === undefined ? '' : timeOfId(sinceMs)), to: LISTED + (after ?? END) };
       const accounts = 'organization' in list ? [list.organization] : list.statuses.map(statusList);

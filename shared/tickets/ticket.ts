@@ -7,7 +7,10 @@ export type Severity = z.infer<typeof Severity>;
 export const Category = z.enum(['api', 'billing', 'deployment', 'account', 'other']);
 export type Category = z.infer<typeof Category>;
 
-/** Where a ticket stands. `open`: nobody has written since it was created. `closed`: nobody can write, unless it is reopened. */
+/**
+ * Where a ticket stands. `open`: nobody has written since it was created. `closed`: nobody can write, unless it is
+ * reopened.
+ */
 export const TicketStatus = z.enum(['open', 'waiting_on_support', 'waiting_on_customer', 'resolved', 'closed']);
 export type TicketStatus = z.infer<typeof TicketStatus>;
 
@@ -19,7 +22,10 @@ export type Side = z.infer<typeof Side>;
 export const EvidenceType = z.enum(['request', 'deployment', 'invoice']);
 export type EvidenceType = z.infer<typeof EvidenceType>;
 
-/** The clocks of a ticket, in ms. Business hours alone count, except for severities that are answered around the clock. */
+/**
+ * The clocks of a ticket, in ms. Business hours alone count, except for severities that are answered around the
+ * clock.
+ */
 export const TicketClocks = z.object({
   first_response_due_at: z.int(),
   /** When support first wrote to the customer, or resolved the ticket. */

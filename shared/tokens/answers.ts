@@ -10,8 +10,8 @@ const Tokens = z.int().min(0);
 
 export const FitAnswer = z.object({
   /**
-   * The tokens of the prompt with the kept messages only, or of the whole prompt if `kept` is null. null if only a count was requested and the prompt
-   * can't be rendered here; its runtime may still render it.
+   * The tokens of the prompt with the kept messages only, or of the whole prompt if `kept` is null. null if only a
+   * count was requested and the prompt can't be rendered here; its runtime may still render it.
    */
   prompt_tokens: Tokens.nullable(),
   /** The indexes of the messages that stay, ascending; null if only a count was requested. */
@@ -47,6 +47,9 @@ export type UnknownId = z.infer<typeof UnknownId>;
 export const TooLarge = z.object({ too_large: z.literal(true) });
 export type TooLarge = z.infer<typeof TooLarge>;
 
-/** The chat template rejected the prompt, or the tokenizer the text. Not a failure of the function, so it is an answer. */
+/**
+ * The chat template rejected the prompt, or the tokenizer the text. Not a failure of the function, so it is an
+ * answer.
+ */
 export const Refusal = z.object({ refused: z.string(), by: z.enum(['template', 'tokenizer']) });
 export type Refusal = z.infer<typeof Refusal>;

@@ -3,7 +3,10 @@ import { MAX_ANSWER_TOKENS } from './answers.ts';
 
 const MAX_WORDS = 300;
 
-/** A chat template rejected a prompt, for instance with "Conversation roles must alternate". The message has the template's text. */
+/**
+ * A chat template rejected a prompt, for instance with "Conversation roles must alternate". The message has the
+ * template's text.
+ */
 export class TemplateRefused extends Error {
   override readonly name: string = 'TemplateRefused';
 }

@@ -19,7 +19,10 @@ export interface PromptMessage {
 /** The input of a chat template, which renders it to the model's prompt. */
 export interface ChatPrompt {
   messages: PromptMessage[];
-  /** The tools as the runtime gives them to its chat template: the text of a JSON array, so that numbers keep their form. */
+  /**
+   * The tools as the runtime gives them to its chat template: the text of a JSON array, so that numbers keep their
+   * form.
+   */
   tools?: string;
   /** More variables of the template, as `chat_template_kwargs` has them. */
   variables?: Record<string, unknown>;

@@ -3,7 +3,10 @@ import * as z from 'zod';
 /** Whether a value has the form of a token id. */
 export const isTokenId = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
-/** A list of token ids. Reports only the first invalid id: each zod issue needs memory, and there can be hundreds of thousands. */
+/**
+ * A list of token ids. Reports only the first invalid id: each zod issue needs memory, and there can be hundreds of
+ * thousands.
+ */
 export const TokenIds = z
   .custom<number[]>(Array.isArray, { error: 'expected an array of token ids', abort: true })
   .superRefine((ids, context) => {

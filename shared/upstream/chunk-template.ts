@@ -11,10 +11,15 @@ const KEY = '"content":"';
 /** Text that means itself in JSON: no quotes, escapes or control characters. */
 const LITERAL = /^[^"\\\p{Cc}]*$/u;
 const PROBE = 'probe\u{1F50D}';
-/** After this many chunks in a row without a template that fits, the runtime's chunks differ in more than their text. */
+/**
+ * After this many chunks in a row without a template that fits, the runtime's chunks differ in more than their text.
+ */
 const MAX_MISSES = 4;
 
-/** Whether a chunk only carries text of one choice. Not if the text is empty: that is a stream's first chunk, whose role the next ones don't have. */
+/**
+ * Whether a chunk only carries text of one choice. Not if the text is empty: that is a stream's first chunk, whose
+ * role the next ones don't have.
+ */
 const isOnlyText = ({ choices, usage }: UpstreamChunk): boolean => {
   if (usage || choices?.length !== 1 || choices[0]?.finish_reason) return false;
   const text = choices[0]?.delta?.content;
@@ -38,8 +43,9 @@ const toTemplate = (text: string): Template | undefined => {
 };
 
 /**
- * Recognizes chunks that differ from an earlier one only in their text, as nearly all chunks of a stream do, so that they need not be parsed. The
- * result is what JSON.parse would give: replacing one string by another leaves every other value of a JSON text as it is.
+ * Recognizes chunks that differ from an earlier one only in their text, as nearly all chunks of a stream do, so that
+ * they need not be parsed. The result is what JSON.parse would give: replacing one string by another leaves every
+ * other value of a JSON text as it is.
  */
 export const createChunkTemplate = () => {
   let template: Template | undefined;

@@ -1,6 +1,7 @@
 /**
- * An error that a runtime sends in place of an answer, in a reply whose status is 200: vLLM validates some fields only when it begins the stream. It
- * has the fields of SageMaker's `ModelError`, because it is the same rejection as a reply with that status.
+ * An error that a runtime sends in place of an answer, in a reply whose status is 200: vLLM validates some fields
+ * only when it begins the stream. It has the fields of SageMaker's `ModelError`, because it is the same rejection as
+ * a reply with that status.
  */
 export class ErrorInStream extends Error {
   override readonly name = 'ModelError';

@@ -15,8 +15,8 @@ const texts: Record<UpstreamCode, string> = {
 const retryAfterSeconds: Record<UpstreamCode, number> = { upstream_error: 1, upstream_timeout: 5, no_capacity: 5, model_not_ready: 30 };
 
 /**
- * A failure of the upstream, as the caller sees it: 503 with `Retry-After`. `detail` can have the container's words, which can repeat the prompt: it is
- * never sent to callers and never logged.
+ * A failure of the upstream, as the caller sees it: 503 with `Retry-After`. `detail` can have the container's words,
+ * which can repeat the prompt: it is never sent to callers and never logged.
  */
 export class UpstreamFailed extends ApiError {
   readonly detail: string;
@@ -30,7 +30,10 @@ export class UpstreamFailed extends ApiError {
   }
 }
 
-/** The connection broke, or the answer was damaged, when the container may have processed the request, so no other target may be tried. */
+/**
+ * The connection broke, or the answer was damaged, when the container may have processed the request, so no other
+ * target may be tried.
+ */
 export class BrokenAtWork extends UpstreamFailed {
   constructor(error: unknown) {
     const what = 'The connection broke before the end of the answer';
@@ -62,7 +65,10 @@ export class RefusedByModel extends ApiError {
   }
 }
 
-/** The container could not parse the body that we sent: our own bug. Its text is left out, because it can repeat the body. */
+/**
+ * The container could not parse the body that we sent: our own bug. Its text is left out, because it can repeat the
+ * body.
+ */
 export class MistranslatedRequest extends Error {
   constructor(kind: string, text: string) {
     super(`The container could not parse our request: ${kind}, with a text of ${text.length} characters.`);
@@ -70,8 +76,9 @@ export class MistranslatedRequest extends Error {
 }
 
 /**
- * vLLM's messages for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. A chat body with a wrong
- * type is taken for a completion without a prompt, since no type of a completion is wrong.
+ * vLLM's messages for schema errors, and fields that only we set: in these cases we sent a body that we should have
+ * rejected. A chat body with a wrong type is taken for a completion without a prompt, since no type of a completion
+ * is wrong.
  */
 const OUR_FAULTS =
   /Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
@@ -80,8 +87,9 @@ const NO_CAPACITY = /no capacity/i;
 /** An endpoint or an inference component that is still being created, or was deleted. */
 const NOT_FOUND = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
 /**
- * Up to 0.27, vLLM reports a schema or a word that it can't process with the status 500 and no text, before it generates anything. A runtime that is
- * broken gives a reason. In a string, these names would be followed by an escaped quote.
+ * Up to 0.27, vLLM reports a schema or a word that it can't process with the status 500 and no text, before it
+ * generates anything. A runtime that is broken gives a reason. In a string, these names would be followed by an
+ * escaped quote.
  */
 const NEEDS_RUNTIME = /"(?:strict|json_schema|bad_words)":/;
 const NO_REASON =
@@ -118,7 +126,8 @@ const byName: Record<string, UpstreamCode> = {
 export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
 
 /**
- * Converts anything that the SageMaker runtime, its connection or a runtime's stream threw to an error for callers, or to a MistranslatedRequest.
+ * Converts anything that the SageMaker runtime, its connection or a runtime's stream threw to an error for callers,
+ * or to a MistranslatedRequest.
  * @param names the route's names for fields that a container can reject
  * @param sent the body that was sent to the container
  */
@@ -167,6 +176,7 @@ const PARAMETER = / \(parameter=.*$/s;
 /** A container's message without account ids, ARNs, URLs and file paths; a generic message instead of a traceback. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
-  // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut splits nothing internal.
+  // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut
+  // splits nothing internal.
   return redact(text.slice(0, 2 * MAX_TEXT).replace(PARAMETER, '')).slice(0, MAX_TEXT);
 };

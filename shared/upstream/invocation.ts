@@ -6,7 +6,10 @@ import type { AnswerReader } from './read-answer.ts';
 
 export const CONNECT_MS = 2_000;
 export const MAX_SOCKETS = 1_024;
-/** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
+/**
+ * A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the
+ * container.
+ */
 const STALE_CONNECTION_MS = 250;
 
 const OVER: IteratorResult<UpstreamChunk[]> = { done: true, value: undefined };
@@ -27,8 +30,9 @@ export interface Invocation {
 }
 
 /**
- * The chunks of an answer, one batch per payload part. The invocation starts with the first `next`, which throws the errors of `toUpstreamError`; only one
- * call may be pending at a time. `return` stops the container, unless the answer is complete. An async generator is one, too.
+ * The chunks of an answer, one batch per payload part. The invocation starts with the first `next`, which throws the
+ * errors of `toUpstreamError`; only one call may be pending at a time. `return` stops the container, unless the
+ * answer is complete. An async generator is one, too.
  */
 export type AnswerBatches = AsyncIterable<UpstreamChunk[]> & Required<Pick<AsyncIterator<UpstreamChunk[]>, 'next' | 'return'>>;
 

@@ -22,9 +22,10 @@ const headersOf = (target: Target): Call['headers'] => {
 
 /**
  * Invokes the SageMaker runtime
- * (https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointWithResponseStream.html). ALWAYS uses the streaming call: the
- * plain one times out after 60 s. Never retries, because an invocation is not idempotent. It is sent once more only if the connection broke at once,
- * as a keep-alive connection does that was closed while the environment was frozen. There is one client per region, created when first needed.
+ * (https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointWithResponseStream.html).
+ * ALWAYS uses the streaming call: the plain one times out after 60 s. Never retries, because an invocation is not
+ * idempotent. It is sent once more only if the connection broke at once, as a keep-alive connection does that was
+ * closed while the environment was frozen. There is one client per region, created when first needed.
  */
 export const createInvoke = (): Invoke => {
   const callers = new Map<string, Caller>();

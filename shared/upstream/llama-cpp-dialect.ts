@@ -2,8 +2,9 @@ import { ignored, ours, refused, renamed } from './dialect.ts';
 import { vllm } from './vllm-dialect.ts';
 
 /**
- * llama.cpp's server (https://github.com/ggml-org/llama.cpp/tree/master/tools/server). It ignores fields that it doesn't know, so those are not sent,
- * and are listed as ignored. Its prompt cache can't be divided between organizations, so it is off.
+ * llama.cpp's server (https://github.com/ggml-org/llama.cpp/tree/master/tools/server). It ignores fields that it
+ * doesn't know, so those are not sent, and are listed as ignored. Its prompt cache can't be divided between
+ * organizations, so it is off.
  */
 export const llamaCpp: typeof vllm = {
   fields: {

@@ -8,7 +8,10 @@ import { createStreamReader } from './read-stream.ts';
 const SILENCE_MS = 300_000;
 /** Reading stops while this much of the answer waits for the caller. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
+/**
+ * After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than
+ * this.
+ */
 const DRAIN_MS = 1_000;
 
 const awake = (): void => undefined;
@@ -16,8 +19,10 @@ const awake = (): void => undefined;
 /** The chunks of a streamed invocation. */
 export interface AnswerReader {
   /**
-   * All chunks that have arrived since the last call, so that they can be sent in one write; undefined at the end of a complete answer.
-   * @throws UpstreamFailed for an answer that failed or is incomplete; AwsError, DamagedReply or a network error otherwise
+   * All chunks that have arrived since the last call, so that they can be sent in one write; undefined at the end of
+   * a complete answer.
+   * @throws UpstreamFailed for an answer that failed or is incomplete; AwsError, DamagedReply or a network error
+   * otherwise
    */
   next(): Promise<UpstreamChunk[] | undefined>;
   /** Stops the timers. Must be called at the end, however it came about. */

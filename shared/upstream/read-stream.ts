@@ -16,16 +16,20 @@ const MAX_UNMEASURED_CHARACTERS = 4_096;
 const EVENT_START = 'data: ';
 const EVENT_END = '\n\n';
 
-/** Whether a text can be one whole event. It can also be several: then no JSON is all that is between its start and its end. */
+/**
+ * Whether a text can be one whole event. It can also be several: then no JSON is all that is between its start and
+ * its end.
+ */
 const isOneEvent = (text: string): boolean => text.startsWith(EVENT_START) && text.endsWith(EVENT_END);
 
 const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`, what);
 
 /**
- * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere, even inside a character. An error
- * event, or an `error:` field as llama.cpp sends it, is a failure: the chunks before it are returned first, then it is thrown. Before the first word
- * of the answer it is an ErrorInStream, which can be a rejection of the request.
+ * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere,
+ * even inside a character. An error event, or an `error:` field as llama.cpp sends it, is a failure: the chunks
+ * before it are returned first, then it is thrown. Before the first word of the answer it is an ErrorInStream, which
+ * can be a rejection of the request.
  * @param choices the number of choices that must finish for the stream to be complete
  */
 export const createStreamReader = (choices = 1) => {

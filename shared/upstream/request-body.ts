@@ -16,8 +16,9 @@ export interface BodyFacts {
 type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
 
 /**
- * The body for a runtime. It always requests a stream with a token limit and, where the runtime can, with usage, because the reservation and the charge
- * depend on both. `request_id` identifies the request in the runtime's log; the salt separates the prompt caches of organizations.
+ * The body for a runtime. It always requests a stream with a token limit and, where the runtime can, with usage,
+ * because the reservation and the charge depend on both. `request_id` identifies the request in the runtime's log;
+ * the salt separates the prompt caches of organizations.
  * @param more further fields, with the runtime's names
  */
 export const requestBody = (
@@ -40,8 +41,8 @@ export const requestBody = (
 };
 
 /**
- * What a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another key of its own choice. 64
- * hexadecimal characters.
+ * What a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another key
+ * of its own choice. 64 hexadecimal characters.
  * @param isolationKey the caller's `prompt_cache_isolation_key`
  */
 export type CacheSalt = (organizationId: string, isolationKey: string | null | undefined) => string;

@@ -9,7 +9,10 @@ import { createStreamReader } from './read-stream.ts';
 
 /** Reading stops while this much of the answer waits for the caller. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
+/**
+ * After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than
+ * this.
+ */
 const DRAIN_MS = 1_000;
 
 const nobody = (): void => undefined;

@@ -24,7 +24,10 @@ const createClient = (region: string | undefined): SageMakerRuntimeClient =>
     }),
   });
 
-/** A command that adds the id for prefix-aware routing, which the SDK does not know, and notes when it is sent and whether the head of its reply has arrived. */
+/**
+ * A command that adds the id for prefix-aware routing, which the SDK does not know, and notes when it is sent and
+ * whether the head of its reply has arrived.
+ */
 const toCommand = ({ target, body, affinity }: Invocation, sent: { atMs: number }) => {
   const command = new InvokeEndpointWithResponseStreamCommand({
     EndpointName: target.endpoint,
@@ -59,8 +62,9 @@ const toCommand = ({ target, body, affinity }: Invocation, sent: { atMs: number 
 };
 
 /**
- * Invokes the SageMaker runtime as `createInvoke` does, with the AWS SDK. It knows less: if a connection breaks at once within the head of
- * a reply, the invocation is sent once more; `x-amz-crc32` is not checked; and a connection can be used again after a stream was damaged on it.
+ * Invokes the SageMaker runtime as `createInvoke` does, with the AWS SDK. It knows less: if a connection breaks at
+ * once within the head of a reply, the invocation is sent once more; `x-amz-crc32` is not checked; and a connection
+ * can be used again after a stream was damaged on it.
  */
 export const createSdkInvoke = (): Invoke => {
   const clients = new Map<string | undefined, SageMakerRuntimeClient>();

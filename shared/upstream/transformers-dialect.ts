@@ -2,8 +2,9 @@ import { ignored, refused } from './dialect.ts';
 import { vllm } from './vllm-dialect.ts';
 
 /**
- * `transformers serve` (https://huggingface.co/docs/transformers/serve-cli/serving). It rejects requests with fields that it doesn't know or doesn't
- * support, so those are not sent: `refused` where an answer without them would be wrong, `ignored` otherwise. It can't isolate its prompt cache.
+ * `transformers serve` (https://huggingface.co/docs/transformers/serve-cli/serving). It rejects requests with fields
+ * that it doesn't know or doesn't support, so those are not sent: `refused` where an answer without them would be
+ * wrong, `ignored` otherwise. It can't isolate its prompt cache.
  */
 export const transformers: typeof vllm = {
   fields: {

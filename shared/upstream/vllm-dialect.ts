@@ -57,7 +57,10 @@ const extras = [
   'allowed_token_ids',
 ] as const;
 
-/** vLLM behind `/invocations` (0.20 to 0.32). It rejects null in many places, so a field without a value is never sent. */
+/**
+ * vLLM behind `/invocations` (0.20 to 0.32). It rejects null in many places, so a field without a value is never
+ * sent.
+ */
 export const vllm: Dialect<keyof typeof fields, (typeof extras)[number]> = {
   fields,
   extras,

@@ -1,5 +1,6 @@
 import { ownerIdOf } from '../admission/item/shards.ts';
 import { prefixes } from '../ids/id.ts';
+import { DAY_MS } from '../time/units.ts';
 import { BUCKET_MS } from './usage-store.ts';
 
 /** Ten minutes of a key or one of its shards: the events in one partition of the `usage` table. */
@@ -14,8 +15,6 @@ export interface KeyDay {
   keyId: string;
   day: string;
 }
-
-const DAY_MS = 24 * 60 * 60_000;
 
 const FORM = /^(.+)#(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z)$/;
 
@@ -42,6 +41,9 @@ export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(1
 /** The day in which a bucket is counted. */
 export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: ownerIdOf(shard), day: dayOf(startMs) });
 
-/** The start times of all ten-minute buckets of a day, including future ones, so that the result does not depend on a clock. */
+/**
+ * The start times of all ten-minute buckets of a day, including future ones, so that the result does not depend on a
+ * clock.
+ */
 export const bucketStarts = (day: string): number[] =>
   Array.from({ length: DAY_MS / BUCKET_MS }, (_, i) => Date.parse(day) + i * BUCKET_MS);

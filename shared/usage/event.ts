@@ -13,13 +13,19 @@ export const LimiterState = z.object({
   in_flight: z.int(),
   /** The most that may be in flight. A limit that does not exist is absent. */
   concurrency: z.int().optional(),
-  /** Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller: of the key or its organization, whichever has less. */
+  /**
+   * Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller: of the key or its organization,
+   * whichever has less.
+   */
   requests_left: z.int().optional(),
   tokens_left: z.int().optional(),
 });
 export type LimiterState = z.infer<typeof LimiterState>;
 
-/** What made an event that corrects the price of another one: the operation, and the price version by which the request was rated before. */
+/**
+ * What made an event that corrects the price of another one: the operation, and the price version by which the
+ * request was rated before.
+ */
 export const PriceCorrection = z.object({ id: z.string(), from: z.string() });
 
 /** The billed record: one immutable event for every admitted request, from which all totals are computed. */
@@ -63,9 +69,15 @@ export const UsageEvent = z.object({
   /** Computed with `price_version`. */
   cost_nanos: Nanos,
   price_version: z.string().nullable(),
-  /** It adjusts the cost of the event whose id comes before the `#` of its own, and has no tokens: `cost_nanos` is the difference. */
+  /**
+   * It adjusts the cost of the event whose id comes before the `#` of its own, and has no tokens: `cost_nanos` is the
+   * difference.
+   */
   rerate: PriceCorrection.optional(),
-  /** The tokens cost more than the amount held for the request, which is the most that it is charged. Their bounds prevent this. */
+  /**
+   * The tokens cost more than the amount held for the request, which is the most that it is charged. Their bounds
+   * prevent this.
+   */
   is_capped: z.literal(true).optional(),
   /** It was paid from its organization's prepaid credit. */
   is_prepaid: z.literal(true).optional(),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
+import { DAY_MS } from '../time/units.ts';
 import { dayOf } from './bucket.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
@@ -10,7 +11,6 @@ import { EventExists } from './usage-store.ts';
 
 /** A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment. */
 const MAX_PAGES = 1_000;
-const DAY_MS = 24 * 60 * 60_000;
 /** The longest time for which a deployment's events are listed at once. */
 const MAX_DAYS = 366;
 
@@ -80,8 +80,8 @@ const storedDay = ({ name, instanceSeconds, costNanos, prepaidNanos }: GpuDay) =
 });
 
 /**
- * GPU time in the `usage` table: events, and their sums by day. The only code that knows their keys. No key begins with `req_`, so the table's stream
- * passes none of them to the function `rollup`.
+ * GPU time in the `usage` table: events, and their sums by day. The only code that knows their keys. No key begins
+ * with `req_`, so the table's stream passes none of them to the function `rollup`.
  */
 export const createGpuEventStore = (database: Database, table: string) => {
   const query = (partition: string, range?: { from: string; to: string }): AsyncGenerator<Record<string, unknown>> =>
@@ -138,27 +138,37 @@ export const createGpuEventStore = (database: Database, table: string) => {
 
   return {
     /**
-     * Adds events of a deployment, and adds them to the sums, as writes of the transaction that says in the deployment's row until when its GPU time is
-     * metered. That write must come first: if it fails, the events can exist, too.
+     * Adds events of a deployment, and adds them to the sums, as writes of the transaction that says in the
+     * deployment's row until when its GPU time is metered. That write must come first: if it fails, the events can
+     * exist, too.
      */
     toAdd: (events: readonly GpuEvent[]): Write[] => [
       ...events.map(toPut),
       ...gpuDaysOf(events).map((sums) => toAdd((events[0] as GpuEvent).org_id, sums)),
     ],
 
-    /** Adds events that rate others again, and adds them to the sums, as writes of a transaction; fails with EventExists if one was already added. */
+    /**
+     * Adds events that rate others again, and adds them to the sums, as writes of a transaction; fails with
+     * EventExists if one was already added.
+     */
     toAddRatings: (events: readonly GpuEvent[]): Write[] => [
       ...events.map((event): Write => ({ ...toPut(event), refused: () => new EventExists() })),
       ...gpuDaysOf(events).map((sums) => toAdd((events[0] as GpuEvent).org_id, sums)),
     ],
 
-    /** A deployment's events that began from one UTC day to another inclusive, such as `2026-11-21`: oldest first, at most 366 days. */
+    /**
+     * A deployment's events that began from one UTC day to another inclusive, such as `2026-11-21`: oldest first, at
+     * most 366 days.
+     */
     listByDeployment: async function* (deploymentId: string, from: string, to: string): AsyncGenerator<GpuEvent> {
       for (let i = 0, ms = Date.parse(from); i < MAX_DAYS && ms <= Date.parse(to); i++, ms += DAY_MS)
         for await (const item of query(partitionOf(deploymentId, dayOf(ms)))) yield GpuEvent.parse(item);
     },
 
-    /** The sums of an organization's GPU time by day, deployment and instance type, from one day to another inclusive. `$` comes after `#`. */
+    /**
+     * The sums of an organization's GPU time by day, deployment and instance type, from one day to another inclusive.
+     * `$` comes after `#`.
+     */
     listDays: async function* (organization: string, from: string, to: string): AsyncGenerator<GpuDay> {
       for await (const item of query(totalsPartitionOf(organization), { from: `${from}#`, to: `${to}$` })) yield StoredDay.parse(item);
     },

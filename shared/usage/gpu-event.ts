@@ -5,7 +5,10 @@ import { base62Of } from '../ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { Nanos, PriceCorrection } from './event.ts';
 
-/** The billed record of GPU time: an immutable event for an interval in which the same instances of a deployment ran at the same price, within a UTC day. */
+/**
+ * The billed record of GPU time: an immutable event for an interval in which the same instances of a deployment ran
+ * at the same price, within a UTC day.
+ */
 export const GpuEvent = z.object({
   id: z.string(),
   deployment_id: z.string(),
@@ -34,7 +37,10 @@ export const GpuEvent = z.object({
 });
 export type GpuEvent = z.output<typeof GpuEvent>;
 
-/** An event's id follows from what ran and since when, so that metering an interval again writes the same item. Ids sort by the interval's start. */
+/**
+ * An event's id follows from what ran and since when, so that metering an interval again writes the same item. Ids
+ * sort by the interval's start.
+ */
 export const gpuEventId = (of: Pick<GpuEvent, 'deployment_id' | 'generation' | 'instance_type' | 'phase' | 'started_at'>): string => {
   const facts = [of.deployment_id, of.generation, of.instance_type, of.phase, of.started_at].join('#');
   return (

@@ -3,7 +3,10 @@ import { mergeTotals } from './totals.ts';
 
 /** Totals of one span by a detail. */
 export interface Group extends Omit<OrganizationTotals, 'organization' | 'startMs'> {
-  /** On `(other)`, if it can contain users: the last user in alphabetical order who has totals of their own. All later users count here. */
+  /**
+   * On `(other)`, if it can contain users: the last user in alphabetical order who has totals of their own. All later
+   * users count here.
+   */
   lastUser?: string;
 }
 
@@ -36,8 +39,9 @@ export const groupTotals = (groups: Iterable<Group>, detail: Detail): Group[] =>
 export const isNamed = (userId: string | null | undefined): userId is string => userId != null && userId !== OTHER_USERS;
 
 /**
- * Keeps the first users in alphabetical order and counts all others as `(other)`. As with error codes, the choice does not depend on the order of
- * arrival, and a user among the first of a span is among the first of each of its parts, so none of their counts are lost.
+ * Keeps the first users in alphabetical order and counts all others as `(other)`. As with error codes, the choice
+ * does not depend on the order of arrival, and a user among the first of a span is among the first of each of its
+ * parts, so none of their counts are lost.
  */
 export const foldUsers = (groups: readonly Group[], maxUsers = MAX_USERS): Group[] => {
   const users = [...new Set(groups.map(({ userId }) => userId).filter(isNamed))].sort();

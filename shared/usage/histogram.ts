@@ -1,9 +1,10 @@
 import { type Counts, count, mergeCounts, sumOfCounts } from './counts.ts';
 
 /**
- * The number of requests per latency bucket. At a scale, an octave has 2^scale buckets, as in OpenTelemetry's exponential histograms
- * (https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram): bucket `i` contains latencies from 2^(i/2^scale) ms to below
- * 2^((i+1)/2^scale) ms. Latencies are within 1 ms to 600,000 ms; one outside this range counts as the nearer end. Empty buckets are absent.
+ * The number of requests per latency bucket. At a scale, an octave has 2^scale buckets, as in OpenTelemetry's
+ * exponential histograms (https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram): bucket
+ * `i` contains latencies from 2^(i/2^scale) ms to below 2^((i+1)/2^scale) ms. Latencies are within 1 ms to 600,000
+ * ms; one outside this range counts as the nearer end. Empty buckets are absent.
  */
 export interface Histogram {
   scale: number;
@@ -16,7 +17,10 @@ const MIN_MS = 1;
 /** No request takes longer because of its function's timeout. */
 const MAX_MS = 600_000;
 
-/** The bucket of a latency. A bucket of a scale consists of two of the next one, because the logarithm is computed first, and is the same for both. */
+/**
+ * The bucket of a latency. A bucket of a scale consists of two of the next one, because the logarithm is computed
+ * first, and is the same for both.
+ */
 const bucketOf = (ms: number, scale: number): number => Math.floor(2 ** scale * Math.log2(Math.min(Math.max(ms, MIN_MS), MAX_MS)));
 
 /** The last bucket of a scale. */
@@ -39,8 +43,8 @@ export const coarsened = (histogram: Histogram, scale: number): Histogram => {
 const scaleOf = ({ scale, counts }: Histogram): number => (counts.size === 0 ? SCALE : scale);
 
 /**
- * The latencies of both, at the coarser of their scales: totals of earlier versions have 8 buckets an octave. The result does not depend on the order
- * in which histograms are merged.
+ * The latencies of both, at the coarser of their scales: totals of earlier versions have 8 buckets an octave. The
+ * result does not depend on the order in which histograms are merged.
  */
 export const mergeHistograms = (a: Histogram, b: Histogram): Histogram => {
   const scale = Math.min(scaleOf(a), scaleOf(b));
@@ -48,9 +52,10 @@ export const mergeHistograms = (a: Histogram, b: Histogram): Histogram => {
 };
 
 /**
- * The latencies in ms that these shares of the requests did not exceed; undefined without requests. Each is the geometric middle of the bucket that
- * contains the value of that rank (the ceil(share × requests)-th smallest). So it is off by at most a factor of 2^(1/64): 1.1 % too high or too low.
- * With latencies of earlier versions it is 2^(1/16): 4.5 % too high or 4.3 % too low.
+ * The latencies in ms that these shares of the requests did not exceed; undefined without requests. Each is the
+ * geometric middle of the bucket that contains the value of that rank (the ceil(share × requests)-th smallest). So it
+ * is off by at most a factor of 2^(1/64): 1.1 % too high or too low. With latencies of earlier versions it is
+ * 2^(1/16): 4.5 % too high or 4.3 % too low.
  * @param shares from 0 to 1, rising: 0.99 for the 99th percentile
  */
 export const quantiles = ({ scale, counts }: Histogram, shares: readonly number[]): number[] | undefined => {

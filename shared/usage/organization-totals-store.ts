@@ -7,8 +7,8 @@ import { createRowStore, type Row, rowOf } from './row-store.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 
 /**
- * One row of an organization's totals. Those of minutes and ten minutes by user are stored for each shard of a key, because a shard's events are read
- * together; all other rows are sums of these.
+ * One row of an organization's totals. Those of minutes and ten minutes by user are stored for each shard of a key,
+ * because a shard's events are read together; all other rows are sums of these.
  */
 export interface TotalsRow extends Group {
   organization: string;
@@ -110,7 +110,10 @@ const foldedIn = (rows: readonly Names[]): ((row: Names) => boolean) => {
   };
 };
 
-/** The parts of a range of time that lie in one partition each, cut to whole spans. `to` is exclusive, because rows of that time continue with `#`. */
+/**
+ * The parts of a range of time that lie in one partition each, cut to whole spans. `to` is exclusive, because rows of
+ * that time continue with `#`.
+ */
 function* partitionsOf(query: TotalsQuery): Generator<{ partition: string; range: { from: string; to: string } }> {
   const spanMs = SPAN_MS[query.span];
   const [fromMs, toMs] = [query.fromMs, query.toMs].map((ms) => Math.ceil(ms / spanMs) * spanMs) as [number, number];

@@ -1,6 +1,9 @@
 import type { Totals } from './totals.ts';
 
-/** The spans for which an organization's totals are stored. Minutes are kept for 7 days, ten minutes and hours for 90, days for good. */
+/**
+ * The spans for which an organization's totals are stored. Minutes are kept for 7 days, ten minutes and hours for 90,
+ * days for good.
+ */
 export const SPANS = ['minute', 'ten_minutes', 'hour', 'day'] as const;
 export type Span = (typeof SPANS)[number];
 export const SPAN_MS: Readonly<Record<Span, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
@@ -10,7 +13,10 @@ export const RETENTION_DAYS: Readonly<Record<Exclude<Span, 'day'>, number>> = { 
 
 const SECONDS_A_DAY = 86_400;
 
-/** When totals expire, in seconds since the epoch. It follows from the span alone, so that writing them again later changes nothing. */
+/**
+ * When totals expire, in seconds since the epoch. It follows from the span alone, so that writing them again later
+ * changes nothing.
+ */
 export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =>
   (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
 
@@ -18,13 +24,16 @@ export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =
 export const isExpired = (span: Span, startMs: number, nowMs: number): boolean =>
   span !== 'day' && expiresAt(span, startMs) * 1_000 <= nowMs;
 
-/** In the detail `user`, at most this many users of an organization have totals of their own in a span; all others count as `(other)`. */
+/**
+ * In the detail `user`, at most this many users of an organization have totals of their own in a span; all others
+ * count as `(other)`.
+ */
 export const MAX_USERS = 250;
 export const OTHER_USERS = '(other)';
 
 /**
- * What totals are stored by. `model`: model, route and deployment; `key`: API key as well; `user`: end user as well. Each has the same sums, so a query
- * reads the one with the fewest rows that has all it groups and filters by.
+ * What totals are stored by. `model`: model, route and deployment; `key`: API key as well; `user`: end user as well.
+ * Each has the same sums, so a query reads the one with the fewest rows that has all it groups and filters by.
  */
 export const DETAILS = ['model', 'key', 'user'] as const;
 export type Detail = (typeof DETAILS)[number];
@@ -41,7 +50,10 @@ export interface OrganizationTotals {
   deployment: string | null;
   /** Only in the details `key` and `user`. */
   keyId?: string;
-  /** Only in the detail `user`: the end user (`X-User-Id`, or else the request's `user`); `(other)` for those beyond the limit of a span; null without one. */
+  /**
+   * Only in the detail `user`: the end user (`X-User-Id`, or else the request's `user`); `(other)` for those beyond
+   * the limit of a span; null without one.
+   */
   userId?: string | null;
   totals: Totals;
 }

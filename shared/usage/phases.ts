@@ -1,8 +1,9 @@
 import * as z from 'zod';
 
 /**
- * The steps of a request whose ends its event records, in their order. `invoked`: the last target was called; between `fitted` and `invoked`, earlier
- * targets were tried, or the request waited for a deployment to wake. `accepted`: the target's response began. `answered`: the answer was complete.
+ * The steps of a request whose ends its event records, in their order. `invoked`: the last target was called; between
+ * `fitted` and `invoked`, earlier targets were tried, or the request waited for a deployment to wake. `accepted`: the
+ * target's response began. `answered`: the answer was complete.
  */
 export const STEPS = ['parsed', 'admitted', 'fitted', 'invoked', 'accepted', 'answered'] as const;
 
@@ -10,7 +11,10 @@ export const STEPS = ['parsed', 'admitted', 'fitted', 'invoked', 'accepted', 'an
 export const StepEnds = z.array(z.int().min(0).nullable()).length(STEPS.length);
 export type StepEnds = z.infer<typeof StepEnds>;
 
-/** The phases of a request, in their order, as people see them. `wait`: earlier targets were tried, or the request waited for a deployment to wake. */
+/**
+ * The phases of a request, in their order, as people see them. `wait`: earlier targets were tried, or the request
+ * waited for a deployment to wake.
+ */
 export const PHASES = ['parse', 'admit', 'fit', 'wait', 'invoke', 'first_token', 'generate', 'settle'] as const;
 export type PhaseName = (typeof PHASES)[number];
 
@@ -36,8 +40,8 @@ const endsOf = (steps: StepEnds, { time_to_first_token_ms, duration_ms }: Timed)
 };
 
 /**
- * The phases that a request went through, without gaps. A request that failed has no phases after the one in which it failed, except `settle`. `wait`
- * is left out if there was none. Empty for events without steps.
+ * The phases that a request went through, without gaps. A request that failed has no phases after the one in which it
+ * failed, except `settle`. `wait` is left out if there was none. Empty for events without steps.
  */
 export const phasesOf = (event: Timed): Phase[] => {
   if (!event.step_ends_ms) return [];

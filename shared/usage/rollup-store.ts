@@ -22,8 +22,9 @@ export interface Rollup extends Span {
 }
 
 /**
- * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. Each model has its own row, which bounds
- * the row size: two histograms of 615 buckets, 51 codes of 64 characters and a dozen sums have at most 13 KB, and usually 1 KB.
+ * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. Each
+ * model has its own row, which bounds the row size: two histograms of 615 buckets, 51 codes of 64 characters and a
+ * dozen sums have at most 13 KB, and usually 1 KB.
  */
 const rowKeyOf = ({ keyId, day, bucket, model }: Span & { model: string }): RowKey =>
   bucket

@@ -15,8 +15,9 @@ const writeInteger = (bytes: number[], value: number): void => {
 };
 
 /**
- * A histogram at rest: a byte with its scale, then the counts of its buckets from the first one on. A 0 and the number of empty buckets stand for
- * these. Most buckets with latencies are side by side, so that a busy row needs a byte or two for each.
+ * A histogram at rest: a byte with its scale, then the counts of its buckets from the first one on. A 0 and the
+ * number of empty buckets stand for these. Most buckets with latencies are side by side, so that a busy row needs a
+ * byte or two for each.
  */
 export const storedHistogram = ({ scale, counts }: Histogram): Uint8Array => {
   const bytes = [scale];

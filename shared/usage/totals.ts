@@ -3,7 +3,10 @@ import type { Outcome, UsageEvent } from './event.ts';
 import { addLatency, type Histogram, mergeHistograms, noLatencies } from './histogram.ts';
 import { STEPS } from './phases.ts';
 
-/** The sums of a key's events for one model. The result does not depend on the order in which events and totals are added. */
+/**
+ * The sums of a key's events for one model. The result does not depend on the order in which events and totals are
+ * added.
+ */
 export interface Totals {
   /** The number of events: one per request, and one each time a request was rated again. */
   events: number;
@@ -26,7 +29,10 @@ export interface Totals {
   time_to_first_token_ms: Histogram;
   /** The sum of all durations. This and the next two are 0 in totals of earlier versions. */
   duration_ms_sum: bigint;
-  /** The time from the first token to the end of the answer, of requests with a first token, and the tokens after the first one that it took. */
+  /**
+   * The time from the first token to the end of the answer, of requests with a first token, and the tokens after the
+   * first one that it took.
+   */
   generation_ms_sum: bigint;
   generation_tokens: bigint;
 }
@@ -60,7 +66,10 @@ const ANSWERED = STEPS.indexOf('answered');
 /** A second event of a request: `<request id>#2` contains the changes of a later rating. */
 const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('#');
 
-/** Adds an event, in place because a bucket can have tens of thousands. An event that rates a request again only adds tokens and money. */
+/**
+ * Adds an event, in place because a bucket can have tens of thousands. An event that rates a request again only adds
+ * tokens and money.
+ */
 export const addEvent = (totals: Totals, event: UsageEvent): void => {
   totals.events++;
   totals.prompt_tokens += BigInt(event.prompt_tokens);
@@ -118,9 +127,9 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
 };
 
 /**
- * Keeps the first 50 codes in alphabetical order and counts the others as `other`. The choice must not depend on the order of arrival, as "the first
- * 50 seen" or "the 50 most frequent so far" would. A code that is among the first 50 of all codes is among the first 50 of every part, so it never
- * loses a count.
+ * Keeps the first 50 codes in alphabetical order and counts the others as `other`. The choice must not depend on the
+ * order of arrival, as "the first 50 seen" or "the 50 most frequent so far" would. A code that is among the first 50
+ * of all codes is among the first 50 of every part, so it never loses a count.
  */
 const foldErrors = (errors: Counts<string>): void => {
   if (errors.size <= MAX_ERROR_CODES) return;

@@ -14,8 +14,8 @@ const bucketOf = (shard: string, atMs: number): string =>
   `${shard}#${new Date(Math.floor(atMs / BUCKET_MS) * BUCKET_MS).toISOString().slice(0, 16)}Z`;
 
 /**
- * An event's key depends only on its request, so every settlement of the request writes the same item. The events that rate a request again,
- * `<request id>#2` and so on, are in the partition of its first one.
+ * An event's key depends only on its request, so every settlement of the request writes the same item. The events
+ * that rate a request again, `<request id>#2` and so on, are in the partition of its first one.
  */
 const keyOf = (keyId: string, eventId: string, shards: number) => {
   const [requestId = ''] = eventId.split('#', 1);

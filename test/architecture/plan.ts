@@ -35,12 +35,15 @@ const reachedFrom = (modules: ReadonlyMap<string, IModule>, from: readonly strin
 
 const ADMIN = 'infra/tools/admin';
 
-/** Files that stay together although one function may be their only user: the middlewares, and both clients of a service (docs/decisions/0067). */
+/**
+ * Files that stay together although one function may be their only user: the middlewares, and both clients of a
+ * service (docs/decisions/0067).
+ */
 const TOGETHER = [/^shared\/middleware\//, /^shared\/(?:aws|upstream)\/(?:sdk-)?invoke(?:-function)?\.ts$/];
 
 /**
- * Files of shared/ that fewer than two functions use. The admin CLI counts as a function, as far as it uses shared/ by itself and not through a function's
- * folder; the reference, which is written when the app is built, does not.
+ * Files of shared/ that fewer than two functions use. The admin CLI counts as a function, as far as it uses shared/
+ * by itself and not through a function's folder; the reference, which is written when the app is built, does not.
  */
 const singleUses = (all: readonly IModule[]): Departure[] => {
   const modules = new Map(all.map((module) => [module.source, module]));
@@ -90,7 +93,10 @@ export const departures = ({ modules, summary }: ICruiseResult): Departure[] => 
 /** The folders that are one box in the diagram: functions, folders of shared/, parts of infra/. */
 const partOf = (file: string): string | undefined => /^(?:functions|shared|infra)\/[^/]+(?=\/)/.exec(file)?.[0];
 
-/** The imports between functions, folders of shared/ and parts of infra/ as a mermaid diagram. Arrows that follow from others are left out. */
+/**
+ * The imports between functions, folders of shared/ and parts of infra/ as a mermaid diagram. Arrows that follow from
+ * others are left out.
+ */
 export const folderDiagram = ({ modules }: ICruiseResult): string => {
   const edges = new Map<string, Set<string>>();
   for (const module of modules) {

@@ -3,6 +3,7 @@ import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
 /** The folders of shared/, low to high: each may import only those before it. */
 const SHARED_FOLDERS = [
   'ids',
+  'time',
   'csv',
   'logging',
   'environment',

@@ -17,7 +17,9 @@ const sizeKb = (files: Iterable<string>): Size => {
   return { minified: total(contents.map(({ length }) => length)), gzipped: total(contents.map((bytes) => gzipSync(bytes).length)) };
 };
 
-/** The size of a bundle without its source maps, in kB of 1,000 bytes: of the files that its start loads, and of all. */
+/**
+ * The size of a bundle without its source maps, in kB of 1,000 bytes: of the files that its start loads, and of all.
+ */
 export const bundleSizes = (fn: LambdaFunction): { start: Size; all: Size } => {
   const { start, later } = bundleFiles(fn);
   return { start: sizeKb(start), all: sizeKb([...start, ...later]) };

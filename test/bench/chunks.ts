@@ -59,8 +59,9 @@ interface Streams {
 }
 
 /**
- * The CPU time of a stream in the gateway's process. The cost of a chunk is the difference between long and short streams of the same
- * request, which excludes the cost of the request. Chunks are counted as the caller receives them.
+ * The CPU time of a stream in the gateway's process. The cost of a chunk is the difference between long and short
+ * streams of the same request, which excludes the cost of the request. Chunks are counted as the caller receives
+ * them.
  */
 export const measureChunks = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const bodies = await findLongAnswer(stack.servers.direct);

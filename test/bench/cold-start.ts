@@ -87,8 +87,8 @@ const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
 };
 
 /**
- * Measures each function in fresh processes with the environment of the local run: bundle size, import time, first AWS call. Reports
- * medians.
+ * Measures each function in fresh processes with the environment of the local run: bundle size, import time, first
+ * AWS call. Reports medians.
  */
 export const measureColdStarts = async (stack: Stack, assemblyDir: string): Promise<Findings> => {
   const { functions } = interpret(await readAssembly(assemblyDir));

@@ -13,13 +13,16 @@ const WARM_UP_REQUESTS = 10;
 const REQUESTS = 50;
 const CONCURRENCY = 32;
 const CONCURRENT_REQUESTS = 640;
-/** Long enough for all requests to be in flight at once: a key's item has an entry for each, and its size determines the cost. */
+/**
+ * Long enough for all requests to be in flight at once: a key's item has an entry for each, and its size determines
+ * the cost.
+ */
 const SLOW_FIRST_TOKEN_MS = 100;
 const AFTERMATH_MS = 50;
 
 /**
- * Measures DynamoDB calls and write units of a warm request. A second local run has an observer in front of its database and its
- * container, which sees the real order of calls and does not disturb the first run.
+ * Measures DynamoDB calls and write units of a warm request. A second local run has an observer in front of its
+ * database and its container, which sees the real order of calls and does not disturb the first run.
  */
 export const measureDatabase = async (stack: Stack): Promise<Findings> => {
   const observer = await startObserver(stack.run.dynamodb_endpoint, stack.run.container_url);

@@ -18,7 +18,10 @@ const INVOCATION_HEADERS = [
   ['x-amzn-sagemaker-inference-component', LOCAL_COMPONENT],
 ] as const;
 
-/** Measures what a request waits for in the emulators, whatever the function does; on AWS, the services take their place. */
+/**
+ * Measures what a request waits for in the emulators, whatever the function does; on AWS, the services take their
+ * place.
+ */
 export interface Emulators {
   /** A request that the function refuses before its first call, through the emulators of API Gateway and Lambda; ms. */
   refused(): Promise<number>;

@@ -9,8 +9,9 @@ const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 const MAX_ROUNDS = 400;
 
 /**
- * Measures the time to the first event with text at concurrency 1. The servers alternate, and each round is compared on its own. What the emulators
- * take on the way is measured in each round too: the target is for what the function adds, because on AWS other services take their place.
+ * Measures the time to the first event with text at concurrency 1. The servers alternate, and each round is compared
+ * on its own. What the emulators take on the way is measured in each round too: the target is for what the function
+ * adds, because on AWS other services take their place.
  */
 export const measureFirstToken = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const firstMs: Record<ServerName, number[]> = { direct: [], proxy: [], sluice: [] };

@@ -59,7 +59,10 @@ const open = (run: TestRun, database: Database, cache = createLimiterCache()) =>
 const admitOne = (keys: Keys, key: PresentedKey): Promise<Admission> =>
   admit(keys, { key, model: 'm', requestId: newRequestId(Date.now()), tokens: TOKENS, maxCostNanos: () => HOLD_NANOS });
 
-/** Write units of a request while others are in flight: their reservations are made here, with the gateway's own code, and stay open. */
+/**
+ * Write units of a request while others are in flight: their reservations are made here, with the gateway's own code,
+ * and stay open.
+ */
 const measureOne = async (
   run: TestRun,
   observed: { database: Database; take: () => { writeUnits: number }[] },
@@ -84,7 +87,9 @@ const measureOne = async (
   return sum(observed.take().map(({ writeUnits }) => writeUnits)) / MEASURED;
 };
 
-/** Measures what a request writes while up to ten thousand others of its key, and of its organization, are in flight. */
+/**
+ * Measures what a request writes while up to ten thousand others of its key, and of its organization, are in flight.
+ */
 export const measureInFlight = async (run: TestRun): Promise<Findings> => {
   const observer = await startObserver(run.dynamodb_endpoint, run.container_url);
   const database = openLocalDatabase(observer.databaseUrl);

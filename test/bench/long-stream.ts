@@ -20,7 +20,10 @@ const body = (tokens: number): string =>
     ignore_eos: true,
   });
 
-/** Measures the memory of the function before and while it forwards streams of more than 10,000 chunks, one after another. */
+/**
+ * Measures the memory of the function before and while it forwards streams of more than 10,000 chunks, one after
+ * another.
+ */
 export const measureLongStream = async ({ servers, pids }: Stack): Promise<Findings> => {
   await ask(servers.sluice, body(100));
   const before = residentMiB(pids.inference).now;

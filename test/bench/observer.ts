@@ -30,8 +30,8 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteIte
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 /**
- * A proxy in front of a database and a container. It forwards everything and records each call with the capacity units that the database
- * counted.
+ * A proxy in front of a database and a container. It forwards everything and records each call with the capacity
+ * units that the database counted.
  */
 export const startObserver = async (databaseUrl: string, containerUrl: string): Promise<Observer> => {
   let calls: SeenCall[] = [];

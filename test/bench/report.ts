@@ -12,7 +12,9 @@ export interface Row extends Partial<Record<ServerName, number>> {
   /** The limit for Sluice, or for its ratio to the proxy. */
   target?: number;
   targetRatio?: number;
-  /** The ratio of Sluice to the proxy in each round of a figure that swings from round to round; their median counts. */
+  /**
+   * The ratio of Sluice to the proxy in each round of a figure that swings from round to round; their median counts.
+   */
   toProxy?: readonly number[];
   /** Whether ratios of this figure are meaningful; true if absent. */
   hasRatios?: boolean;

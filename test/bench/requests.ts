@@ -33,8 +33,8 @@ const gatewayProcess = { direct: 'container', proxy: 'proxy', sluice: 'inference
 const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 
 /**
- * Measures replies of 16 tokens without streaming: requests per second, latency and CPU time of each process, at concurrency 1 and 32, in
- * interleaved rounds.
+ * Measures replies of 16 tokens without streaming: requests per second, latency and CPU time of each process, at
+ * concurrency 1 and 32, in interleaved rounds.
  */
 export const measureRequests = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const rows: Row[] = [];

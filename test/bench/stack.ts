@@ -28,8 +28,9 @@ export const openSluice = async (run: TestRun): Promise<{ keyId: string; server:
 };
 
 /**
- * Starts the local run of an assembly and the proxy. Both end with this process, even when it is killed. Nothing reads the tables' streams: the longer
- * they are, the longer the emulator takes for a write, so that the function would wait more and more, and a request after a wait takes more CPU.
+ * Starts the local run of an assembly and the proxy. Both end with this process, even when it is killed. Nothing
+ * reads the tables' streams: the longer they are, the longer the emulator takes for a write, so that the function
+ * would wait more and more, and a request after a wait takes more CPU.
  */
 export const startStack = async (): Promise<Stack> => {
   const run = await startTestRun('--no-streams');

@@ -29,7 +29,8 @@ const conversation = (words: number, round: number): object[] =>
   }));
 
 /**
- * Measures the CPU time of the warm function `tokenizer`: counting a prompt of 100,000 tokens in 200 messages, and truncating it to 8,000.
+ * Measures the CPU time of the warm function `tokenizer`: counting a prompt of 100,000 tokens in 200 messages, and
+ * truncating it to 8,000.
  */
 export const measureTokenizer = async ({ run }: Stack, assemblyDir: string): Promise<Findings> => {
   const { functions } = interpret(await readAssembly(assemblyDir));

@@ -27,7 +27,8 @@ const askContainer = async (containerUrl: string, question: Omit<Question, 'expe
 const isSeeded = ({ route }: Pick<Question, 'route'>): boolean => route === 'chat' || route === 'completions';
 
 /**
- * Makes questions in the proportions of the mix, each with the reply that the model alone gives. No two seeded questions have the same one.
+ * Makes questions in the proportions of the mix, each with the reply that the model alone gives. No two seeded
+ * questions have the same one.
  * @param modelList what the host replies to the route of models
  */
 export const makeQuestions = async (
@@ -56,7 +57,9 @@ export const makeQuestions = async (
   return questions;
 };
 
-/** The same load on the container alone, without the routes that don't invoke the model. Its replies are compared too. */
+/**
+ * The same load on the container alone, without the routes that don't invoke the model. Its replies are compared too.
+ */
 export const measureModel = async (
   containerUrl: string,
   questions: readonly Question[],

@@ -23,7 +23,10 @@ const OUTCOMES: Partial<Record<Sent['ending'], readonly string[]>> = {
   cut: ['completed', 'client_closed'],
 };
 
-/** Whether an event's tokens are those of the reply; a caller that disconnected pays for at least one token and at most for all. */
+/**
+ * Whether an event's tokens are those of the reply; a caller that disconnected pays for at least one token and at
+ * most for all.
+ */
 const hasTokensOf = ({ ending, tokens, expected }: Sent, { prompt_tokens, completion_tokens }: UsageEvent): boolean => {
   if (ending === 'served') return tokens?.prompt === prompt_tokens && tokens.completion === completion_tokens;
   return expected?.prompt === prompt_tokens && completion_tokens >= 1 && completion_tokens <= expected.completion;

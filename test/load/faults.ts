@@ -6,7 +6,8 @@
  * - `unbilled`: an admitted request without an event
  * - `unexplained`: an event without an admitted request, or a second one
  * - `mischarged`: an event whose tokens are not its reply's, or whose cost is not its price × its tokens
- * - `unbalanced`: a limiter, a credit or a total that differs from the sum of the events, or a request that stays in flight
+ * - `unbalanced`: a limiter, a credit or a total that differs from the sum of the events, or a request that stays in
+ * flight
  * - `growing`: the memory of a function grows with its requests
  */
 export const FAULTS = ['lost', 'crossed', 'miscounted', 'unbilled', 'unexplained', 'mischarged', 'unbalanced', 'growing'] as const;

@@ -63,7 +63,8 @@ const isSettling = ({ events, key, organization, totals }: AccountLedger): boole
   totals.ofOrganization.events < events.length;
 
 /**
- * Reads what is stored of the accounts when nothing is in flight and the totals count every event, or after `limitMs` as it is then.
+ * Reads what is stored of the accounts when nothing is in flight and the totals count every event, or after `limitMs`
+ * as it is then.
  * @param sinceMs when the load began
  */
 export const readLedger = async (

@@ -19,7 +19,10 @@ export interface Sample {
 }
 export type Memory = ReadonlyMap<string, readonly Sample[]>;
 
-/** Samples the resident memory of processes until it is stopped. Without /proc, on systems other than Linux, there are no samples. */
+/**
+ * Samples the resident memory of processes until it is stopped. Without /proc, on systems other than Linux, there are
+ * no samples.
+ */
 export const watchMemory = (functions: Readonly<Record<string, readonly number[]>>, requests: () => number) => {
   const memory = new Map<string, Sample[]>(Object.keys(functions).map((name) => [name, []]));
   const sample = (): void => {

@@ -22,7 +22,10 @@ export const routes = {
 } as const;
 export type RouteName = keyof typeof routes;
 
-/** A request that a caller can send, with a reply that no other question has, if its route invokes the model with a seed. */
+/**
+ * A request that a caller can send, with a reply that no other question has, if its route invokes the model with a
+ * seed.
+ */
 export interface Question {
   route: RouteName;
   isStream: boolean;
@@ -60,7 +63,10 @@ type Asked = Omit<Question, 'expected'>;
 /** Whether the host may store the reply, and so give it again to a request with the same idempotency key. */
 export const isStored = ({ route, seed }: Pick<Question, 'route' | 'seed'>): boolean => route !== 'responses' || seed % 2 === 0;
 
-/** The body that the model's container takes for the question. A response is a chat without a seed, so it is sampled greedily. */
+/**
+ * The body that the model's container takes for the question. A response is a chat without a seed, so it is sampled
+ * greedily.
+ */
 export const bareBody = ({ route, isStream, seed, maxTokens }: Asked): string => {
   if (route === 'tokenize') return JSON.stringify({ model: LOCAL_MODEL, prompt: promptOf(seed) });
   const common = { model: LOCAL_MODEL, max_tokens: maxTokens, ...streaming(isStream) };

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../shared/time/units.ts';
 import { median, percentile } from '../measuring/statistics.ts';
 import { shownRatio, toTable } from '../measuring/table.ts';
 import type { Sent } from './check-reply.ts';
@@ -9,7 +10,6 @@ import type { LoadFindings } from './run-load.ts';
 const MAX_DETAILS = 20;
 const GROUP_CHARACTERS = 60;
 const ID = /\b(req|key|org)_\w+/g;
-const SECOND_MS = 1_000;
 const P95 = 0.95;
 
 const figures: readonly { name: string; digits: number; of: (measured: Measured) => number }[] = [

@@ -55,7 +55,10 @@ const processFaults = (before: Record<string, readonly number[]>, after: Record<
     ),
   );
 
-/** Applies a load to a local run, and to its container alone, and checks every reply and everything that is stored afterwards. */
+/**
+ * Applies a load to a local run, and to its container alone, and checks every reply and everything that is stored
+ * afterwards.
+ */
 export const runLoad = async (run: TestRun, options: LoadOptions): Promise<LoadFindings> => {
   const { callers, bound, rampMs, modelBound, maxTokens, tokenDelayMs, settleMs, makeTotals, progress } = options;
   const sinceMs = Date.now();

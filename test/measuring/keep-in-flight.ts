@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The end of a load: after this time or after this many requests, whichever comes first. At least one of them is set. */
+/**
+ * The end of a load: after this time or after this many requests, whichever comes first. At least one of them is set.
+ */
 export type Bound = { ms: number; requests?: number } | { ms?: number; requests: number };
 
 /**

@@ -4,8 +4,9 @@ import { cpus } from 'node:os';
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
- * CPU milliseconds that a process has used in all its threads, exact to the nanosecond: the kernel's own account of each
- * thread (`/proc/<pid>/task/<tid>/schedstat`), which is not counted in clock ticks as `/proc/<pid>/stat` is. Linux only.
+ * CPU milliseconds that a process has used in all its threads, exact to the nanosecond: the kernel's own account of
+ * each thread (`/proc/<pid>/task/<tid>/schedstat`), which is not counted in clock ticks as `/proc/<pid>/stat` is.
+ * Linux only.
  */
 export const cpuMs = (pid: number): number => {
   const folder = `/proc/${pid}/task`;

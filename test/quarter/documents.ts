@@ -94,7 +94,10 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
     verify: (id: string): Promise<Verification> =>
       verifyInvoice({ limiters, usage, gpuEvents, rollups, invoices, billedMonths, files }, id),
 
-    /** Removes the invoice with the last number, its files and what was read for it, as if its month had never been closed. */
+    /**
+     * Removes the invoice with the last number, its files and what was read for it, as if its month had never been
+     * closed.
+     */
     forget: async (invoice: Invoice): Promise<void> => {
       const { id, organization, month } = invoice;
       await transact(database, await billedMonths.toRestore(invoice));

@@ -1,10 +1,9 @@
 import { gpuCostNanos } from '../../shared/prices/instance-price.ts';
 import { costNanos, type Price } from '../../shared/prices/price.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { type GpuEvent, gpuEventId } from '../../shared/usage/gpu-event.ts';
 import type { GpuTime, Request, Script, TokenPrice } from './script.ts';
-
-const MS = 1_000;
 
 export const priceOf = ({ version, effectiveMs, prompt, cached, completion }: TokenPrice): Price => ({
   version,
@@ -54,7 +53,7 @@ export const createEvents = ({ models, types }: Pick<Script, 'models' | 'types'>
       org_id: ran.org,
       name: ran.name,
       instances,
-      ended_at: atMs + seconds * MS,
+      ended_at: atMs + seconds * SECOND_MS,
       seconds,
       cost_nanos: gpuCostNanos({ hour_nanos: Number(price?.hour) }, seconds, instances),
       price_version: ran.version,

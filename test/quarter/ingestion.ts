@@ -30,8 +30,9 @@ export const openIngestion = ({ database, tables }: TestDatabase, script: Script
   const shardsOf = new Map(script.keys.map(({ id, shards }) => [id, shards]));
 
   /**
-   * The partitions with events, and their events if they were read since the last write. All others, tens of thousands, are known to be empty. The
-   * emulator takes half of the test's time for events that are read again and again.
+   * The partitions with events, and their events if they were read since the last write. All others, tens of
+   * thousands, are known to be empty. The emulator takes half of the test's time for events that are read again and
+   * again.
    */
   const known = new Map<string, readonly UsageEvent[] | undefined>();
   let keepsRead = true;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../shared/time/units.ts';
 import { fraction, nearest, type Rational, sumOf, times } from './rational.ts';
 import type { GpuTime, Request, RerateStep, Script, Step } from './script.ts';
 
@@ -85,7 +86,6 @@ export interface Sums {
 const MILLION = fraction(1n, 1_000_000n);
 const HOUR = fraction(1n, 3_600n);
 const CENT = 10_000_000n;
-const DAY_MS = 86_400_000;
 
 const monthOf = (ms: number): string => {
   const date = new Date(ms);

@@ -1,4 +1,5 @@
 import { toBase62 } from '../../shared/ids/base62.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time/units.ts';
 
 /** Nano-dollars per 1,000,000 tokens. */
 export interface TokenPrice {
@@ -84,9 +85,6 @@ export interface Script {
   steps: readonly Step[];
 }
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const DOLLAR = 1_000_000_000n;
 
 /** A linear congruential generator (Numerical Recipes): the same numbers for the same seed. */
@@ -174,7 +172,10 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     };
   };
 
-  /** The requests of a key in a day: within a minute, so that totals have few rows, and in the afternoon of a day on which a price changes at noon. */
+  /**
+   * The requests of a key in a day: within a minute, so that totals have few rows, and in the afternoon of a day on
+   * which a price changes at noon.
+   */
   const requestsOf = (key: (typeof keys)[number], dayMs: number, count: number): Request[] =>
     Array.from({ length: count }, (_, i) => {
       const hour = dayMs === at('2026-09-16T00:00') && i % 2 === 0 ? 15 : 9;

@@ -2,6 +2,7 @@ import { CompletionsQuery, CostsQuery } from '../../functions/control/query/usag
 import { completionsUsage } from '../../functions/control/usage/completions-usage.ts';
 import { type CostsDependencies, costs } from '../../functions/control/usage/costs.ts';
 import { validate } from '../../shared/http/validate.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import { actorOf } from '../support/fixtures/managed-models.ts';
 import type { World } from './world.ts';
 
@@ -39,8 +40,6 @@ interface WirePage {
   next_page: string | null;
 }
 
-const MS = 1_000;
-
 /** Nano-dollars of a decimal text. */
 const nanosOf = (dollars: string): bigint => {
   const [whole = '', decimals = ''] = dollars.split('.');
@@ -58,11 +57,17 @@ export const createUsageReplies = ({ totals, gpuEvents, organizations, apiKeys }
   ): Promise<{ startMs: number; result: Wire }[]> => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
     const actor = actorOf('owner', organization, toMs);
-    const query = { start_time: String(fromMs / MS), end_time: String(toMs / MS), bucket_width: width, group_by: [...groupBy] };
+    const query = {
+      start_time: String(fromMs / SECOND_MS),
+      end_time: String(toMs / SECOND_MS),
+      bucket_width: width,
+      group_by: [...groupBy],
+    };
     const results: { startMs: number; result: Wire }[] = [];
     for (let page: string | null | undefined; page !== null; ) {
       const reply = JSON.parse(JSON.stringify(await ask(actor, { ...query, ...(page !== undefined && { page }) }))) as WirePage;
-      for (const bucket of reply.data) for (const result of bucket.results) results.push({ startMs: bucket.start_time * MS, result });
+      for (const bucket of reply.data)
+        for (const result of bucket.results) results.push({ startMs: bucket.start_time * SECOND_MS, result });
       page = reply.next_page;
     }
     return results;

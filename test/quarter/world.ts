@@ -8,10 +8,11 @@ import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { Seller } from '../../shared/billing/seller.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import { billingDepsOf } from '../functions/control/billing/billing-fixtures.ts';
 import type { TestDatabase } from '../support/emulators/database.ts';
 import { grantCredit } from '../support/fixtures/grant-credit.ts';
@@ -20,8 +21,6 @@ import { openDocuments } from './documents.ts';
 import { priceOf } from './events.ts';
 import { openIngestion } from './ingestion.ts';
 import type { Script, Step } from './script.ts';
-
-const MS = 1_000;
 
 const SELLER = Seller.parse({
   legal_name: 'Sluice GmbH',
@@ -33,7 +32,7 @@ const SELLER = Seller.parse({
 /** Does what a script says with the code of the service, in the tables of an emulator. */
 export const openWorld = async (test: TestDatabase, script: Script) => {
   const { database, tables, models, limiters } = test;
-  const rows = (name: string) => createAccountTable(database, tables[name] as string);
+  const rows = (name: string) => createRecordTable(database, tables[name] as string);
   const billing = billingDepsOf(test);
   const { audit, outbox, settings, sent, billingTasks: tasks } = billing;
   const catalogue = createCatalogueStore(rows('Deployments'));
@@ -113,8 +112,8 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
       ...(step.org !== undefined && { organization: step.org }),
       from_version: step.from,
       to_version: step.to,
-      start_time: step.fromMs / MS,
-      end_time: step.toMs / MS,
+      start_time: step.fromMs / SECOND_MS,
+      end_time: step.toMs / SECOND_MS,
       reason: step.name,
       dry_run: false,
     });

@@ -44,7 +44,10 @@ interface Sending {
   change?: (planted: Planted) => Record<string, unknown>;
 }
 
-/** Sends a route's request with canaries in its body, its query string and its headers. Returns the status, and the reply. */
+/**
+ * Sends a route's request with canaries in its body, its query string and its headers. Returns the status, and the
+ * reply.
+ */
 const send = async (route: string, planted: Planted, { key = serverlessKey, url = run.base_url, headers = {}, change }: Sending = {}) => {
   const { path, body } = (canaryRoutes[route] as (typeof canaryRoutes)[string])(planted);
   const response = await fetch(`${url}${path}?${planted.secret('query name')}=${planted.secret('query value')}`, {
@@ -130,7 +133,10 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   await failing('sagemaker', { kind: 'throttling' }, 'without capacity', 503);
 };
 
-/** Sends canaries to each route of the control plane, where they are mostly wrong, and as the free text of some resources. */
+/**
+ * Sends canaries to each route of the control plane, where they are mostly wrong, and as the free text of some
+ * resources.
+ */
 const useControlPlane = async (): Promise<void> => {
   const admin = (await control.asAdmin()).token;
   const { done, call } = control;

@@ -6,7 +6,10 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 
 const COUNT = 2_000;
 
-/** The bytes of each object made, and not referred to, that are still in memory after a collection of the young generation. */
+/**
+ * The bytes of each object made, and not referred to, that are still in memory after a collection of the young
+ * generation.
+ */
 export const keptBytes = (make: () => unknown): number => {
   const makeAll = (): void => {
     for (let i = 0; i < COUNT; i++) make();

@@ -27,7 +27,10 @@ const send = async (): Promise<void> => {
   requests += traffic.requests;
 };
 
-/** Adds attributes to every row of every table, as if a later release had written it. Returns the number of rows by table. */
+/**
+ * Adds attributes to every row of every table, as if a later release had written it. Returns the number of rows by
+ * table.
+ */
 const addAttributes = async (): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const [table, TableName] of Object.entries(run.tables)) {
@@ -43,7 +46,10 @@ const addAttributes = async (): Promise<Record<string, number>> => {
   return counts;
 };
 
-/** What the control plane says to every read, by role and path: the status, and the objects without what is of the moment. */
+/**
+ * What the control plane says to every read, by role and path: the status, and the objects without what is of the
+ * moment.
+ */
 const readAll = async (): Promise<Record<string, number>> => {
   const admin = await control.asAdmin();
   const statuses: Record<string, number> = {};

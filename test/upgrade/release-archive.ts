@@ -26,7 +26,10 @@ const MAX_BYTES = 64 * 1_024 * 1_024;
 /** The scripts of each bundle by name. Functions with the same code have the same folder. */
 const Archive = Release.extend({ folders: z.record(z.string(), z.record(z.string(), z.string())) });
 
-/** The scripts of a bundle. Source maps, fonts and the pages of the reference are left out: they are most of its size, and no state depends on them. */
+/**
+ * The scripts of a bundle. Source maps, fonts and the pages of the reference are left out: they are most of its size,
+ * and no state depends on them.
+ */
 const scriptsOf = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder)

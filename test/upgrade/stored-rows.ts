@@ -90,7 +90,10 @@ export const keepRows = async (version: string): Promise<string> => {
 export const allStoredRows = (): StoredRows[] =>
   readdirSync(FOLDER).map((name) => JSON.parse(readFileSync(path.join(FOLDER, name), 'utf8')) as StoredRows);
 
-/** Puts rows into the tables of a run as if they had been written now: those that expire do so as long after now as they did after they were written. */
+/**
+ * Puts rows into the tables of a run as if they had been written now: those that expire do so as long after now as
+ * they did after they were written.
+ */
 export const putRows = async (run: TestRun, { tables, written_at }: StoredRows): Promise<void> => {
   const elapsed = Math.floor(Date.now() / 1_000) - written_at;
   for (const [table, rows] of Object.entries(tables))

@@ -5,7 +5,9 @@ import { ledgerFaults } from './ledger.ts';
 import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
-/** The fields that this version adds to replies which these tests read, by path: those of the last release lack them. */
+/**
+ * The fields that this version adds to replies which these tests read, by path: those of the last release lack them.
+ */
 const NEW_FIELDS = [
   ['/v1/billing/profile', 'invoice_note'],
   ['/v1/organizations', 'has_default_concurrency'],

@@ -15,7 +15,10 @@ export interface Alert {
   period: string;
   /** Percent. */
   threshold: number;
-  /** Of an alert about a budget: after a change of the budget, its thresholds notify again. Rows of release 0.1.0 lack it. */
+  /**
+   * Of an alert about a budget: after a change of the budget, its thresholds notify again. Rows of release 0.1.0 lack
+   * it.
+   */
   budgetNanos?: bigint;
 }
 

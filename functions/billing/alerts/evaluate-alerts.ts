@@ -33,7 +33,10 @@ const readWhole = async (limiters: EvaluateAlerts['limiters'], id: string): Prom
   return own && mergeShards([own, ...others]);
 };
 
-/** Notifies an organization, unless it was notified of this threshold or a higher one in this period, of the same budget. */
+/**
+ * Notifies an organization, unless it was notified of this threshold or a higher one in this period, of the same
+ * budget.
+ */
 const notify = async (
   { database, alerts, outbox, now }: EvaluateAlerts,
   alert: Alert,
@@ -104,8 +107,9 @@ const alertOfCredit = async (
 };
 
 /**
- * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. Of several thresholds that were reached
- * since the last evaluation, only the highest is reported; each at most once in a period, and once more after the budget was changed.
+ * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. Of
+ * several thresholds that were reached since the last evaluation, only the highest is reported; each at most once in
+ * a period, and once more after the budget was changed.
  */
 export const evaluateAlerts = async (
   deps: EvaluateAlerts,

@@ -27,8 +27,8 @@ const changedDays = (months: readonly BilledMonth[], totals: ReadonlyMap<string,
   months.flatMap(({ days }) => Object.entries(days).flatMap(([day, billed]) => (isSame(billed, totals.get(day)) ? [] : [day]))).sort();
 
 /**
- * Forgets the notes of days that are billed as they were read now. A day that differs keeps its note until the next invoice, because events can have
- * been written after it was read.
+ * Forgets the notes of days that are billed as they were read now. A day that differs keeps its note until the next
+ * invoice, because events can have been written after it was read.
  */
 const forgetBilled = async (
   { billedMonths }: BillDependencies,
@@ -40,8 +40,8 @@ const forgetBilled = async (
 };
 
 /**
- * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they were billed: their
- * totals differ, their events were rated again, or an invoice that billed the change is void.
+ * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they
+ * were billed: their totals differ, their events were rated again, or an invoice that billed the change is void.
  * @throws OutOfTime
  */
 export const readBilled = async (

@@ -52,7 +52,10 @@ const toClose = (deps: CloseDependencies, { organization, month, state }: Drafti
   ];
 };
 
-/** Makes the invoice of a month and closes the month, in one transaction. If another function does it at the same time, one of them succeeds. */
+/**
+ * Makes the invoice of a month and closes the month, in one transaction. If another function does it at the same
+ * time, one of them succeeds.
+ */
 const close = async (deps: CloseDependencies, drafting: Drafting): Promise<void> => {
   const draft = await draftInvoice(deps, drafting);
   const writes = toClose(deps, drafting, draft);
@@ -94,8 +97,8 @@ const findInvoice = async ({ invoices }: CloseDependencies, { organization, mont
 };
 
 /**
- * Whether it is the month's turn: the one after the last closed one, or an earlier one, whose invoice is void or whose closing failed. The first one is
- * that of the organization's creation.
+ * Whether it is the month's turn: the one after the last closed one, or an earlier one, whose invoice is void or
+ * whose closing failed. The first one is that of the organization's creation.
  */
 const isNext = async ({ organizations }: CloseDependencies, { organization, month }: Month, last: string | null): Promise<boolean> => {
   if (last !== null) return month <= nextMonth(last);
@@ -103,7 +106,10 @@ const isNext = async ({ organizations }: CloseDependencies, { organization, mont
   return found !== undefined && month === monthOf(found.createdAtMs);
 };
 
-/** Continues by another task, because the time is over. @throws Error if nothing was read this time, so that it could go on for ever */
+/**
+ * Continues by another task, because the time is over. @throws Error if nothing was read this time, so that it could
+ * go on for ever
+ */
 const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
   const progress = await progressOf(deps, of.organization, invoice);
   if (progress === before) throw new Error(`No API key of ${of.organization} could be read for ${of.month} in the time of one invocation.`);
@@ -149,7 +155,10 @@ const ensureComplete = async (deps: CloseDependencies, of: Month): Promise<boole
   return true;
 };
 
-/** Has the month after the last closed one closed, if it can be. Only one month of an organization is sent at a time, so their order is certain. */
+/**
+ * Has the month after the last closed one closed, if it can be. Only one month of an organization is sent at a time,
+ * so their order is certain.
+ */
 const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organization, month }: Month): Promise<void> => {
   const { last_closed_month } = await billedMonths.getState(organization);
   const next = nextMonth(month);
@@ -157,9 +166,10 @@ const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organ
 };
 
 /**
- * Closes a UTC month of an organization: makes its invoice from the events, closes the month, issues the invoice if the seller's are issued automatically,
- * and has its files made. Each step that is done is found and not repeated, so a function can crash anywhere and the next call goes on. A month without
- * usage gets no invoice. Then the next month is sent, if it is due.
+ * Closes a UTC month of an organization: makes its invoice from the events, closes the month, issues the invoice if
+ * the seller's are issued automatically, and has its files made. Each step that is done is found and not repeated, so
+ * a function can crash anywhere and the next call goes on. A month without usage gets no invoice. Then the next month
+ * is sent, if it is due.
  * @throws Error if the month is not over; if events, prices or taxes can't be read
  */
 export const closeMonth = async (deps: CloseDependencies, of: Month): Promise<void> => {

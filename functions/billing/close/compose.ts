@@ -14,8 +14,10 @@ export interface Charges {
 }
 
 /**
- * The lines of an invoice before taxes: of its month, then corrections of earlier months, then what was carried forward.
- * @returns none if no usage is charged or credited: then there is no invoice, and what was carried forward waits for the next one
+ * The lines of an invoice before taxes: of its month, then corrections of earlier months, then what was carried
+ * forward.
+ * @returns none if no usage is charged or credited: then there is no invoice, and what was carried forward waits for
+ * the next one
  */
 export const chargeLines = ({ month, groups, prices, carriedNanos }: Charges): InvoiceLine[] => {
   const others = [...groups.keys()].filter((each) => each !== month).sort();
@@ -44,7 +46,10 @@ export interface Composed {
   carried_forward_nanos: bigint;
 }
 
-/** Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, so that the invoice has the total 0. */
+/**
+ * Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, so that the invoice
+ * has the total 0.
+ */
 export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): Composed => {
   const taxLines = taxes.map(({ description, amount_nanos }) => amountLine('tax', description, month, amount_nanos));
   const exact = sumLines([...charges, ...taxLines]);

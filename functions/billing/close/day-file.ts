@@ -44,7 +44,10 @@ export interface DayRead extends Omit<DayFile, 'counted'> {
 const sumOf = (groups: readonly Group[], name: 'cost_nanos' | 'instance_seconds'): bigint =>
   groups.reduce((sum, group) => sum + group[name], 0n);
 
-/** Stores what was read of a day as two files, unless it has no events. Keys contain the hash, so that storing the same again changes nothing. */
+/**
+ * Stores what was read of a day as two files, unless it has no events. Keys contain the hash, so that storing the
+ * same again changes nothing.
+ */
 export const storeDay = async (files: BillingFiles, read: DayRead): Promise<BilledDay> => {
   const { organization, day, groups, sources } = read;
   const usage = groups.filter(({ deployment }) => deployment === null);

@@ -15,7 +15,10 @@ export interface TotalsDependencies {
 
 const NO_TOTALS: DayTotals = { events: 0, cost_nanos: 0n, gpu_seconds: 0n, gpu_cost_nanos: 0n };
 
-/** An organization's totals by day, from one UTC day to another inclusive, as they are stored beside the events. Days without usage are left out. */
+/**
+ * An organization's totals by day, from one UTC day to another inclusive, as they are stored beside the events. Days
+ * without usage are left out.
+ */
 export const readDayTotals = async (
   { totals, gpuEvents }: TotalsDependencies,
   organization: string,
@@ -52,7 +55,10 @@ export const isSame = (day: DayTotals, totals: DayTotals = NO_TOTALS): boolean =
 /** A log line has at most so many days. */
 const MAX_LOGGED = 31;
 
-/** Logs the days whose events do not add up to the totals that are stored beside them. The invoice is right: it comes from the events. */
+/**
+ * Logs the days whose events do not add up to the totals that are stored beside them. The invoice is right: it comes
+ * from the events.
+ */
 export const reportDifferences = (
   of: { organization: string; month: string },
   counted: ReadonlyMap<string, BilledDay>,

@@ -39,7 +39,9 @@ export interface Draft {
 
 const DEFAULT_CURRENCY = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30, payment_instructions: null };
 
-/** The fields that a draft has before it has lines. Seller and buyer are replaced by those of then when it is issued. */
+/**
+ * The fields that a draft has before it has lines. Seller and buyer are replaced by those of then when it is issued.
+ */
 const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: Drafting) => {
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? DEFAULT_CURRENCY;
@@ -77,7 +79,8 @@ const replacedOf = (months: Billed['months'], month: string): ReplacedMonth[] =>
   months.map(({ before }: { before: BilledMonth | undefined }) => ({ month: before?.month ?? month, before: before ?? null }));
 
 /**
- * Makes the draft of a month's invoice from the events. The same events, prices, settings and taxes make the same draft.
+ * Makes the draft of a month's invoice from the events. The same events, prices, settings and taxes make the same
+ * draft.
  * @throws OutOfTime: call it again to continue
  */
 export const draftInvoice = async (deps: DraftDependencies, drafting: Drafting): Promise<Draft> => {

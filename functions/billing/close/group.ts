@@ -8,7 +8,10 @@ const Sum = z
   .regex(/^-?\d+$/)
   .transform(BigInt);
 
-/** What the events of a group have in common. Tokens have a model (null: the function crashed), and GPU time has a deployment. */
+/**
+ * What the events of a group have in common. Tokens have a model (null: the function crashed), and GPU time has a
+ * deployment.
+ */
 const names = {
   model: z.string().nullable(),
   deployment: z.string().nullable(),

@@ -119,7 +119,8 @@ const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceL
 };
 
 /**
- * The lines of a month's groups. For each group, they add up to the exact cost of its events; what was paid from credit is taken off.
+ * The lines of a month's groups. For each group, they add up to the exact cost of its events; what was paid from
+ * credit is taken off.
  * @param groups of a correction: the differences to what was billed
  */
 export const usageLines = (groups: readonly Group[], period: Period, prices: PriceBook): InvoiceLine[] => {

@@ -42,7 +42,10 @@ export interface PriceDependencies {
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
 
-/** All price versions of a model, also of deleted ones with its name: of the shared model, or else of the organization's deployment. */
+/**
+ * All price versions of a model, also of deleted ones with its name: of the shared model, or else of the
+ * organization's deployment.
+ */
 const versionsOf = async ({ models }: PriceDependencies, organization: string, name: string): Promise<Price[]> => {
   const ofPool = async (pool: string): Promise<Price[]> => [
     ...((await models.get(pool, name))?.prices ?? []),

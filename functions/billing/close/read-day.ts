@@ -33,7 +33,8 @@ const firstOf = (reads: readonly (SourceRead | undefined)[]): SourceRead[] => {
 };
 
 /**
- * Reads the events of an organization's day and adds them up. The result of a whole day does not depend on how often its reading was interrupted.
+ * Reads the events of an organization's day and adds them up. The result of a whole day does not depend on how often
+ * its reading was interrupted.
  * @param sources in the order of their ids
  * @param before what was read in an earlier invocation; those sources are not read again
  * @param parallel the number of sources that are read at the same time

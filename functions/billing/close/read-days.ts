@@ -44,7 +44,10 @@ const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading
   }
 };
 
-/** Reads a day from where an earlier invocation has ended, and keeps what was read: the day, or a part of it. @returns errors */
+/**
+ * Reads a day from where an earlier invocation has ended, and keeps what was read: the day, or a part of it. @returns
+ * errors
+ */
 const readAndKeep = async (
   deps: ReadDependencies,
   reading: Reading,
@@ -66,9 +69,11 @@ const readAndKeep = async (
 };
 
 /**
- * Reads the events of these days, each once for a reader: a day or an API key that was read before is not read again, even if the function crashed
- * since or another one closes the same month. With many keys, one day is read after the other, so that few are read in part.
- * @throws OutOfTime if days are missing when the time ends; AggregateError if a source could not be read. What was read is kept
+ * Reads the events of these days, each once for a reader: a day or an API key that was read before is not read again,
+ * even if the function crashed since or another one closes the same month. With many keys, one day is read after the
+ * other, so that few are read in part.
+ * @throws OutOfTime if days are missing when the time ends; AggregateError if a source could not be read. What was
+ * read is kept
  */
 export const readDays = async (deps: ReadDependencies, reading: Reading): Promise<Map<string, BilledDay>> => {
   const { organization, reader, days } = reading;
@@ -91,7 +96,9 @@ export const readDays = async (deps: ReadDependencies, reading: Reading): Promis
   return deps.billedMonths.readDays(organization, reader);
 };
 
-/** How much was read for a reader: whole days, and sources of other days. It differs whenever something more was read. */
+/**
+ * How much was read for a reader: whole days, and sources of other days. It differs whenever something more was read.
+ */
 export const progressOf = async (
   { billedMonths }: Pick<ReadDependencies, 'billedMonths'>,
   organization: string,

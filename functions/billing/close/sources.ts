@@ -17,8 +17,9 @@ export interface EventSource {
 }
 
 /**
- * Finds the sources of an organization's events, in the order of their ids: on each of these days, the API keys between their creation and their last
- * use, and the deployments that have GPU time. Deployments come from the sums by day, which are written in the transactions of their events.
+ * Finds the sources of an organization's events, in the order of their ids: on each of these days, the API keys
+ * between their creation and their last use, and the deployments that have GPU time. Deployments come from the sums
+ * by day, which are written in the transactions of their events.
  */
 export const openSources = async (
   deps: SourceDependencies,

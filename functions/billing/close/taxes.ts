@@ -4,7 +4,10 @@ import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import type { Tax } from './compose.ts';
 
-/** Computes the taxes of a draft with a positive subtotal. It can be called more than once for an invoice, so its result must not depend on that. */
+/**
+ * Computes the taxes of a draft with a positive subtotal. It can be called more than once for an invoice, so its
+ * result must not depend on that.
+ */
 export type Taxes = (draft: Invoice) => Promise<Tax[]>;
 
 export const noTaxes: Taxes = async () => [];
@@ -38,7 +41,8 @@ const eventOf = ({ id, organization, month, currency, seller, buyer, lines, subt
 });
 
 /**
- * Taxes from the deployer's own Lambda function. It receives a draft and returns `{ "lines": [{ "description": "VAT 19 %", "amount": "1.90" }] }`.
+ * Taxes from the deployer's own Lambda function. It receives a draft and returns `{ "lines": [{ "description": "VAT
+ * 19 %", "amount": "1.90" }] }`.
  * @throws FunctionUnavailable; Error if the reply is invalid: then the month is not closed
  */
 export const createTaxFunction =

@@ -1,6 +1,5 @@
 import { type Grant, isGrant } from '../../../shared/credit/credit-store.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../../shared/time/units.ts';
 
 const dayStartOf = (ms: number): number => ms - (ms % DAY_MS);
 
@@ -11,8 +10,8 @@ const inOrderOfUse = (grants: readonly Grant[]): Grant[] =>
   );
 
 /**
- * What is left of each grant at the beginning of a UTC day. Of each earlier day, the cost that was paid from credit, and the deductions, use up the grants
- * of that day. Cost that exceeds them is a debt of the next grants.
+ * What is left of each grant at the beginning of a UTC day. Of each earlier day, the cost that was paid from credit,
+ * and the deductions, use up the grants of that day. Cost that exceeds them is a debt of the next grants.
  * @param entries the ledger of one organization
  * @param costByDay nano-dollars paid from credit, by UTC day such as `2026-11-21`
  * @param atMs a UTC midnight

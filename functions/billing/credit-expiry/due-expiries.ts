@@ -3,7 +3,10 @@ import type { CreditStore, ExpiryCheck } from '../../../shared/credit/credit-sto
 /** Usage events of a day are complete this long after its end, except those whose requests still hold credit. */
 const COMPLETE_AFTER_MS = 60 * 60_000;
 
-/** The expiries of all organizations that must be looked at now: those that have come, and those that must be looked at again. */
+/**
+ * The expiries of all organizations that must be looked at now: those that have come, and those that must be looked
+ * at again.
+ */
 export async function* dueExpiries({
   credit,
   now,

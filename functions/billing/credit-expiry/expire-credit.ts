@@ -12,6 +12,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import { OutOfTime } from '../close/read-day.ts';
 import { progressOf } from '../close/read-days.ts';
@@ -27,8 +28,6 @@ export interface ExpireCredit extends AuditDependencies, CreditDependencies, Pre
   now: () => number;
 }
 
-const MS = 1_000;
-const DAY_MS = 24 * 60 * 60 * MS;
 /** Everything of a day has come this long after its end: a settlement can wait in a queue for a day. */
 const SETTLED_AFTER_MS = 2 * DAY_MS;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -45,15 +44,19 @@ interface Look {
   next: ExpiryCheck | undefined;
 }
 
-/** What is held for requests that arrived before an expiry, and under which the days are kept that are read after that. */
+/**
+ * What is held for requests that arrived before an expiry, and under which the days are kept that are read after
+ * that.
+ */
 interface Held {
   nanos: bigint;
   reader: string;
 }
 
 /**
- * Reads the limiters before the events, because a hold is released after its event was written. If a request is settled while days are read, what is
- * held differs at the next try, and they are read again; so they are on another day, when an expiry has waited for totals.
+ * Reads the limiters before the events, because a hold is released after its event was written. If a request is
+ * settled while days are read, what is held differs at the next try, and they are read again; so they are on another
+ * day, when an expiry has waited for totals.
  */
 const readHeld = async ({ limiters, now }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
   const nanos = heldForRequests(await readAllShards(limiters, organization), expiresAtMs);
@@ -61,8 +64,8 @@ const readHeld = async ({ limiters, now }: ExpireCredit, { organization, number,
 };
 
 /**
- * What was left of a grant when it expired, as far as that is certain: what is held for requests that arrived before counts as used until they are
- * settled.
+ * What was left of a grant when it expired, as far as that is certain: what is held for requests that arrived before
+ * counts as used until they are settled.
  */
 const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, held: Held): Promise<bigint> => {
   const { organization, number, expiresAtMs, looks } = check;
@@ -115,7 +118,7 @@ const toNotify = ({ outbox, now }: ExpireCredit, { organization, number, expires
       organization,
       subject: organization,
       at: now(),
-      data: { grant: number, amount: dollarsOf(nanos), expired_at: expiresAtMs / MS },
+      data: { grant: number, amount: dollarsOf(nanos), expired_at: expiresAtMs / SECOND_MS },
     }),
   );
 
@@ -170,8 +173,9 @@ const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void>
 };
 
 /**
- * Removes what is left of an organization's grants that have expired, with entries in the ledger: what is available at once, what is held when it
- * returns. Two days later, what was left is computed again, and an entry corrects what came late.
+ * Removes what is left of an organization's grants that have expired, with entries in the ledger: what is available
+ * at once, what is held when it returns. Two days later, what was left is computed again, and an entry corrects what
+ * came late.
  * @throws TotalsIncomplete; Error if the time of an invocation is too short for one API key
  */
 export const expireCredit = async (deps: ExpireCredit, { organization }: { organization: string }): Promise<void> => {

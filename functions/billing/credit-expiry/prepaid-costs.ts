@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
 import { loadDay } from '../close/day-file.ts';
@@ -8,13 +9,15 @@ export interface PrepaidCosts extends ReadDependencies {
   now: () => number;
 }
 
-const DAY_MS = 86_400_000;
 /** The last days are counted from their events, because totals can be late. */
 const COUNTED_DAYS = 2;
 /** Totals are at most this late. */
 const TOTALS_LATE_MS = DAY_MS;
 
-/** The totals of a day differ from its events, so those of earlier days can be wrong, too. They are late, or an operator must make them again. */
+/**
+ * The totals of a day differ from its events, so those of earlier days can be wrong, too. They are late, or an
+ * operator must make them again.
+ */
 class TotalsIncomplete extends Error {
   constructor(organization: string, day: string) {
     super(`The totals of ${day} of ${organization} differ from its events, so what is left of its credit is not known.`);
@@ -34,7 +37,8 @@ const costsByTotals = async ({ totals, gpuEvents }: PrepaidCosts, organization: 
 };
 
 /**
- * What requests and deployments of an organization cost that was paid from credit, in nano-dollars by UTC day, for the days in [fromMs, toMs).
+ * What requests and deployments of an organization cost that was paid from credit, in nano-dollars by UTC day, for
+ * the days in [fromMs, toMs).
  * @param reader under which the days that are counted from events are kept
  * @throws OutOfTime; what was read is kept. TotalsIncomplete
  */

@@ -22,8 +22,8 @@ export const dueMonth = (createdAtMs: number, lastClosed: string | null, lastClo
 };
 
 /**
- * Months before the last closed one that are not closed, oldest first: an invoice is void, or an earlier release closed a later month although this one
- * had failed.
+ * Months before the last closed one that are not closed, oldest first: an invoice is void, or an earlier release
+ * closed a later month although this one had failed.
  * @param closed the last `LOOKED_AT` closed months, in any order
  */
 export const skippedMonths = (createdAtMs: number, lastClosed: string, closed: readonly string[]): string[] => {

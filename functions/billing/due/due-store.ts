@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { METERED_PREFIX } from '../../../shared/billing/billing-settings-store.ts';
 import { Month } from '../../../shared/billing/month.ts';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 
 const PLATFORM = 'platform';
 const ALL_CLOSED = 'all-closed';
@@ -11,7 +11,7 @@ const AllClosed = z.object({ month: Month });
 
 /** What the table `billing` says about work that is due. */
 export const createDueStore = (database: Database, table: string) => {
-  const rows = createAccountTable(database, table);
+  const rows = createRecordTable(database, table);
   return {
     /** The month until which all organizations were found closed. It spares reading them all again each hour. */
     allClosedUntil: async (): Promise<string | undefined> => {

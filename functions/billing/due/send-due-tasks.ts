@@ -6,6 +6,7 @@ import type { BilledOrganization, OrganizationDirectory } from '../../../shared/
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { dueExpiries } from '../credit-expiry/due-expiries.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
 import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
@@ -25,8 +26,6 @@ export interface SendDueTasks {
   hasTime: () => boolean;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Events of an hour are complete this long after its end, since meters can't be corrected. */
 const METER_AFTER_MS = 2 * HOUR_MS;
 const METERED_HOURS = 48;
@@ -96,7 +95,10 @@ const sendMonths = async (deps: SendDueTasks): Promise<void> => {
   logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
 };
 
-/** Has invoices issued and rendered whose task has failed to the end. Drafts that an admin issues are looked at, too, which changes nothing. */
+/**
+ * Has invoices issued and rendered whose task has failed to the end. Drafts that an admin issues are looked at, too,
+ * which changes nothing.
+ */
 const sendUnfinished = async (deps: SendDueTasks): Promise<void> => {
   const tasks = await Array.fromAsync(deps.invoices.listUnfinished(), (month): BillingTask => ({ task: 'close', ...month }));
   await send(deps, tasks);
@@ -127,9 +129,10 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
 };
 
 /**
- * Sends the tasks that time makes due: the first month to close of each organization, from 01:00 UTC on the 1st of the next month; invoices that were created but not
- * issued or rendered; credit to remove, from 01:00 UTC on the day of its
- * expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing. If one kind fails, the others are sent.
+ * Sends the tasks that time makes due: the first month to close of each organization, from 01:00 UTC on the 1st of
+ * the next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day
+ * of its expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing.
+ * If one kind fails, the others are sent.
  * @throws AggregateError if a kind failed; the next hour sends it again
  */
 export const sendDueTasks = async (deps: SendDueTasks): Promise<void> => {

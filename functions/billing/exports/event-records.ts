@@ -1,8 +1,7 @@
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-
-const MS = 1_000;
 
 /** An event as GET /v1/billing/events returns it: `cost` is dollars as text, `admitted_at` is Unix time in seconds. */
 const recordOf = (event: UsageEvent) => ({
@@ -10,7 +9,7 @@ const recordOf = (event: UsageEvent) => ({
   id: event.request_id,
   organization: event.org_id,
   api_key_id: event.key_id,
-  admitted_at: Math.floor(event.admitted_at / MS),
+  admitted_at: Math.floor(event.admitted_at / SECOND_MS),
   model: event.model ?? null,
   route: event.route ?? null,
   endpoint: event.endpoint ?? null,

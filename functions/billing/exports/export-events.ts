@@ -31,7 +31,10 @@ const begin = async (deps: ExportDependencies, row: EventExport): Promise<Starte
   return { ...(await saveExport(deps, row, { state: 'running', upload_id, failures: row.failures + 1 })), upload_id };
 };
 
-/** Writes the file from where the export is, until it is whole or the time ends. @returns the row: at the position END if the file is whole */
+/**
+ * Writes the file from where the export is, until it is whole or the time ends. @returns the row: at the position END
+ * if the file is whole
+ */
 const write = async (deps: ExportDependencies, started: StartedExport): Promise<StartedExport> => {
   const sums = new Map(Object.entries(started.sums).map(([group, cost]) => [group, BigInt(cost)]));
   const writer = createFileWriter(deps, started, sums);
@@ -69,7 +72,9 @@ const fail = async (deps: ExportDependencies, row: EventExport, error: string): 
 
 const FROM_THE_START = { state: 'pending', upload_id: null, parts: [], tail: null, position: null, rows: 0, progress: 0, sums: {} };
 
-/** What becomes of an export after an error. @throws the error, so that the task is repeated, unless that is of no use */
+/**
+ * What becomes of an export after an error. @throws the error, so that the task is repeated, unless that is of no use
+ */
 const recover = async (deps: ExportDependencies, organization: string, id: string, error: unknown): Promise<void> => {
   const row = await deps.exports.get(organization, id);
   if (!isRunning(row)) return;
@@ -81,8 +86,8 @@ const recover = async (deps: ExportDependencies, organization: string, id: strin
 };
 
 /**
- * Continues an export of events: uploads parts of its file and stores after each where it is, so that a crash repeats at most one part. When its time
- * ends, it sends itself another task.
+ * Continues an export of events: uploads parts of its file and stores after each where it is, so that a crash repeats
+ * at most one part. When its time ends, it sends itself another task.
  * @throws what made it fail this time, so that the queue delivers the task again
  */
 export const exportEvents = async (

@@ -48,8 +48,8 @@ export const emptyTails = async ({ uploads }: Pick<WriterDependencies, 'uploads'
 type Progress = Pick<EventExport, 'rows' | 'position' | 'progress'>;
 
 /**
- * Writes the text of a file in parts, and stores the row after each. Text that is too short for a part is stored in an object of its own, the tail, when
- * the invocation ends.
+ * Writes the text of a file in parts, and stores the row after each. Text that is too short for a part is stored in
+ * an object of its own, the tail, when the invocation ends.
  * @param sums of the export, as they are after the text that was added
  */
 export const createFileWriter = (deps: WriterDependencies, started: StartedExport, sums: ReadonlyMap<string, bigint>) => {

@@ -22,7 +22,10 @@ export interface PieceDependencies extends UnitDependencies, PriceStores {
   nameOf: (organization: string) => Promise<string>;
 }
 
-/** The events of a unit that the export wants, by the arrival of their requests, in their order. @param after the id of the event after which they are listed */
+/**
+ * The events of a unit that the export wants, by the arrival of their requests, in their order. @param after the id
+ * of the event after which they are listed
+ */
 export async function* eventsOf(
   { limiters, usage }: Pick<PieceDependencies, 'limiters' | 'usage'>,
   { from_ms, to_ms, models }: EventExport,

@@ -3,16 +3,19 @@ import type { LimiterStore } from '../../../shared/admission/stores/limiter-stor
 import type { EventExport } from '../../../shared/billing/export.ts';
 import { endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** Rollups can be this late: a day that ended later is read even if it has none. */
 const ROLLUPS_LATE_MS = DAY_MS;
 const PER_MILLE = 1_000;
 
-/** What an export reads at once. Units sort by `id`: by month, then keys before deployments before the invoice, each by its id and day. */
+/**
+ * What an export reads at once. Units sort by `id`: by month, then keys before deployments before the invoice, each
+ * by its id and day.
+ */
 export interface Unit {
   id: string;
   month: string;

@@ -29,7 +29,10 @@ const whileItExists = async <Result>(call: Promise<Result>): Promise<Result> => 
   }
 };
 
-/** Files that are uploaded in parts over several invocations (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html). */
+/**
+ * Files that are uploaded in parts over several invocations
+ * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
+ */
 export const createUploads = (client: S3Client, Bucket: string) => ({
   create: async (Key: string, ContentType: string): Promise<string> => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType }));
@@ -44,7 +47,10 @@ export const createUploads = (client: S3Client, Bucket: string) => ({
     return { number, etag: ETag, bytes: Body.length };
   },
 
-  /** Joins the parts. Done once, it can be repeated. @throws UploadGone if it is gone and there is no file of this size */
+  /**
+   * Joins the parts. Done once, it can be repeated. @throws UploadGone if it is gone and there is no file of this
+   * size
+   */
   complete: async (Key: string, UploadId: string, parts: readonly ExportPart[]): Promise<void> => {
     const MultipartUpload = { Parts: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) };
     try {

@@ -1,5 +1,6 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { CATEGORIES, detailIdOf } from './charges.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import type { IssuedInvoice } from './invoice-detail.ts';
@@ -7,7 +8,6 @@ import { costText, timeText } from './units.ts';
 
 export type LineKind = InvoiceLine['kind'];
 
-const DAY_MS = 24 * 60 * 60_000;
 const SERVICE = { ServiceCategory: 'AI and Machine Learning', ServiceSubcategory: 'Generative AI' };
 const TOKENS_SERVICE = 'Model inference';
 /** The service of deployments; that of models is the default. */

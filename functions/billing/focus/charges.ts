@@ -30,7 +30,10 @@ interface Sku {
   priceVersion: string | null;
 }
 
-/** The ids of what is sold. A price version has prices of several kinds of tokens, so it is only a part of the price's id. */
+/**
+ * The ids of what is sold. A price version has prices of several kinds of tokens, so it is only a part of the price's
+ * id.
+ */
 export const skuOf = ({
   model,
   tokenKind,

@@ -1,8 +1,8 @@
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 
 /**
- * The columns of FOCUS 1.4's dataset Cost and Usage that apply to us, in the order that FOCUS recommends: its own by name, then custom ones by name
- * (https://focus.finops.org/focus-specification/v1-4/).
+ * The columns of FOCUS 1.4's dataset Cost and Usage that apply to us, in the order that FOCUS recommends: its own by
+ * name, then custom ones by name (https://focus.finops.org/focus-specification/v1-4/).
  */
 export const COST_AND_USAGE = [
   'BilledCost',
@@ -45,7 +45,10 @@ export const COST_AND_USAGE = [
   'x_PriceVersionId',
 ] as const;
 
-/** All columns of FOCUS 1.4's dataset Invoice Detail, except those for payment in another currency than the one billed, then our own. */
+/**
+ * All columns of FOCUS 1.4's dataset Invoice Detail, except those for payment in another currency than the one
+ * billed, then our own.
+ */
 export const INVOICE_DETAIL = [
   'BilledCost',
   'BillingAccountId',

@@ -46,7 +46,9 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
     });
 };
 
-/** The rows of a key's day for one model and price version. @param price undefined: it was removed, or there was none */
+/**
+ * The rows of a key's day for one model and price version. @param price undefined: it was removed, or there was none
+ */
 export const tokenCharges = (
   billed: BilledMonth,
   { keyId, day }: { keyId: string; day: string },
@@ -84,7 +86,10 @@ const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeG
   };
 };
 
-/** The rows of a deployment's day for one instance type and price version. @param price undefined: it was removed, or there was none */
+/**
+ * The rows of a deployment's day for one instance type and price version. @param price undefined: it was removed, or
+ * there was none
+ */
 export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
   const { deployment, instanceType, seconds } = group;
   const name = `${group.name} on ${instanceType}`;
@@ -107,8 +112,9 @@ export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, 
 };
 
 /**
- * The rest of an issued invoice, after all rows of its month: corrections, taxes, rounding, and what the lines of a group charge more or less than its
- * rows, because events came after the month was closed. With them, the rows of the invoice add up to its total.
+ * The rest of an issued invoice, after all rows of its month: corrections, taxes, rounding, and what the lines of a
+ * group charge more or less than its rows, because events came after the month was closed. With them, the rows of the
+ * invoice add up to its total.
  * @param sums the costs of the month's rows by group
  */
 export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice }, sums: ReadonlyMap<GroupId, bigint>): CostAndUsageRow[] => {

@@ -1,7 +1,10 @@
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 
-/** The sums of a key's events in a UTC day for one model, price version and, if they were rated again, the version before. */
+/**
+ * The sums of a key's events in a UTC day for one model, price version and, if they were rated again, the version
+ * before.
+ */
 export interface TokenGroup {
   model: string | null;
   priceVersion: string | null;

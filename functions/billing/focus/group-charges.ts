@@ -32,8 +32,8 @@ export interface Sums {
 }
 
 /**
- * The rows of these sums: usage by price, what the events cost beyond it, and what was paid from credit. Their costs add up to what the events cost, less
- * the credit.
+ * The rows of these sums: usage by price, what the events cost beyond it, and what was paid from credit. Their costs
+ * add up to what the events cost, less the credit.
  */
 export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
   const { id, ratedFrom, costNanos, prepaidNanos } = sums;
@@ -45,7 +45,8 @@ export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
       chargeRow(billed, {
         ...charge,
         ...periodOfDay(sums.day),
-        // An invoice has no line for a difference that is not a whole nano-dollar: then it belongs to the group's first line.
+        // An invoice has no line for a difference that is not a whole nano-dollar: then it belongs to the group's
+        // first line.
         line: findLine(billed, group, (line) => line.kind === charge.kind && line.token_kind === tokenKind) ?? findLine(billed, group),
         columns: { ...sums.columns, x_PriceVersionId: sums.priceVersion, ...charge.columns },
       }),

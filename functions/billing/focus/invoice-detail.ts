@@ -73,7 +73,10 @@ const rowOf = (invoice: IssuedInvoice, line: InvoiceLine, index: number): Invoic
   };
 };
 
-/** An issued invoice as a file of FOCUS 1.4's dataset Invoice Detail: a row for each line, in their order. Their costs add up to the invoice's total. */
+/**
+ * An issued invoice as a file of FOCUS 1.4's dataset Invoice Detail: a row for each line, in their order. Their costs
+ * add up to the invoice's total.
+ */
 export const invoiceDetail = (invoice: IssuedInvoice): string =>
   headerOf(INVOICE_DETAIL) +
   linesOf(
@@ -81,7 +84,10 @@ export const invoiceDetail = (invoice: IssuedInvoice): string =>
     invoice.lines.map((line, i) => rowOf(invoice, line, i)),
   );
 
-/** A credit note as a file of the same dataset: one row, which names the invoice that it corrects. @param month of that invoice */
+/**
+ * A credit note as a file of the same dataset: one row, which names the invoice that it corrects. @param month of
+ * that invoice
+ */
 export const creditNoteDetail = (note: CreditNote, month: string): string =>
   headerOf(INVOICE_DETAIL) +
   linesOf(INVOICE_DETAIL, [

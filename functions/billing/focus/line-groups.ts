@@ -62,7 +62,10 @@ export const groupOfLine = (line: InvoiceLine): GroupId | undefined => {
   return kind === 'tokens' || kind === 'gpu_time' || kind === 'metering_difference' ? usageGroup(line) : undefined;
 };
 
-/** The places of an invoice's lines, from 0, by their groups. A month has a row for each day and key, so its lines are not searched for each. */
+/**
+ * The places of an invoice's lines, from 0, by their groups. A month has a row for each day and key, so its lines are
+ * not searched for each.
+ */
 export const placesOfLines = (lines: readonly InvoiceLine[]): Map<GroupId, number[]> => {
   const places = new Map<GroupId, number[]>();
   for (const [place, line] of lines.entries()) {

@@ -35,7 +35,10 @@ const nanoHoursOf = (seconds: bigint): bigint => {
   return (product + (product < 0n ? -half : half)) / HOUR_SECONDS;
 };
 
-/** Instance-hours with nine decimals, because an hour's fractions are not finite. @param priceNanos nano-dollars per hour */
+/**
+ * Instance-hours with nine decimals, because an hour's fractions are not finite. @param priceNanos nano-dollars per
+ * hour
+ */
 export const pricedSeconds = (seconds: bigint, priceNanos: bigint): Priced => {
   const hours = nanoHoursOf(seconds);
   return { quantity: decimal(hours, HOUR_DECIMALS), cost: hours * priceNanos };

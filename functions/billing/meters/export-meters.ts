@@ -2,7 +2,8 @@ import type { BillingProfile } from '../../../shared/billing/billing-profile.ts'
 import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
-import { HOUR_MS, noUsage, type Usage, type UsageReads, usageByHour } from './hourly-usage.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
+import { noUsage, type Usage, type UsageReads, usageByHour } from './hourly-usage.ts';
 import { METERS, type Meter, type MeterEvent, type MeterExport } from './meter-export.ts';
 import { type Amounts, type MeteredHour, type MeterStore, NOT_METERED } from './meter-store.ts';
 
@@ -17,7 +18,10 @@ export interface ExportMeters extends UsageReads {
 
 /** The export of an hour also exports what came late for this many hours before it. */
 const WINDOW_HOURS = 48;
-/** Stripe recognizes a repeated identifier for a day. An event whose sending began earlier is not sent again: it would count twice if it had arrived. */
+/**
+ * Stripe recognizes a repeated identifier for a day. An event whose sending began earlier is not sent again: it would
+ * count twice if it had arrived.
+ */
 const REPEATABLE_MS = 23 * HOUR_MS;
 
 const REJECTED = 'Check that the meter exists in Stripe and that the customer is right. The usage is sent again for two days.';
@@ -27,7 +31,10 @@ const identifierOf = (organization: string, hour: number, meter: Meter, count: n
   return [organization, time, meter, ...(count === 0 ? [] : [`c${count}`])].join('.');
 };
 
-/** What is used and not sent. Meters can't count down: if an amount has become less, the difference is taken from what follows in the hour. */
+/**
+ * What is used and not sent. Meters can't count down: if an amount has become less, the difference is taken from what
+ * follows in the hour.
+ */
 const unsentOf = (usage: Usage, { sent }: MeteredHour): Amounts =>
   Object.fromEntries(METERS.map((meter) => [meter, usage[meter] - (sent[meter] ?? 0n)] as const).filter(([, amount]) => amount > 0n));
 
@@ -95,8 +102,9 @@ const exportHour = async (run: Run, hour: number, usage: Usage, stored: MeteredH
 };
 
 /**
- * Exports an organization's usage of an hour, and what came late for the 47 hours before it, to the meters of its Stripe customer. It can crash at any
- * point and be repeated: Stripe counts everything once. A difference that came late is sent as an event with an identifier of its own.
+ * Exports an organization's usage of an hour, and what came late for the 47 hours before it, to the meters of its
+ * Stripe customer. It can crash at any point and be repeated: Stripe counts everything once. A difference that came
+ * late is sent as an event with an identifier of its own.
  * @param hour its start in ms since the epoch
  * @throws Error if the service can't be reached; the task is repeated
  */

@@ -1,9 +1,8 @@
+import { HOUR_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
 import { METERS, type Meter } from './meter-export.ts';
-
-export const HOUR_MS = 60 * 60_000;
 
 /** The amount of each meter. */
 export type Usage = Record<Meter, bigint>;
@@ -17,7 +16,10 @@ export interface UsageReads {
 
 const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
-/** The usage of an organization in the hours that start in [fromMs, toMs), by the start of the hour. GPU time counts in the hour in which an interval began. */
+/**
+ * The usage of an organization in the hours that start in [fromMs, toMs), by the start of the hour. GPU time counts
+ * in the hour in which an interval began.
+ */
 export const usageByHour = async (
   { totals, gpuEvents }: UsageReads,
   organization: string,

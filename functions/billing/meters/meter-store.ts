@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AccountTable } from '../../../shared/database/record-table.ts';
+import type { RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { METERS } from './meter-export.ts';
@@ -25,8 +25,11 @@ export const NOT_METERED: MeteredHour = { sent: {}, pending: null, count: 0, ver
 
 const recordOf = (hour: number): string => `meter#${hour}`;
 
-/** What was exported to meters, in the table `billing`: a row for each hour of an organization. The only code that knows its key. */
-export const createMeterStore = (table: AccountTable) => ({
+/**
+ * What was exported to meters, in the table `billing`: a row for each hour of an organization. The only code that
+ * knows its key.
+ */
+export const createMeterStore = (table: RecordTable) => ({
   /** What was exported of these hours, at most 100, by the start of the hour; an hour without a row is not in it. */
   getMany: async (organization: string, hours: readonly number[]): Promise<Map<number, MeteredHour>> => {
     const rows = await table.getMany(hours.map((hour) => ({ account: organization, record: recordOf(hour) })));

@@ -2,7 +2,10 @@ import { readSecret } from '../../../shared/aws/read-secret.ts';
 import type { MeterExport } from './meter-export.ts';
 import { createStripeMeters } from './stripe-meters.ts';
 
-/** Stripe's meters with the API key in a secret, which is read when it is needed first. For one task, so that a new key is used soon. */
+/**
+ * Stripe's meters with the API key in a secret, which is read when it is needed first. For one task, so that a new
+ * key is used soon.
+ */
 export const createStripeExport = (secretId: string, wait: (ms: number) => Promise<unknown>): MeterExport => {
   let key: Promise<string> | undefined;
   return createStripeMeters({

@@ -16,7 +16,7 @@ const EVENT_PREFIX = 'sluice_';
 const DUPLICATE = /identifier/i;
 
 const UNAUTHORIZED = new Set([401, 403]);
-const isTransient = (status: number): boolean => status === 409 || status === 429 || status >= 500;
+const isRetryable = (status: number): boolean => status === 409 || status === 429 || status >= 500;
 
 interface StripeOptions {
   /** A secret or restricted key that can create meter events. Read when it is needed first. */
@@ -44,7 +44,10 @@ const messageOf = (text: string): string => {
   }
 };
 
-/** Sends usage to Stripe's meters. An event that is sent again within a day has the same identifier, so Stripe counts it once. */
+/**
+ * Sends usage to Stripe's meters. An event that is sent again within a day has the same identifier, so Stripe counts
+ * it once.
+ */
 export const createStripeMeters = ({ apiKey, wait, url = API }: StripeOptions): MeterExport => {
   /** One attempt; undefined: it is worth another one. */
   const attempt = async (event: MeterEvent): Promise<MeterResult | undefined> => {
@@ -66,7 +69,7 @@ export const createStripeMeters = ({ apiKey, wait, url = API }: StripeOptions): 
     if (response.ok) return { accepted: true };
     const reason = messageOf(text);
     if (UNAUTHORIZED.has(response.status)) throw new Error(`Stripe rejects the API key (${response.status}): ${reason}`);
-    if (isTransient(response.status)) return undefined;
+    if (isRetryable(response.status)) return undefined;
     return DUPLICATE.test(reason) ? { accepted: true } : { accepted: false, reason: `${response.status}: ${reason}` };
   };
 

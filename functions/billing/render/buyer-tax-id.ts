@@ -6,8 +6,9 @@ type Party = Invoice['buyer'];
 const EU_COUNTRIES = new Set('AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '));
 
 /**
- * Whether an invoice must say who owes the tax by the buyer's tax id: in the EU, if the buyer owes the VAT instead of a seller in another country (reverse
- * charge; Directive 2006/112/EC, article 226 (4)). An unknown country demands nothing.
+ * Whether an invoice must say who owes the tax by the buyer's tax id: in the EU, if the buyer owes the VAT instead of
+ * a seller in another country (reverse charge; Directive 2006/112/EC, article 226 (4)). An unknown country demands
+ * nothing.
  */
 export const demandsTaxId = (seller: Pick<Party, 'address'>, buyer: Pick<Party, 'address'>): boolean =>
   buyer.address !== null && EU_COUNTRIES.has(buyer.address.country) && buyer.address.country !== seller.address?.country;

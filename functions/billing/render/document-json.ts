@@ -1,10 +1,10 @@
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 
-const MS = 1_000;
-const seconds = (ms: number): number => Math.floor(ms / MS);
+const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
 
 /** As the control plane returns it. @throws Error beyond 9 × 10¹⁵, which no month has */
 const exactQuantity = (quantity: bigint): number => {
@@ -21,8 +21,8 @@ const lineOf = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLi
 });
 
 /**
- * What an issued invoice says, and never changes: as the control plane returns it, without its state and its files. Amounts are decimal text, times are
- * Unix seconds.
+ * What an issued invoice says, and never changes: as the control plane returns it, without its state and its files.
+ * Amounts are decimal text, times are Unix seconds.
  */
 export const invoiceJson = (invoice: IssuedInvoice): string => {
   const { id, organization, number, month, currency, currency_symbol, seller, buyer, lines, inputs_sha256, release } = invoice;

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The fonts of printed documents, which have Latin, Greek and Cyrillic letters: file names, and where the package has them. */
+/**
+ * The fonts of printed documents, which have Latin, Greek and Cyrillic letters: file names, and where the package has
+ * them.
+ */
 export const FONT_FILES: Readonly<Record<string, string>> = {
   'regular.ttf': '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
   'bold.ttf': '@expo-google-fonts/noto-sans/600SemiBold/NotoSans_600SemiBold.ttf',

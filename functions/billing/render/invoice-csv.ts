@@ -69,8 +69,8 @@ const lineCells = ({ is_correction, quantity, unit_price_nanos, amount_nanos, ..
 });
 
 /**
- * An issued invoice as CSV: a row for each line, and one for the total. Prices are per million tokens or per hour; quantities are tokens or seconds ×
- * instances.
+ * An issued invoice as CSV: a row for each line, and one for the total. Prices are per million tokens or per hour;
+ * quantities are tokens or seconds × instances.
  */
 export const invoiceCsv = (invoice: IssuedInvoice): string => {
   const { number, issued_at, due_at, currency, lines, total_nanos } = invoice;

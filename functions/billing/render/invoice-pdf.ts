@@ -28,7 +28,10 @@ interface Columns {
   amountText: (nanos: bigint) => string;
 }
 
-/** The width in which each of these texts is on one line. A text that fits exactly can be broken, so it is a little wider. */
+/**
+ * The width in which each of these texts is on one line. A text that fits exactly can be broken, so it is a little
+ * wider.
+ */
 const widthOf = (sheet: Sheet, texts: readonly string[]): number =>
   Math.max(NUMBER_WIDTH, ...texts.map((text) => Math.ceil(sheet.widthOf(text) + 1)));
 

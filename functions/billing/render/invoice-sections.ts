@@ -28,7 +28,10 @@ const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): str
   }
 };
 
-/** The charges and credits by heading: headings in the order in which they first occur, credit last; lines in their order. */
+/**
+ * The charges and credits by heading: headings in the order in which they first occur, credit last; lines in their
+ * order.
+ */
 export const sectionsOf = (lines: readonly InvoiceLine[]): Section[] => {
   const sections = new Map<string, InvoiceLine[]>();
   for (const line of lines) {

@@ -1,6 +1,7 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { endOfMonth } from '../../../shared/billing/month.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 
 const CENTS = 2;
 const HOUR_SECONDS = 3_600n;
@@ -30,8 +31,6 @@ export const dateText = (ms: number): string => {
 
 /** A month such as `October 2026`. */
 export const monthText = (month: string): string => `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** The days of a month, such as `1–31 October 2026`. */
 export const periodText = (month: string): string => `1–${dateText(endOfMonth(month) - DAY_MS)}`;

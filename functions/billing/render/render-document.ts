@@ -51,8 +51,8 @@ const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNo
 });
 
 /**
- * Makes the files that a document does not have yet. A file that a crash has left in the bucket is kept as it is, even if a newer release would make
- * other bytes.
+ * Makes the files that a document does not have yet. A file that a crash has left in the bucket is kept as it is,
+ * even if a newer release would make other bytes.
  */
 const makeFiles = async (
   { files }: Pick<RenderDependencies, 'files'>,

@@ -32,7 +32,8 @@ interface SheetFacts {
 }
 
 /**
- * A document of pages, written from top to bottom. Equal calls give equal bytes: all times and the file's id follow from the facts.
+ * A document of pages, written from top to bottom. Equal calls give equal bytes: all times and the file's id follow
+ * from the facts.
  * @param fonts are embedded, so that the document looks the same everywhere
  */
 export const createSheet = (fonts: Fonts, { title, author, country, running, atMs }: SheetFacts) => {

@@ -16,8 +16,8 @@ export interface CreditDependencies {
 }
 
 /**
- * Collects credit in an organization's own item, so that an amount can be taken from it: as much as its shards have. What is missing after that, or
- * after the last attempt, makes the own item negative.
+ * Collects credit in an organization's own item, so that an amount can be taken from it: as much as its shards have.
+ * What is missing after that, or after the last attempt, makes the own item negative.
  */
 export const collectCredit = async (
   { database, limiters, keysTable }: CreditDependencies,
@@ -39,7 +39,10 @@ export const collectCredit = async (
   }
 };
 
-/** Takes an amount from an organization's credit even if it has less, or returns it if the amount is negative, as one write of a transaction. */
+/**
+ * Takes an amount from an organization's credit even if it has less, or returns it if the amount is negative, as one
+ * write of a transaction.
+ */
 export const toTakeCredit = (keysTable: string, organization: string, nanos: bigint): Write => ({
   item: {
     Update: {

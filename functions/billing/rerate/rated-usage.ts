@@ -9,6 +9,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import { gpuCostNanos } from '../../../shared/prices/instance-price.ts';
 import { costNanos } from '../../../shared/prices/price.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { bucketStarts, dayOf } from '../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
@@ -49,7 +50,6 @@ export interface RatedUsageDependencies extends UsedKeysDependencies {
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment' | 'toAddRatings'>;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
 /** The number of ten-minute buckets that are read at once. */
 const PARALLEL = 16;
 /** Each event is a write of a transaction, and can add another one for the sums of its day. */

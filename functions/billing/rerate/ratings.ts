@@ -51,7 +51,10 @@ const sum = (events: readonly Rated[]): bigint => events.reduce((total, { cost_n
 const withinHold = (original: Rated, nanos: bigint): bigint =>
   original.is_capped && nanos > original.cost_nanos ? original.cost_nanos : nanos;
 
-/** What a rerate changes for an event, or has changed; undefined if its current rating is not by the rerate's old version. */
+/**
+ * What a rerate changes for an event, or has changed; undefined if its current rating is not by the rerate's old
+ * version.
+ */
 export const changeOf = <Event extends Rated>(
   { original, again }: Ratings<Event>,
   { rerate, from, costOf }: NewRating<Event>,

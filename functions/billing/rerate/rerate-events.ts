@@ -23,7 +23,9 @@ export interface RerateDependencies extends AuditDependencies, CreditDependencie
   hasTime: () => boolean;
 }
 
-/** Concurrent rerates of the same event, which are rare: the tasks of an organization are processed one after another. */
+/**
+ * Concurrent rerates of the same event, which are rare: the tasks of an organization are processed one after another.
+ */
 const MAX_ATTEMPTS = 5;
 
 type Months = Record<string, RerateSums>;
@@ -35,7 +37,10 @@ const addChanges = (months: Months, changes: readonly Change[]): void => {
   }
 };
 
-/** Writes the events of a part, and takes or returns in the same transaction what they change of the organization's credit. */
+/**
+ * Writes the events of a part, and takes or returns in the same transaction what they change of the organization's
+ * credit.
+ */
 const writePart = async (deps: RerateDependencies, organization: string, { changes, writes }: Part): Promise<void> => {
   if (writes.length === 0) return;
   const takenNanos = changes
@@ -127,8 +132,8 @@ const store = async (
 };
 
 /**
- * Computes what a rerate changes in an organization, or makes the changes, and continues itself by another task when its time ends. It can crash at any
- * write and be repeated: each event is rated again once.
+ * Computes what a rerate changes in an organization, or makes the changes, and continues itself by another task when
+ * its time ends. It can crash at any write and be repeated: each event is rated again once.
  * @param organization `platform`: sends the tasks of all organizations
  */
 export const rerateEvents = async (

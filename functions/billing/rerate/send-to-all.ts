@@ -16,7 +16,10 @@ export interface FanOutDependencies {
 
 const PARALLEL = 16;
 
-/** Sends the tasks of a rerate of all organizations. Repeated until each was sent: tasks that are sent twice change nothing. */
+/**
+ * Sends the tasks of a rerate of all organizations. Repeated until each was sent: tasks that are sent twice change
+ * nothing.
+ */
 export const sendToAll = async ({ database, organizations, rerates, tasks, now }: FanOutDependencies, rerate: Rerate): Promise<void> => {
   const { id, phase } = rerate;
   if ((await rerates.extent(id, phase)) !== undefined) return;

@@ -68,8 +68,8 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, req
 /** What a change of rights needs to be fair to concurrent ones. */
 export interface ActorChecks {
   /**
-   * The check, in the transaction of a change, that the actor still has the role that the request was authorized with: of two owners who demote each
-   * other at the same time, one fails. Empty for operators, who have no row.
+   * The check, in the transaction of a change, that the actor still has the role that the request was authorized
+   * with: of two owners who demote each other at the same time, one fails. Empty for operators, who have no row.
    */
   toCheckActor: (actor: Actor) => Write[];
 }

@@ -1,14 +1,13 @@
 import { ApiError } from '../../../shared/http/errors.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isPlatformRole } from './actor.ts';
-
-const MS = 1_000;
 
 /** The lengths of the spans in which calls are counted. */
 export type Span = 'minute' | 'hour' | 'day';
 
 /**
- * Against whom calls are counted. `account`: the organization of the caller; the user if they belong to none. `resource`: the resource in the path,
- * for each account. `recipient`: an e-mail address.
+ * Against whom calls are counted. `account`: the organization of the caller; the user if they belong to none.
+ * `resource`: the resource in the path, for each account. `recipient`: an e-mail address.
  */
 type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
 
@@ -21,20 +20,32 @@ export interface Bound {
   platformMax?: number;
   /** What can be done, such as `make # changes`; `#` is the number. */
   can: string;
-  /** So many calls are counted with one write, of which an environment that ends early loses some. Default: each call is counted exactly. */
+  /**
+   * So many calls are counted with one write, of which an environment that ends early loses some. Default: each call
+   * is counted exactly.
+   */
   countedAtOnce?: number;
 }
 
 interface CallLimit {
-  /** In the order in which they are counted: of a user first, so that nobody uses up a share of others with calls that are rejected. */
+  /**
+   * In the order in which they are counted: of a user first, so that nobody uses up a share of others with calls that
+   * are rejected.
+   */
   bounds: readonly Bound[];
-  /** Whether the rule counts it with what it creates, so that only what is created counts. Otherwise each call counts, whatever its result. */
+  /**
+   * Whether the rule counts it with what it creates, so that only what is created counts. Otherwise each call counts,
+   * whatever its result.
+   */
   isCountedByRule?: true;
   /** Whether calls are accepted while they can't be counted, because the database takes no writes. */
   isOpenInOutage?: true;
 }
 
-/** Every limit of calls of the control plane. docs/control-plane.md has the same numbers and docs/fairness.md the shares that follow from them. */
+/**
+ * Every limit of calls of the control plane. docs/control-plane.md has the same numbers and docs/fairness.md the
+ * shares that follow from them.
+ */
 export const CALL_LIMITS = {
   reads: {
     bounds: [
@@ -106,8 +117,9 @@ export const callLimitOf = (name: CallLimitName): CallLimit => CALL_LIMITS[name]
 const KINDS: readonly CallLimitName[] = ['reads', 'searches', 'changes'];
 
 /**
- * The limits of a route, in the order in which its calls are counted. Without a kind of its own, a GET is a read, and anything else a change, so that no
- * route is without a limit. Whoever has no session is counted by address and account, in the table of attempts.
+ * The limits of a route, in the order in which its calls are counted. Without a kind of its own, a GET is a read, and
+ * anything else a change, so that no route is without a limit. Whoever has no session is counted by address and
+ * account, in the table of attempts.
  */
 export const limitsOf = ({
   method,
@@ -151,7 +163,7 @@ export class TooManyCalls extends ApiError {
   constructor(bound: Bound, actor: Pick<Actor, 'role' | 'organization'>, retryAfterMs: number) {
     const { per, can, span } = bound;
     const isOwn = per === 'account' && actor.organization === null;
-    const seconds = Math.max(1, Math.ceil(retryAfterMs / MS));
+    const seconds = Math.max(1, Math.ceil(retryAfterMs / SECOND_MS));
     super({
       status: 429,
       type: 'requests',

@@ -4,7 +4,10 @@ import { type Bound, type CallLimitName, callLimitOf, maxOf, type Span, TooManyC
 
 /** The counts that all environments share: the table `attempts`. */
 interface Counts {
-  /** Counts so many of a span, unless that would be more than `max`. @returns whether they are counted, and when the span ends, in ms */
+  /**
+   * Counts so many of a span, unless that would be more than `max`. @returns whether they are counted, and when the
+   * span ends, in ms
+   */
   countInSpan: (
     quota: { kind: string; span: Span; account: string; max: number; by: number },
     nowMs: number,
@@ -20,10 +23,15 @@ interface Call {
   recipient?: string;
 }
 
-/** An environment remembers so many bounds that reject calls, or of which it has counted calls that are still to come. */
+/**
+ * An environment remembers so many bounds that reject calls, or of which it has counted calls that are still to come.
+ */
 const MAX_REMEMBERED = 1_000;
 
-/** After a count that could not be written, an environment accepts so many calls, or those of so much time, before it tries again. */
+/**
+ * After a count that could not be written, an environment accepts so many calls, or those of so much time, before it
+ * tries again.
+ */
 const LEFT_IN_OUTAGE = 20;
 const OUTAGE_MS = 1_000;
 
@@ -59,8 +67,8 @@ const countedOf = (kind: CallLimitName, call: Call): Counted[] =>
   });
 
 /**
- * Counts calls in the table `attempts`, so that all environments together let no more through than a limit says. Each environment remembers which bounds
- * reject calls, so that more of them write nothing.
+ * Counts calls in the table `attempts`, so that all environments together let no more through than a limit says. Each
+ * environment remembers which bounds reject calls, so that more of them write nothing.
  */
 export const createCallCounter = (attempts: Counts) => {
   const remembered = new Map<string, Remembered>();
@@ -103,7 +111,10 @@ export const createCallCounter = (attempts: Counts) => {
   };
 
   return {
-    /** Counts a call against these limits, but not against those that rules count. @throws 429 for the first bound that is reached */
+    /**
+     * Counts a call against these limits, but not against those that rules count. @throws 429 for the first bound
+     * that is reached
+     */
     countCall: (limits: readonly CallLimitName[], call: Call, nowMs: number): Promise<void> =>
       countAll(
         limits.filter((name) => !callLimitOf(name).isCountedByRule),

@@ -16,9 +16,10 @@ const isList = (field: unknown): boolean =>
   field instanceof z.ZodArray || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isList(field.unwrap()));
 
 /**
- * The query parameters of a request, before validation. Parameters that the schema declares as arrays can be repeated, with or without brackets:
- * `models=a&models=b`, or `models[]=a&models[]=b` as OpenAI's clients send them. Those that it declares as records are
- * objects: `metadata[team]=a&metadata[env]=b`. Of other repeated parameters, the last one counts.
+ * The query parameters of a request, before validation. Parameters that the schema declares as arrays can be
+ * repeated, with or without brackets: `models=a&models=b`, or `models[]=a&models[]=b` as OpenAI's clients send them.
+ * Those that it declares as records are objects: `metadata[team]=a&metadata[env]=b`. Of other repeated parameters,
+ * the last one counts.
  */
 export const queryParametersOf = (
   schema: z.ZodObject,

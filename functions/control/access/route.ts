@@ -131,8 +131,9 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * Returns the `route()` of a folder whose rules need `Deps`, with its section of the reference. A route authenticates, authorizes, counts and validates
- * the request, runs its rule and serializes the result; a resource's `version` becomes its ETag.
+ * Returns the `route()` of a folder whose rules need `Deps`, with its section of the reference. A route
+ * authenticates, authorizes, counts and validates the request, runs its rule and serializes the result; a resource's
+ * `version` becomes its ETag.
  * @throws 401, 403, 429, 404 for a malformed path, 400, then the rule's own errors
  */
 export const createRoute =

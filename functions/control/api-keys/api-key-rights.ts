@@ -59,7 +59,10 @@ const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly S
 export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>
   (await withLastUse(limiters, [key]))[0] as ApiKey;
 
-/** The keys that the actor can see, newest first. A member's page can be short or empty because other users' keys are filtered out of it. */
+/**
+ * The keys that the actor can see, newest first. A member's page can be short or empty because other users' keys are
+ * filtered out of it.
+ */
 export const listApiKeys = async (
   { apiKeys, limiters }: ApiKeyReads,
   actor: Actor,

@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
-import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { RecordKey, RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { PageRequest } from '../../../shared/http/page.ts';
 import { ApiKey, type StoredApiKey } from './api-key.ts';
 
 const KEY = 'key#';
-const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
-const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
+const recordKeyOf = (organization: string, id: string): RecordKey => ({ account: organization, record: KEY + id });
+const countRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys' });
 
-/** The hashes of a key's secrets, from which its limiter items can be made again if they are lost. Nothing else reads the row. */
-const secretPlace = ({ organization, id }: Owned): Place => ({ account: organization, record: `key-secret#${id}` });
+/**
+ * The hashes of a key's secrets, from which its limiter items can be made again if they are lost. Nothing else reads
+ * the row.
+ */
+const secretRecordKey = ({ organization, id }: Owned): RecordKey => ({ account: organization, record: `key-secret#${id}` });
 
 type Owned = Pick<StoredApiKey, 'organization' | 'id'>;
 
@@ -31,10 +34,13 @@ const MAX_KEYS = 1_000;
 
 /** Computing a bill reads every key, including revoked ones, and must take only seconds. */
 const MAX_KEYS_IN_TOTAL = 10_000;
-const totalPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+const totalRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys-ever' });
 
-/** The concurrency that an organization's keys were ever given together: requests of a revoked or lowered key can still be in flight. */
-const concurrencyPlace = (organization: string): Place => ({ account: organization, record: 'keys-concurrency' });
+/**
+ * The concurrency that an organization's keys were ever given together: requests of a revoked or lowered key can
+ * still be in flight.
+ */
+const concurrencyRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys-concurrency' });
 
 const tooManyInTotal = (): Conflict =>
   new Conflict({
@@ -62,8 +68,8 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
 });
 
 /** A user's own counts. */
-const countPlaceOf = (userId: string): Place => ({ account: userId, record: 'keys' });
-const totalPlaceOf = (userId: string): Place => ({ account: userId, record: 'keys-ever' });
+const countRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys' });
+const totalRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys-ever' });
 
 /** The most that a count can reach, and the error beyond. */
 interface Quota {
@@ -72,14 +78,17 @@ interface Quota {
 }
 const UNLIMITED: Quota = { max: Number.MAX_SAFE_INTEGER, refused: () => new Error('A count of API keys has overflowed.') };
 
-/** Lists an active key that an admin created in the admin's own partition, because an admin has keys in many organizations. */
-const adminPlace = ({ created_by, id }: StoredApiKey): Place => ({ account: created_by, record: KEY + id });
+/**
+ * Lists an active key that an admin created in the admin's own partition, because an admin has keys in many
+ * organizations.
+ */
+const adminRecordKey = ({ created_by, id }: StoredApiKey): RecordKey => ({ account: created_by, record: KEY + id });
 
 /** API keys in the `accounts` table: one row each, in the partition of their organization. */
-export const createApiKeyStore = (table: AccountTable) => ({
+export const createApiKeyStore = (table: RecordTable) => ({
   /** @throws 404, including for keys of other organizations */
   get: async (organization: string, id: string): Promise<StoredApiKey> => {
-    const row = await table.get(placeOf(organization, id));
+    const row = await table.get(recordKeyOf(organization, id));
     if (!row) throw new ResourceNotFound('API key', id);
     return toStored(row);
   },
@@ -104,51 +113,54 @@ export const createApiKeyStore = (table: AccountTable) => ({
         if (row.created_by === id && row.status === 'active') yield String(row.id);
   },
 
-  /** The concurrency that an organization's keys were ever given together. Unknown, and so infinite, if it has keys from before it was counted. */
+  /**
+   * The concurrency that an organization's keys were ever given together. Unknown, and so infinite, if it has keys
+   * from before it was counted.
+   */
   concurrencyOf: async (organization: string): Promise<number> => {
-    const rows = await table.getMany([concurrencyPlace(organization), totalPlace(organization)]);
-    const counted = rows.find(({ record }) => record === concurrencyPlace(organization).record);
+    const rows = await table.getMany([concurrencyRecordKey(organization), totalRecordKey(organization)]);
+    const counted = rows.find(({ record }) => record === concurrencyRecordKey(organization).record);
     return counted ? Number(counted.count) : rows.length === 0 ? 0 : Number.POSITIVE_INFINITY;
   },
 
   /** Adds to that concurrency, up to a maximum. */
   toAddConcurrency: (organization: string, concurrency: number, { max, refused }: Quota): Write =>
-    table.toCount(concurrencyPlace(organization), concurrency, max, refused),
+    table.toCount(concurrencyRecordKey(organization), concurrency, max, refused),
 
   toCreate: (key: StoredApiKey): Write[] => [
-    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
-    table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
-    table.toCount(totalPlace(key.organization), 1, MAX_KEYS_IN_TOTAL, tooManyInTotal),
+    table.toCreate(recordKeyOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
+    table.toCount(countRecordKey(key.organization), 1, MAX_KEYS, tooMany),
+    table.toCount(totalRecordKey(key.organization), 1, MAX_KEYS_IN_TOTAL, tooManyInTotal),
   ],
 
   /** Replaces the version that was read; 412 if it has changed since. */
-  toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
+  toReplace: (key: StoredApiKey): Write => table.toReplace(recordKeyOf(key.organization, key.id), key),
 
   /** Keeps the hashes of a key's new secret and of its previous one. */
   toKeepSecret: (key: Owned & Pick<StoredApiKey, 'hint'>, secret: KeptSecret): Write =>
-    table.toPut(secretPlace(key), { ...secret, hint: key.hint }),
+    table.toPut(secretRecordKey(key), { ...secret, hint: key.hint }),
 
   /** The hashes of a key's secrets; undefined if they were not kept. */
   keptSecret: async (key: Owned & Pick<StoredApiKey, 'hint'>): Promise<KeptSecret | undefined> => {
-    const row = await table.get(secretPlace(key));
+    const row = await table.get(secretRecordKey(key));
     return row && isCurrent(row, key) ? KeptSecret.parse(row) : undefined;
   },
 
   /** Lists a new key among those that an admin created. */
   toList: (key: StoredApiKey): Write =>
-    table.toCreate(adminPlace(key), { organization: key.organization }, () => new Error(`${key.id} already exists.`)),
+    table.toCreate(adminRecordKey(key), { organization: key.organization }, () => new Error(`${key.id} already exists.`)),
 
   /** Counts a new key among those that a user has and has ever created. */
   toCountFor: (userId: string, { active, ever }: { active: Quota; ever: Quota } = { active: UNLIMITED, ever: UNLIMITED }): Write[] => [
-    table.toCount(countPlaceOf(userId), 1, active.max, active.refused),
-    table.toCount(totalPlaceOf(userId), 1, ever.max, ever.refused),
+    table.toCount(countRecordKeyOf(userId), 1, active.max, active.refused),
+    table.toCount(totalRecordKeyOf(userId), 1, ever.max, ever.refused),
   ],
 
   /** Decrements the numbers of active keys, and removes a key that an admin created from their list. */
   toEnd: (key: StoredApiKey): Write[] => [
-    table.toCount(countPlace(key.organization), -1, MAX_KEYS, tooMany),
-    ...(key.counted_for === undefined ? [] : [table.toCount(countPlaceOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),
-    table.toDelete(adminPlace(key)),
+    table.toCount(countRecordKey(key.organization), -1, MAX_KEYS, tooMany),
+    ...(key.counted_for === undefined ? [] : [table.toCount(countRecordKeyOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),
+    table.toDelete(adminRecordKey(key)),
   ],
 });
 

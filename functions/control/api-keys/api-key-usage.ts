@@ -6,12 +6,12 @@ import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { exactInteger } from '../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 
 const Day = z.iso.date().regex(/^20/, 'expected a date from 2000 to 2099');

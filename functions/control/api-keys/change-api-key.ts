@@ -30,7 +30,8 @@ interface Change {
 type KeyConfiguration = Configuration<KeyItem>;
 
 /**
- * The writes that change a key's limiter items: all of them, or the first one if they are too many for a transaction. Then the others follow.
+ * The writes that change a key's limiter items: all of them, or the first one if they are too many for a transaction.
+ * Then the others follow.
  * @param parts of new limits, if these change; the current items can then not have counted more meanwhile
  */
 const toConfigure = async (
@@ -74,8 +75,8 @@ export const toConfigureAll = async (
 });
 
 /**
- * Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. If the items are too many for a
- * transaction, the others have followed when this returns.
+ * Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request.
+ * If the items are too many for a transaction, the others have followed when this returns.
  */
 const change = async (
   deps: ApiKeyDependencies,
@@ -100,7 +101,9 @@ const active = (key: StoredApiKey): StoredApiKey => {
   return key;
 };
 
-/** The number of a key's limiter items never changes, because it determines where usage events are stored. @throws 409 */
+/**
+ * The number of a key's limiter items never changes, because it determines where usage events are stored. @throws 409
+ */
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
@@ -118,8 +121,9 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
 const MAX_ATTEMPTS = 8;
 
 /**
- * The writes that give all limiter items of a key its settings, and divide its limits by what each item has counted; all of them, or the first one if
- * they are too many for a transaction. They fail with ChangedMeanwhile if an item counts too much meanwhile.
+ * The writes that give all limiter items of a key its settings, and divide its limits by what each item has counted;
+ * all of them, or the first one if they are too many for a transaction. They fail with ChangedMeanwhile if an item
+ * counts too much meanwhile.
  */
 export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'>, key: StoredApiKey, nowMs: number): Promise<Write[]> => {
   const parts = redivide(toLimits(key), await deps.limiters.getMany(shardIds(key.id, key.shards)), nowMs);
@@ -130,7 +134,10 @@ export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'
   return toConfigure(deps, key, settings.map(keyConfiguration), nowMs, parts);
 };
 
-/** Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404, 409, 412 */
+/**
+ * Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404,
+ * 409, 412
+ */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -173,7 +180,8 @@ const rotating = (): Conflict =>
   });
 
 /**
- * Gives a key a new secret. The previous secret stays valid for the overlap; earlier ones do not. Both secrets share the key's limits and usage.
+ * Gives a key a new secret. The previous secret stays valid for the overlap; earlier ones do not. Both secrets share
+ * the key's limits and usage.
  * @throws 404, 409, 412
  */
 export const rotateApiKey = async (

@@ -70,7 +70,8 @@ const newKey = (
 };
 
 /**
- * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256 of its secret is stored.
+ * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the
+ * SHA-256 of its secret is stored.
  * @throws 403, 404, 409, 429
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
@@ -107,7 +108,8 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);
   const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire, texts: AUDITED_TEXTS };
-  // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A crash leaves items that nothing uses.
+  // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A
+  // crash leaves items that nothing uses.
   for (let start = MAX_CHANGED_AT_ONCE; start < items.length; start += MAX_WRITES)
     await transact(
       deps.database,

@@ -1,6 +1,7 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError, Conflict } from '../../../shared/http/errors.ts';
 import type { AttemptStore } from '../../../shared/identity/attempt-store.ts';
+import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
@@ -12,9 +13,6 @@ const MAX_KEYS_EVER = 1_000;
 
 /** As many as an organization can have active. Each key makes closing a month more expensive, used or not. */
 const { max: MAX_CREATIONS_PER_DAY } = CALL_LIMITS.api_keys.bounds[0];
-
-const DAY_MS = 86_400_000;
-const MS = 1_000;
 
 const tooManyActive = (max: number): Conflict =>
   new Conflict({
@@ -36,7 +34,7 @@ class TooManyKeysToday extends ApiError {
       type: 'requests',
       code: 'rate_limit_exceeded',
       message,
-      headers: { 'retry-after': String(Math.ceil((DAY_MS - (nowMs % DAY_MS)) / MS)) },
+      headers: { 'retry-after': String(Math.ceil((DAY_MS - (nowMs % DAY_MS)) / SECOND_MS)) },
     });
   }
 }
@@ -59,9 +57,9 @@ export interface QuotaDependencies {
 }
 
 /**
- * The writes that count a new key for its creator and its organization, in the transaction that creates it. They fail if a member, or the organization
- * on one day, has reached its quota. Owners have none of their own, but are counted, because they can become members. Admins and operators never do,
- * and are not counted.
+ * The writes that count a new key for its creator and its organization, in the transaction that creates it. They fail
+ * if a member, or the organization on one day, has reached its quota. Owners have none of their own, but are counted,
+ * because they can become members. Admins and operators never do, and are not counted.
  */
 export const toCountKey = ({ apiKeys, attempts }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
   const { userId, role, maxApiKeys, origin } = actor;

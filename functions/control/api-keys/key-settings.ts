@@ -1,18 +1,20 @@
 import type { KeySettings } from '../../../shared/admission/item/key-item.ts';
 import type { Limits } from '../../../shared/admission/item/limits.ts';
 import { shareLimits } from '../../../shared/admission/plans/share-limits.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { toLimits } from '../limits/limits.ts';
 import type { StoredApiKey } from './api-key.ts';
 
-const MS = 1_000;
-
-/** The settings of each limiter item of a key, in the order of its shards. @param parts of the limits; absent for a new key */
+/**
+ * The settings of each limiter item of a key, in the order of its shards. @param parts of the limits; absent for a
+ * new key
+ */
 export const settingsOf = (
   { status, limits, budgets, shards, models, expires_at, no_content }: Omit<StoredApiKey, 'version'>,
   parts?: readonly Limits[],
 ): KeySettings[] => {
   const whole = toLimits({ limits, budgets });
-  const expiresAtMs = expires_at === null ? null : expires_at * MS;
+  const expiresAtMs = expires_at === null ? null : expires_at * SECOND_MS;
   const common = { status, whole, shards, models, expiresAtMs, keepsNoContent: no_content };
   return (parts ?? shareLimits(whole, shards)).map((part) => ({ ...common, limits: part }));
 };

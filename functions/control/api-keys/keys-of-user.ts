@@ -20,12 +20,16 @@ export const openKeysOf = async ({ apiKeys }: { apiKeys: ApiKeyStore }, creator:
   return ids;
 };
 
-/** After this time since the request arrived, the other keys are left to a repetition of it. The function can run for 29 seconds. */
+/**
+ * After this time since the request arrived, the other keys are left to a repetition of it. The function can run for
+ * 29 seconds.
+ */
 const MAX_REVOKING_MS = 15_000;
 
 /**
- * Revokes the active API keys that a user created, one after the other because all change the organization's count of keys. A repetition continues
- * after a crash. The user must not be able to create keys any more. @returns the ids of those that are left
+ * Revokes the active API keys that a user created, one after the other because all change the organization's count of
+ * keys. A repetition continues after a crash. The user must not be able to create keys any more. @returns the ids of
+ * those that are left
  */
 export const revokeKeysOf = async (deps: ApiKeyDependencies & { now: () => number }, actor: Actor, creator: Creator): Promise<string[]> => {
   const left: string[] = [];

@@ -25,7 +25,10 @@ export const checkRestrictions = (
   if (no_content === false && bounds.no_content) throw beyond('no_content', 'Leave it true');
 };
 
-/** The restrictions of a key after a change: whatever an owner sets becomes the bound for members, and whatever an owner removes no longer is. */
+/**
+ * The restrictions of a key after a change: whatever an owner sets becomes the bound for members, and whatever an
+ * owner removes no longer is.
+ */
 export const boundsAfter = (
   actor: Pick<Actor, 'role'>,
   bounds: OwnerRestrictions,

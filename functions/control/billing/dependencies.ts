@@ -7,7 +7,7 @@ import { createExportStore } from '../../../shared/billing/export-store.ts';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../../shared/billing/number-store.ts';
 import { createRerateStore } from '../../../shared/billing/rerate-store.ts';
-import type { AccountTable } from '../../../shared/database/record-table.ts';
+import type { RecordTable } from '../../../shared/database/record-table.ts';
 import { createSignDownload } from './downloads/download.ts';
 
 /** The currency of all prices until an admin has set the seller. */
@@ -15,7 +15,7 @@ const DEFAULT_CURRENCY = 'USD';
 
 interface BillingResources {
   /** The table `billing`. */
-  table: AccountTable;
+  table: RecordTable;
   /** The name of the bucket with the files of billing. */
   bucket: string;
   /** The URL of the queue of the function `billing`. */

@@ -29,7 +29,9 @@ export interface DeploymentAddress {
 
 interface Change {
   action: string;
-  /** Whether members of a suspended organization, and admins for it, can make the change: only those that save money. */
+  /**
+   * Whether members of a suspended organization, and admins for it, can make the change: only those that save money.
+   */
   isOpenToSuspended?: true;
   /** The deployment after the change; the same object if there is nothing to change. */
   apply: (before: Deployment) => Deployment | Promise<Deployment>;
@@ -37,10 +39,16 @@ interface Change {
   writes?: (before: Deployment) => readonly Write[] | Promise<readonly Write[]>;
 }
 
-/** Requests that wake the deployment, and the function `deployments`, can come first this often; then the change returns 503. */
+/**
+ * Requests that wake the deployment, and the function `deployments`, can come first this often; then the change
+ * returns 503.
+ */
 const MAX_ATTEMPTS = 8;
 
-/** Asks for a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request succeeds. */
+/**
+ * Asks for a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request
+ * succeeds.
+ */
 export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'reconcile'>, id: string): Promise<void> => {
   try {
     await reconcile(id);
@@ -51,7 +59,9 @@ export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'rec
 
 const NO_CREDIT: StartCredit = { writes: [] };
 
-/** Whether a change has instances started: of a deployment that did not run, of another generation, or of more copies. */
+/**
+ * Whether a change has instances started: of a deployment that did not run, of another generation, or of more copies.
+ */
 const startsInstances = (before: Deployment, after: Deployment): boolean => {
   if (after.wanted !== 'running') return false;
   if (after.state === 'pending') return true;
@@ -81,8 +91,8 @@ const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deplo
 };
 
 /**
- * Changes what the owner wants of a deployment, and has it reconciled. The row also changes without the owner, so a lost race is repeated, unless the
- * owner's part was changed by someone else.
+ * Changes what the owner wants of a deployment, and has it reconciled. The row also changes without the owner, so a
+ * lost race is repeated, unless the owner's part was changed by someone else.
  * @throws 403, 404, 409 also without the credit to start instances, 412, and what `apply` throws
  */
 export const changeDeployment = async (

@@ -15,7 +15,8 @@ export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
 }
 
 /**
- * Checks that the files of a deployment's tokenizer are registered and can count a prompt, as the registration of a model does.
+ * Checks that the files of a deployment's tokenizer are registered and can count a prompt, as the registration of a
+ * model does.
  * @throws 400, 503 if the function `tokenizer` is out of reach
  */
 export const checkServing = async (

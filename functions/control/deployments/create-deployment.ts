@@ -101,14 +101,20 @@ const newDeployment = (
   };
 };
 
-/** @returns the check that an organization still has room for a deployment in the transaction of its creation @throws 409 */
+/**
+ * @returns the check that an organization still has room for a deployment in the transaction of its creation @throws
+ * 409
+ */
 const checkRoom = async ({ deployments }: CreateDependencies, organization: string): Promise<Write> => {
   const { count, toCheck } = await deployments.count(organization);
   if (count >= MAX_DEPLOYMENTS) throw new TooManyDeployments();
   return toCheck;
 };
 
-/** Stores a deployment, unless the organization has as many as it may, or no credit for it. @throws DeploymentExists, KeyUsed, 409, 503 */
+/**
+ * Stores a deployment, unless the organization has as many as it may, or no credit for it. @throws DeploymentExists,
+ * KeyUsed, 409, 503
+ */
 const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
   const { id, organization } = deployment;
   const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
@@ -148,7 +154,8 @@ const withCreditWarning = async (
 };
 
 /**
- * Creates a deployment, or validates it only. The same request again, with the same idempotency key or for the same name, returns the same deployment.
+ * Creates a deployment, or validates it only. The same request again, with the same idempotency key or for the same
+ * name, returns the same deployment.
  * @throws 400, 403, 404, 409, 422, 503
  */
 export const createDeployment = async (
@@ -176,7 +183,8 @@ export const createDeployment = async (
     return estimate;
   };
   if (!before) {
-    // The transaction verifies this and the credit as well; here, the errors come before the slow checks, and without a creation.
+    // The transaction verifies this and the credit as well; here, the errors come before the slow checks, and without
+    // a creation.
     if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
     await checkRoom(deps, organization);
   }

@@ -197,7 +197,10 @@ export const auditedFields = (deployment: Deployment): Record<string, unknown> =
   return { ...settingsOf(deployment), generation: wantedGeneration(deployment).number, traffic_percent, wanted };
 };
 
-/** Converts a deployment to the wire. It has no ARNs and account ids; only admins see images, and members don't see AWS's words. */
+/**
+ * Converts a deployment to the wire. It has no ARNs and account ids; only admins see images, and members don't see
+ * AWS's words.
+ */
 export const toResource = (deployment: Deployment, view: View): DeploymentResource => {
   const { state, state_since, reason, progress, generations, transitions, last_used_at, created_at, created_by, updated_at, changes } =
     deployment;

@@ -1,7 +1,10 @@
 import type { InvokeFunction, InvokeLater } from '../../../shared/aws/invoke-function.ts';
 import { DeploymentFindings, type DeploymentToValidate } from '../../../shared/deployments/validation.ts';
 
-/** The function `deployments`, as the control plane uses it: it alone has permissions for what deployments have on AWS. */
+/**
+ * The function `deployments`, as the control plane uses it: it alone has permissions for what deployments have on
+ * AWS.
+ */
 export const createDeploymentsFunction = (invoke: InvokeFunction, invokeLater: InvokeLater, functionName: string) => ({
   /** Looks at a deployment's weights, and at AWS's quotas. @throws 503 */
   validate: async (question: DeploymentToValidate): Promise<DeploymentFindings> =>

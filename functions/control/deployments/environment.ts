@@ -14,8 +14,9 @@ export const MAX_MODEL_LEN = 'SM_VLLM_MAX_MODEL_LEN';
 export const TENSOR_PARALLEL_SIZE = 'SM_VLLM_TENSOR_PARALLEL_SIZE';
 
 /**
- * The variables that owners can set: those that change speed, memory and formats. AWS's images turn `SM_VLLM_X=y` into vLLM's argument `--x y`. Arguments
- * that run code, open ports, write logs, or set what Sluice decides itself (the served name, keys, the chat template) are left out.
+ * The variables that owners can set: those that change speed, memory and formats. AWS's images turn `SM_VLLM_X=y`
+ * into vLLM's argument `--x y`. Arguments that run code, open ports, write logs, or set what Sluice decides itself
+ * (the served name, keys, the chat template) are left out.
  */
 const ALLOWED: Readonly<Record<string, Form>> = {
   [MAX_MODEL_LEN]: WHOLE,

@@ -12,8 +12,8 @@ export interface ModelSources {
 }
 
 /**
- * Where a deployment's model is: its folder in the weights bucket, with a slash at the end, or its id on the Hub. Another organization's folder does not
- * pass.
+ * Where a deployment's model is: its folder in the weights bucket, with a slash at the end, or its id on the Hub.
+ * Another organization's folder does not pass.
  * @throws 400
  */
 export const modelLocation = ({ weightsBucket, hubModels }: ModelSources, organization: string, model: string): string => {

@@ -30,7 +30,9 @@ const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): P
   return { id, image: imageUri(image, region), ...(ami !== undefined && { ami }), dialect };
 };
 
-/** The instance types of a request, in its order. @throws 400 for one that can't be used, 409 for one without a price */
+/**
+ * The instance types of a request, in its order. @throws 400 for one that can't be used, 409 for one without a price
+ */
 const instanceTypesOf = async (
   { catalogue }: Pick<PlanDependencies, 'catalogue'>,
   { instance_types, accelerators }: Pick<GenerationFields, 'instance_types' | 'accelerators'>,
@@ -60,7 +62,8 @@ const environmentOf = ({ environment, accelerators }: GenerationFields, runtime:
 };
 
 /**
- * Resolves what a generation runs: the runtime with its image, the place of the model, and the instance types, in their order.
+ * Resolves what a generation runs: the runtime with its image, the place of the model, and the instance types, in
+ * their order.
  * @throws 400, 403 if someone other than an admin allows code, 409 for an instance type without a price
  */
 export const planGeneration = async (

@@ -42,7 +42,10 @@ const notInService = ({ state }: Deployment): WrongState =>
     `Only a deployment that is in service can be published; the state of this one is ${state}. Try again once it is in_service. A request wakes a deployment that sleeps.`,
   );
 
-/** The shared model of a deployment: with the targets of its own model, which the function `deployments` keeps up to date in both. */
+/**
+ * The shared model of a deployment: with the targets of its own model, which the function `deployments` keeps up to
+ * date in both.
+ */
 const sharedModel = async (
   { models }: PublishDependencies,
   read: Deployment,
@@ -67,7 +70,8 @@ const sharedModel = async (
 };
 
 /**
- * Makes a deployment a shared model, which callers of the serverless host pay by the token. Its organization goes on paying for its GPU time.
+ * Makes a deployment a shared model, which callers of the serverless host pay by the token. Its organization goes on
+ * paying for its GPU time.
  * @throws 400, 404, 409 if it is not in service, is published, or the name is in use or a check fails, 412, 503
  */
 export const publishDeployment = async (
@@ -104,7 +108,10 @@ export const publishDeployment = async (
   );
 };
 
-/** Takes a shared model back. Its prices are kept, because usage refers to them. Does nothing if it is not published. @throws 404, 412 */
+/**
+ * Takes a shared model back. Its prices are kept, because usage refers to them. Does nothing if it is not published.
+ * @throws 404, 412
+ */
 export const unpublishDeployment = (deps: PublishDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {
     action: 'deployment.unpublished',

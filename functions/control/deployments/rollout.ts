@@ -71,7 +71,8 @@ const RETURNED = {
 };
 
 /**
- * Shifts the traffic of a rollout. 100 completes it; 0 ends it: the new generation gets no more requests, and is removed.
+ * Shifts the traffic of a rollout. 100 completes it; 0 ends it: the new generation gets no more requests, and is
+ * removed.
  * @throws 409 without a rollout
  */
 export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: number): Deployment => {
@@ -91,7 +92,10 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
   return { ...deployment, generations, traffic_percent: 100 };
 };
 
-/** A copy of the wanted generation under the next number, if that has failed: what it left behind on AWS is removed under its own names. */
+/**
+ * A copy of the wanted generation under the next number, if that has failed: what it left behind on AWS is removed
+ * under its own names.
+ */
 export const retryGeneration = (deployment: Deployment, nowMs: number): Deployment => {
   const failed = wantedGeneration(deployment);
   const { status } = failed;

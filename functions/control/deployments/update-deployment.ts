@@ -24,7 +24,10 @@ const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, a
   allow_code: allows_code,
 });
 
-/** The fields that a generation has after an update. One that used all accelerators of a copy uses all of the new number, too. */
+/**
+ * The fields that a generation has after an update. One that used all accelerators of a copy uses all of the new
+ * number, too.
+ */
 const updatedFields = (current: Generation, given: Partial<GenerationFields>): GenerationFields => {
   const { accelerators = current.accelerators } = given;
   const { [TENSOR_PARALLEL_SIZE]: parallel, ...others } = current.environment;
@@ -39,7 +42,9 @@ const givenFields = (update: DeploymentUpdate): Partial<GenerationFields> => {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 };
 
-/** The generation that an update asks for, checked on AWS; undefined if it asks for what the deployment runs already. */
+/**
+ * The generation that an update asks for, checked on AWS; undefined if it asks for what the deployment runs already.
+ */
 const planUpdate = async (
   deps: UpdateDependencies,
   actor: Actor,

@@ -2,10 +2,10 @@ import { JwtVerifier } from 'aws-jwt-verify';
 import { JwtExpiredError } from 'aws-jwt-verify/error';
 import * as z from 'zod';
 import { expiredToken, IdentityUnavailable, InvalidToken, wrongToken } from '../../../shared/identity/errors.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { createKeySet, type FetchJwks, fetchJwks } from './key-set.ts';
 
 const MAX_TOKEN_LENGTH = 8_192;
-const SECOND_MS = 1_000;
 
 export interface TokenVerifierOptions {
   /** The `iss` claim of its tokens, for example `https://cognito-idp.us-east-1.amazonaws.com/us-east-1_123456789` */
@@ -37,7 +37,8 @@ export interface TokenVerifier {
 const Claims = z.object({ sub: z.string().min(1).max(255), iss: z.string(), iat: z.number(), exp: z.number() });
 
 /**
- * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, issued for us, and not expired.
+ * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, issued for us, and
+ * not expired.
  * @throws Error without a client or an audience, because tokens for other services would be accepted too
  */
 export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {

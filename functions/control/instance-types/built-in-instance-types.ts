@@ -16,7 +16,10 @@ const family = (
     version: 0,
   }));
 
-/** The instance types of a new installation, without prices: https://aws.amazon.com/ec2/instance-types/accelerated-computing/ */
+/**
+ * The instance types of a new installation, without prices:
+ * https://aws.amazon.com/ec2/instance-types/accelerated-computing/
+ */
 export const BUILT_IN_INSTANCE_TYPES: readonly InstanceType[] = [
   ...family('NVIDIA A10G', 24, [
     ['ml.g5.xlarge', 1, 16],

@@ -95,7 +95,10 @@ export const updateInstanceType = async (
   return replace(deps, actor, 'instance_type.updated', before, { ...before, status });
 };
 
-/** Adds a price version, which applies to GPU time from its `effective_at` on. @throws 400, 404, 409, 412 after a concurrent change */
+/**
+ * Adds a price version, which applies to GPU time from its `effective_at` on. @throws 400, 404, 409, 412 after a
+ * concurrent change
+ */
 export const addInstancePrice = async (
   deps: InstanceTypeDependencies,
   actor: Actor,

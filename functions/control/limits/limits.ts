@@ -18,10 +18,16 @@ export const KeyBudgets = z.strictObject({ day: budget.default(null), month: bud
 export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_minute, concurrency }).partial();
 export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
 
-/** The concurrency of an organization where no deployer has set another: a quarter of what `inference` reserves by default. */
+/**
+ * The concurrency of an organization where no deployer has set another: a quarter of what `inference` reserves by
+ * default.
+ */
 export const DEFAULT_CONCURRENCY = 100;
 
-/** The limits that all keys of an organization share, as they are set. Null means no limit; concurrency is always limited. */
+/**
+ * The limits that all keys of an organization share, as they are set. Null means no limit; concurrency is always
+ * limited.
+ */
 export const OrganizationLimits = z.strictObject({
   requests_per_minute: requests_per_minute.nullable().default(null),
   tokens_per_minute: tokens_per_minute.nullable().default(null),

@@ -134,8 +134,9 @@ const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly C
 };
 
 /**
- * Checks whether a model could be served: looks up each target, requests one token from it through the code that sends callers' requests, and counts
- * the same conversation with the tokenizer, which must count as many tokens as the container. Nothing is billed.
+ * Checks whether a model could be served: looks up each target, requests one token from it through the code that
+ * sends callers' requests, and counts the same conversation with the tokenizer, which must count as many tokens as
+ * the container. Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {

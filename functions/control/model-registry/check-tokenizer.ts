@@ -15,7 +15,10 @@ interface ToCheck {
   organization?: string;
 }
 
-/** Counts a conversation with one short message. @throws FunctionUnavailable (503) if the function `tokenizer` is out of reach */
+/**
+ * Counts a conversation with one short message. @throws FunctionUnavailable (503) if the function `tokenizer` is out
+ * of reach
+ */
 export const checkTokenizer = async (
   { tokenizer }: { tokenizer: Pick<Tokenizer, 'fit'> },
   { files, model, organization }: ToCheck,

@@ -55,7 +55,10 @@ export const placeOf = (region: string | undefined): string =>
 
 type ClientOf = (region: string | undefined) => SageMakerClient;
 
-/** Clients of SageMaker's control API, one per region, created on first use. Without a region, the environment's region is used. */
+/**
+ * Clients of SageMaker's control API, one per region, created on first use. Without a region, the environment's
+ * region is used.
+ */
 export const createSageMakerClients = (): ClientOf => {
   const clients = new Map<string, SageMakerClient>();
   const requestHandler = new NodeHttpHandler({
@@ -117,13 +120,18 @@ const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> 
   }
 };
 
-/** A region that is not enabled in the account rejects the account's credentials; a region that does not exist has no address. */
+/**
+ * A region that is not enabled in the account rejects the account's credentials; a region that does not exist has no
+ * address.
+ */
 const REFUSALS = new Set(['AccessDeniedException', 'AccessDenied', 'OptInRequired', 'UnrecognizedClientException', 'InvalidClientTokenId']);
 const OUTAGES = new Set(['ThrottlingException', 'ServiceUnavailable', 'InternalFailure', 'TimeoutError', 'AbortError']);
 const NO_ADDRESS = 'ENOTFOUND';
 const FIRST_SERVER_STATUS = 500;
 
-/** Converts a failed call to an error for callers. A mistake in the call itself is our bug and is returned unchanged. */
+/**
+ * Converts a failed call to an error for callers. A mistake in the call itself is our bug and is returned unchanged.
+ */
 const toApiError = (error: unknown, region: string | undefined): unknown => {
   const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
   if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetInaccessible(region, error);

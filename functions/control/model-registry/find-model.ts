@@ -12,8 +12,8 @@ interface ModelReads {
 }
 
 /**
- * The pools of a request, in lookup order. For admins, the pool of the named organization or else the shared one. For others, the pool of their own
- * organization, and then the shared one unless they name their organization.
+ * The pools of a request, in lookup order. For admins, the pool of the named organization or else the shared one. For
+ * others, the pool of their own organization, and then the shared one unless they name their organization.
  * @throws 404 for another organization
  */
 const poolsFor = (actor: Actor, named: string | undefined): string[] => {
@@ -52,7 +52,8 @@ export const modelIn = async ({ models }: ModelReads, pool: string, name: string
 };
 
 /**
- * A model that can be changed here. The model of a deployment in the pool of its organization follows from the deployment alone.
+ * A model that can be changed here. The model of a deployment in the pool of its organization follows from the
+ * deployment alone.
  * @throws 404, 409
  */
 export const changeableModel = async (reads: ModelReads, pool: string, name: string): Promise<Model> => {

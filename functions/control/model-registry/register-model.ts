@@ -19,7 +19,10 @@ export interface ModelDependencies extends AuditDependencies {
   checkModel: CheckModel;
 }
 
-/** Limits the size of a pool, because every inventory refresh reads a whole one. Concurrent registrations can exceed it slightly. */
+/**
+ * Limits the size of a pool, because every inventory refresh reads a whole one. Concurrent registrations can exceed
+ * it slightly.
+ */
 const MAX_MODELS = 1_000;
 
 /** @throws 409 if the name is in use or the pool is full */
@@ -49,7 +52,8 @@ export const checkSizes = ({
 
 /**
  * Registers a shared model or an organization's own, and reports whether its targets can serve it.
- * @throws 400, 403 and 404 for its organization, 409 if its name is in use or a check fails that the request does not accept, 503
+ * @throws 400, 403 and 404 for its organization, 409 if its name is in use or a check fails that the request does not
+ * accept, 503
  */
 export const registerModel = async (deps: ModelDependencies, actor: Actor, body: ModelRegistration): Promise<RegisteredModel> => {
   const { origin } = actor;

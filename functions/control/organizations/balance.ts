@@ -28,7 +28,9 @@ export interface Balance {
   /** Reserved for requests in flight, and for the next minutes of its deployments. */
   held: bigint;
   available: bigint;
-  /** granted − spent − held − available: 0, unless requests were settled during the read or totals are not up to date. */
+  /**
+   * granted − spent − held − available: 0, unless requests were settled during the read or totals are not up to date.
+   */
   drift: bigint;
 }
 

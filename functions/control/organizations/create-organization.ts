@@ -9,7 +9,10 @@ import type { OrganizationStore } from './organization-store.ts';
 export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
-/** Creates an organization without users and keys. The last parameter sets an id, and limits that already exist instead of the default ones. */
+/**
+ * Creates an organization without users and keys. The last parameter sets an id, and limits that already exist
+ * instead of the default ones.
+ */
 export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,

@@ -8,6 +8,7 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
+import { DAY_SECONDS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { Balance } from './balance.ts';
 import type { OrganizationDependencies } from './update-organization.ts';
 
@@ -18,8 +19,6 @@ const Amount = z
     'expected dollars other than 0, as text with at most nine decimals, such as "100" or "-12.50"',
   )
   .meta({ description: 'An amount of dollars as text. A negative amount deducts credit.', examples: ['100'] });
-
-const DAY_SECONDS = 86_400;
 
 export const NewCreditGrant = z
   .strictObject({
@@ -76,8 +75,6 @@ export const CreditBalance = z.object({
 });
 export type CreditBalance = z.infer<typeof CreditBalance>;
 
-const MS = 1_000;
-
 const kindOf = ({ amount_nanos, expired_grant }: Grant): CreditGrant['kind'] => {
   if (expired_grant !== undefined) return 'expiry';
   return amount_nanos < 0n ? 'deduction' : 'grant';
@@ -93,8 +90,8 @@ const toWire = (grant: Grant): CreditGrant => {
     amount: dollarsOf(amount_nanos),
     actor,
     reason,
-    granted_at: Math.floor(granted_at / MS),
-    expires_at: expires_at === undefined ? null : expires_at / MS,
+    granted_at: Math.floor(granted_at / SECOND_MS),
+    expires_at: expires_at === undefined ? null : expires_at / SECOND_MS,
     expired_grant,
   };
 };
@@ -125,8 +122,10 @@ const sameGrant = (made: Grant, { amount_nanos, reason, expires_at }: Wanted): G
 };
 
 /**
- * Grants credit and records it in the audit log, in one transaction. If the idempotency key was used before, returns the earlier grant.
- * @throws 400 if it has expired already, 404, 409 for an organization without limits, 422 if the key was used for a different grant
+ * Grants credit and records it in the audit log, in one transaction. If the idempotency key was used before, returns
+ * the earlier grant.
+ * @throws 400 if it has expired already, 404, 409 for an organization without limits, 422 if the key was used for a
+ * different grant
  */
 export const createCreditGrant = async (
   deps: GrantDependencies,
@@ -142,7 +141,7 @@ export const createCreditGrant = async (
     actor: origin.actor.id,
     reason,
     granted_at: origin.nowMs,
-    ...(expires_at !== undefined && { expires_at: expires_at * MS }),
+    ...(expires_at !== undefined && { expires_at: expires_at * SECOND_MS }),
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);

@@ -2,7 +2,7 @@ import { OrganizationSuspended } from '../../../shared/admission/item/organizati
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { DIRECTORY, LISTED, placeOfOrganization } from '../../../shared/billing/organization-directory.ts';
 import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
-import type { AccountTable } from '../../../shared/database/record-table.ts';
+import type { RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
@@ -22,8 +22,11 @@ const toOrganization = (row: Record<string, unknown>): Organization => {
 
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
-/** The organizations in the `accounts` table. @param defaultConcurrency of an organization for which no admin has set another */
-export const createOrganizationStore = (table: AccountTable, defaultConcurrency: number = DEFAULT_CONCURRENCY) => ({
+/**
+ * The organizations in the `accounts` table. @param defaultConcurrency of an organization for which no admin has set
+ * another
+ */
+export const createOrganizationStore = (table: RecordTable, defaultConcurrency: number = DEFAULT_CONCURRENCY) => ({
   defaultConcurrency,
 
   /** The limits of an organization for which no admin has set any. */

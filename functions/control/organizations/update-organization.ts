@@ -73,8 +73,8 @@ const change = async (
 type Expected = readonly number[] | undefined;
 
 /**
- * Renames an organization, or allows or forbids that content of its keys is stored, from each key's next request on. Repeating the request includes keys
- * that a crash left out.
+ * Renames an organization, or allows or forbids that content of its keys is stored, from each key's next request on.
+ * Repeating the request includes keys that a crash left out.
  * @throws 404, 412; 503 if the setting has not reached all keys
  */
 export const updateOrganization = async (
@@ -117,7 +117,10 @@ const currentLimits = ({ organizations }: Pick<OrganizationDependencies, 'organi
   return before.has_default_concurrency ? { ...limits, concurrency: organizations.defaultConcurrency } : limits;
 };
 
-/** Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it has one. @throws 404 */
+/**
+ * Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it
+ * has one. @throws 404
+ */
 export const startLimiting = async (deps: OrganizationDependencies, origin: Origin, id: string): Promise<void> => {
   const before = await deps.organizations.get(id);
   const limits = currentLimits(deps, before);
@@ -134,7 +137,8 @@ export const startLimiting = async (deps: OrganizationDependencies, origin: Orig
 export const Reason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 
 /**
- * Suspends or resumes an organization, from each key's next request on. Repeating the request includes keys that a crash left out.
+ * Suspends or resumes an organization, from each key's next request on. Repeating the request includes keys that a
+ * crash left out.
  * @throws 404, 412
  */
 export const setSuspended = async (
@@ -154,8 +158,9 @@ export const setSuspended = async (
 };
 
 /**
- * Gives an organization the default concurrency of now, unless an admin has set another: after an upgrade from a release with another default, or after
- * the deployer has changed it. Does nothing if it has it already. @returns whether it has changed
+ * Gives an organization the default concurrency of now, unless an admin has set another: after an upgrade from a
+ * release with another default, or after the deployer has changed it. Does nothing if it has it already. @returns
+ * whether it has changed
  */
 export const applyDefaultConcurrency = async (
   deps: OrganizationDependencies & { apiKeys: { concurrencyOf: (organization: string) => Promise<number> } },

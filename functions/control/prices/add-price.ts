@@ -12,7 +12,10 @@ export interface PriceDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
-/** Adds a price version, which applies to requests from its `effective_at` on. @throws 400, 404, 409, 412 after a concurrent change */
+/**
+ * Adds a price version, which applies to requests from its `effective_at` on. @throws 400, 404, 409, 412 after a
+ * concurrent change
+ */
 export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
   const { model: name, organization, ...figures } = body;
   const pool = poolOf(organization);

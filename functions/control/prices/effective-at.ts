@@ -4,7 +4,8 @@ import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
 const MAX_PAST_MS = 60_000;
 
 /**
- * When a price version takes effect, in milliseconds. A time in the last minute counts as now, because usage since then was billed at the previous price.
+ * When a price version takes effect, in milliseconds. A time in the last minute counts as now, because usage since
+ * then was billed at the previous price.
  * @throws 400
  */
 export const effectiveAt = (seconds: number | undefined, nowMs: number): number => {

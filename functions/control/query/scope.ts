@@ -25,7 +25,10 @@ const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organ
   return ids;
 };
 
-/** An owner sees their organization, a member the keys that they created, an admin the organization that they name or all. @throws 404 */
+/**
+ * An owner sees their organization, a member the keys that they created, an admin the organization that they name or
+ * all. @throws 404
+ */
 export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<Scope> => {
   if (actor.role === 'admin') {
     if (named !== undefined) await deps.organizations.get(named);

@@ -1,4 +1,5 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { RETENTION_DAYS, SPAN_MS, type Span } from '../../../shared/usage/organization-totals.ts';
 
 export const WIDTHS = ['1m', '1h', '1d'] as const;
@@ -11,8 +12,6 @@ const SPANS_OF: Readonly<Record<Width, readonly Span[]>> = {
   '1d': ['day', 'hour', 'minute'],
 };
 const WIDER: Readonly<Record<Width, string>> = { '1m': "'1h' or '1d'", '1h': "'1d'", '1d': '' };
-const DAY_MS = 86_400_000;
-const MS = 1_000;
 
 /** A range of time in ms since the epoch; its end is exclusive. */
 export interface TimeRange {
@@ -44,8 +43,8 @@ const tooOld = (width: Width): InvalidRequest =>
   });
 
 /**
- * The range of a query, extended to whole minutes: or to whole hours or days, as wide as a bucket at most, where the totals of shorter times no longer
- * exist. It ends with the current bucket, unless the query ends earlier.
+ * The range of a query, extended to whole minutes: or to whole hours or days, as wide as a bucket at most, where the
+ * totals of shorter times no longer exist. It ends with the current bucket, unless the query ends earlier.
  * @param spans of the totals that can be read, widest first
  * @throws 400
  */
@@ -57,12 +56,12 @@ export const rangeOf = (
   const [widest] = spans as [Span];
   if (end_time !== undefined && end_time <= start_time)
     throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
-  const first = shortestKept(spans, start_time * MS, nowMs);
+  const first = shortestKept(spans, start_time * SECOND_MS, nowMs);
   if (!first) throw tooOld(width);
-  const fromMs = floor(start_time * MS, first);
+  const fromMs = floor(start_time * SECOND_MS, first);
   const latestMs = floor(nowMs, widest) + SPAN_MS[widest];
-  if (end_time === undefined || end_time * MS >= latestMs) return { fromMs, toMs: Math.max(latestMs, fromMs) };
-  const endMs = end_time * MS;
+  if (end_time === undefined || end_time * SECOND_MS >= latestMs) return { fromMs, toMs: Math.max(latestMs, fromMs) };
+  const endMs = end_time * SECOND_MS;
   const last = spans.findLast((span, i) => i === 0 || isKept(span, floor(endMs, spans[i - 1] as Span), nowMs)) ?? widest;
   return { fromMs, toMs: ceil(endMs, last) };
 };

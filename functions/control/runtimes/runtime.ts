@@ -34,7 +34,9 @@ export const NewRuntime = z.strictObject({
 });
 export type NewRuntime = z.output<typeof NewRuntime>;
 
-/** Absent fields keep their values. The image never changes: deployments would run something else under the same name. */
+/**
+ * Absent fields keep their values. The image never changes: deployments would run something else under the same name.
+ */
 export const RuntimeUpdate = z
   .strictObject({
     description: Description.optional(),

@@ -3,10 +3,9 @@ import { missingToken, wrongToken } from '../../../shared/identity/errors.ts';
 import { callerOf, originOf } from '../../../shared/identity/request-origin.ts';
 import { userIdOf } from '../../../shared/identity/user.ts';
 import type { StoredUser, UserStore } from '../../../shared/identity/user-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { SignedIn } from '../access/route.ts';
 import type { TokenVerifier } from '../identity/verify-token.ts';
-
-const MS = 1_000;
 
 /** Returns the access token of a request. @throws 401 */
 const presentedToken = (event: ApiEvent): string => {
@@ -21,7 +20,10 @@ export interface SignedInUser extends SignedIn {
   accessToken: string;
 }
 
-/** Returns the user who sent a request, read from the table each time: disabling or deleting a user takes effect at once. @throws 401 */
+/**
+ * Returns the user who sent a request, read from the table each time: disabling or deleting a user takes effect at
+ * once. @throws 401
+ */
 export const authenticate = async (
   { tokens, users }: { tokens: TokenVerifier; users: UserStore },
   event: ApiEvent,
@@ -29,7 +31,7 @@ export const authenticate = async (
   const accessToken = presentedToken(event);
   const { issuer, subject, issuedAtMs } = await tokens.verify(accessToken);
   const user = await users.get(userIdOf(issuer, subject));
-  if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * MS) throw wrongToken();
+  if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * SECOND_MS) throw wrongToken();
   const { id: userId, email, role, organization, max_api_keys: maxApiKeys, second_factor: secondFactor = 'off' } = user;
   const actor = { userId, email, role, organization, maxApiKeys, origin: originOf(callerOf(event), user) };
   const lacksSecondFactor = role === 'admin' && secondFactor === 'off';

@@ -29,7 +29,10 @@ export const checkIdentity = async <Result>(
 
 export const wrongPassword = (): InvalidRequest => invalidField('current_password', 'The current password is incorrect.');
 
-/** Changes the actor's own password and ends all their sessions. @throws 400 for a wrong current or a weak new password, 429 */
+/**
+ * Changes the actor's own password and ends all their sessions. @throws 400 for a wrong current or a weak new
+ * password, 429
+ */
 export const changePassword = async (
   deps: SessionDependencies,
   { actor, user, accessToken }: SignedInUser,

@@ -23,8 +23,8 @@ const missingCode = (): InvalidRequest =>
   new InvalidRequest({ param: 'code', message: "Your second factor is on. Send the code your authenticator app shows now in 'code'." });
 
 /**
- * Signs the actor in once more, with their password and their second factor. A stolen access token alone, or with the password, must not allow a
- * change that outlives it. @throws 400, 429
+ * Signs the actor in once more, with their password and their second factor. A stolen access token alone, or with the
+ * password, must not allow a change that outlives it. @throws 400, 429
  */
 const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }: Holder): Promise<void> => {
   const { userPool } = deps;
@@ -40,7 +40,8 @@ const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }:
 };
 
 /**
- * Returns a secret for an authenticator app. A first code from it switches the second factor on, or replaces the app of one that is on.
+ * Returns a secret for an authenticator app. A first code from it switches the second factor on, or replaces the app
+ * of one that is on.
  * @throws 400 for a wrong password or code, 429
  */
 export const startTotp = async (deps: SessionDependencies, holder: Holder, accessToken: string): Promise<TotpSecret> => {

@@ -3,6 +3,7 @@ import { ApiError, Conflict } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { requireNotClosed } from '../../../shared/tickets/lifecycle.ts';
 import { pendingKey } from '../../../shared/tickets/ticket-files.ts';
+import { HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
@@ -10,8 +11,6 @@ import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 
-const HOUR_MS = 3_600_000;
-const MS = 1_000;
 /** Of an organization, and of each user of support. */
 const { max: MAX_AN_HOUR } = CALL_LIMITS.ticket_attachments.bounds[0];
 /** Of each side, whether a message has them or not. */
@@ -25,7 +24,7 @@ class TooManyAttachments extends ApiError {
       type: 'requests',
       code: 'too_many_attachments',
       message: `You can attach ${MAX_AN_HOUR} files an hour. Put several files into one archive, or try again later.`,
-      headers: { 'retry-after': String(Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / MS)) },
+      headers: { 'retry-after': String(Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / SECOND_MS)) },
     });
   }
 }
@@ -36,7 +35,10 @@ const ticketIsFull = (): Conflict =>
     message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new one, and name this one in it.`,
   });
 
-/** Announces a file, which can be uploaded then, and attached to a message of the same user. @throws 400, 404, 409, 429 */
+/**
+ * Announces a file, which can be uploaded then, and attached to a message of the same user. @throws 400, 404, 409,
+ * 429
+ */
 export const announceAttachment = async (
   deps: TicketDependencies,
   actor: Actor,
@@ -61,5 +63,5 @@ export const announceAttachment = async (
   ]);
   const key = pendingKey({ organization: ticket.organization, ticket: id, attachment });
   const form = await deps.ticketFiles.signUpload(key, { contentType: content_type, bytes }, nowMs);
-  return { object: 'ticket.upload', id: attachment, ...form, expires_at: Math.floor(nowMs / MS) + UPLOAD_SECONDS };
+  return { object: 'ticket.upload', id: attachment, ...form, expires_at: Math.floor(nowMs / SECOND_MS) + UPLOAD_SECONDS };
 };

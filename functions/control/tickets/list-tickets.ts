@@ -4,6 +4,7 @@ import { type Page, pageQuery } from '../../../shared/http/page.ts';
 import { statusAt } from '../../../shared/tickets/lifecycle.ts';
 import { Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
 import { isPosition, type TicketList } from '../../../shared/tickets/ticket-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import type { TicketDependencies } from './dependencies.ts';
@@ -27,8 +28,6 @@ export const TicketsQuery = z.strictObject({
 });
 type TicketsQuery = z.output<typeof TicketsQuery>;
 
-const MS = 1_000;
-
 /** Which rows a query has to read. A ticket that has just closed by itself is still in the list of resolved ones. */
 const listFor = (actor: Actor, { organization, status }: TicketsQuery): TicketList => {
   if (sideOf(actor) === 'customer') return { organization: organizationFor(actor, organization) };
@@ -46,7 +45,10 @@ const matcherFor =
     (severity === undefined || severity.includes(ticket.severity)) &&
     (assignee === undefined || (ticket.assignee ?? 'none') === assignee);
 
-/** A page of the tickets that an actor can see, the last change first. It can be short, or empty, although there are more. @throws 400, 403, 404 */
+/**
+ * A page of the tickets that an actor can see, the last change first. It can be short, or empty, although there are
+ * more. @throws 400, 403, 404
+ */
 export const listTickets = async (
   deps: Pick<TicketDependencies, 'tickets'>,
   actor: Actor,
@@ -58,7 +60,7 @@ export const listTickets = async (
   const { tickets, next } = await deps.tickets.list(listFor(actor, query), {
     limit: query.limit,
     after: query.after,
-    sinceMs: query.updated_since === undefined ? undefined : query.updated_since * MS,
+    sinceMs: query.updated_since === undefined ? undefined : query.updated_since * SECOND_MS,
     matches: matcherFor(actor, query),
   });
   const data = tickets.map((ticket) => toListEntry(ticket, sideOf(actor), actor.origin.nowMs));

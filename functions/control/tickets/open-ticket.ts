@@ -1,6 +1,7 @@
 import { ApiError, Forbidden } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Message, Ticket } from '../../../shared/tickets/ticket.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { TicketDependencies } from './dependencies.ts';
@@ -9,7 +10,6 @@ import { saveTicket, toNotify } from './save-ticket.ts';
 import { sideOf } from './ticket-access.ts';
 import { type NewTicket, type TicketResource, toTicketResource } from './ticket-resource.ts';
 
-const HOUR_MS = 3_600_000;
 const { max: MAX_AN_HOUR } = CALL_LIMITS.tickets.bounds[0];
 
 /** The organization opened too many tickets in this hour: 429. */
@@ -25,7 +25,10 @@ class TooManyTickets extends ApiError {
   }
 }
 
-/** Opens a ticket, with what is known of the requests, the deployment and the invoice that it names. @throws 400, 403, 404, 409, 429 */
+/**
+ * Opens a ticket, with what is known of the requests, the deployment and the invoice that it names. @throws 400, 403,
+ * 404, 409, 429
+ */
 export const openTicket = async (deps: TicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
   if (sideOf(actor) === 'support')
     throw new Forbidden({ message: 'Only users of an organization can open tickets. Support can write to those that exist.' });

@@ -18,7 +18,9 @@ export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, 
   return { object: 'list', data: entries.map((line) => toHistoryResource(line, side)), ...rest };
 };
 
-/** The evidence of a ticket that the actor can see now: who opened it as an owner can be a member by now. @throws 404 */
+/**
+ * The evidence of a ticket that the actor can see now: who opened it as an owner can be a member by now. @throws 404
+ */
 export const listEvidence = async (
   deps: Pick<DeskDependencies, 'tickets' | 'apiKeys'>,
   actor: Actor,

@@ -1,12 +1,11 @@
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { keptKey } from '../../../shared/tickets/ticket-files.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { AttachmentResource } from './attachments/attachment-resource.ts';
 import { DOWNLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { audiencesOf, visibleTicket } from './ticket-access.ts';
-
-const MS = 1_000;
 
 /** A file of a message, or for support of a note, with a URL to download it from. @throws 404 */
 export const retrieveAttachment = async (
@@ -21,7 +20,7 @@ export const retrieveAttachment = async (
     const file = await deps.attachments.attached(id, audience, attachment);
     if (!file) continue;
     const url = await deps.ticketFiles.signDownload(keptKey({ organization, ticket: id, attachment }), file.name, nowMs);
-    return { object: 'ticket.attachment', ...file, url, expires_at: Math.floor(nowMs / MS) + DOWNLOAD_SECONDS };
+    return { object: 'ticket.attachment', ...file, url, expires_at: Math.floor(nowMs / SECOND_MS) + DOWNLOAD_SECONDS };
   }
   throw new ResourceNotFound('attachment', attachment);
 };

@@ -27,8 +27,8 @@ export interface TicketChange {
 }
 
 /**
- * The time in the id of an entry, by which entries are in order: that of the change, which is later than the one before it even if clocks differ. A
- * note changes nothing, so it comes right after the last change.
+ * The time in the id of an entry, by which entries are in order: that of the change, which is later than the one
+ * before it even if clocks differ. A note changes nothing, so it comes right after the last change.
  */
 export const placeInTime = ({ nowMs }: Actor['origin'], before: Ticket | undefined, after: Ticket): number =>
   before?.updated_at === after.updated_at ? Math.max(nowMs, after.updated_at + 1) : after.updated_at;
@@ -46,7 +46,10 @@ const lineOf = (actor: Actor, { action, before, after, audience }: TicketChange)
   };
 };
 
-/** What the audit log has: no texts of the ticket, which are deleted with it. An organization does not see what only concerns support. */
+/**
+ * What the audit log has: no texts of the ticket, which are deleted with it. An organization does not see what only
+ * concerns support.
+ */
 const auditedChange = ({ action, before, after, audience }: TicketChange): AuditedChange => ({
   action,
   organization: audience === 'everyone' ? after.organization : null,
@@ -56,7 +59,10 @@ const auditedChange = ({ action, before, after, audience }: TicketChange): Audit
   texts: ['subject'],
 });
 
-/** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 409, 412 */
+/**
+ * Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction.
+ * @throws 403, 409, 412
+ */
 export const saveTicket = (
   deps: DeskDependencies,
   actor: Actor,

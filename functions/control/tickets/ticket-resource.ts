@@ -12,10 +12,10 @@ import {
   TicketStatus,
   type TicketSummary,
 } from '../../../shared/tickets/ticket.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 
-const MS = 1_000;
 const Seconds = z.int().meta({ description: 'Unix time in seconds.' });
-const seconds = (atMs: number): number => Math.floor(atMs / MS);
+const seconds = (atMs: number): number => Math.floor(atMs / SECOND_MS);
 const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? null : seconds(atMs));
 
 /** Longer texts belong into attachments. */

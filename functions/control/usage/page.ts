@@ -1,8 +1,7 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Group } from '../query/group-usage.ts';
 import type { Bucket } from './read-buckets.ts';
-
-const MS = 1_000;
 
 /** The schema of a page of buckets with these results, as OpenAI's admin API names them. */
 export const pageSchema = <Result extends z.ZodType>(result: Result) =>
@@ -27,8 +26,8 @@ export const pageOfBuckets = <Result>(
   object: 'page' as const,
   data: buckets.map(({ fromMs, toMs, groups }) => ({
     object: 'bucket' as const,
-    start_time: fromMs / MS,
-    end_time: toMs / MS,
+    start_time: fromMs / SECOND_MS,
+    end_time: toMs / SECOND_MS,
     results: groups.map(resultOf),
   })),
   has_more: next !== null,

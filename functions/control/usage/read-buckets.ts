@@ -5,7 +5,10 @@ import { type Bound, cursorOf, positionOf } from '../query/page-cursor.ts';
 import { organizationsOf, type Scope, type ScopeDependencies } from '../query/scope.ts';
 import { bucketsOf, type TimeRange, type Width, widthSpan } from '../query/time-buckets.ts';
 
-/** A page ends with the bucket in which it has read so many rows of totals, and continues within a bucket that has more results than this. */
+/**
+ * A page ends with the bucket in which it has read so many rows of totals, and continues within a bucket that has
+ * more results than this.
+ */
 const MAX_ROWS = 20_000;
 const MAX_RESULTS = 4_000;
 
@@ -52,8 +55,9 @@ const startOf = ({ page, bound, range, width }: BucketQuery): Position => {
 };
 
 /**
- * A page of buckets. A bucket with more results than a page can have continues on the next page. A query for all organizations covers some of them per
- * page: all buckets for the first ones, then all buckets for the next ones, and so on.
+ * A page of buckets. A bucket with more results than a page can have continues on the next page. A query for all
+ * organizations covers some of them per page: all buckets for the first ones, then all buckets for the next ones, and
+ * so on.
  * @throws 400
  */
 export const readBuckets = async (deps: ScopeDependencies, query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | null }> => {

@@ -45,15 +45,18 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temp
 
 const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
   const { subject, isNew } = await userPool.createUser(invitation);
-  // An earlier creation or deletion crashed and left this user behind: reset it, so that its old password stops working.
+  // An earlier creation or deletion crashed and left this user behind: reset it, so that its old password stops
+  // working.
   if (!isNew) await userPool.renewUser({ ...invitation, subject });
   return subject;
 };
 
 /**
- * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a crash completes it.
+ * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a
+ * crash completes it.
  * @param checks further conditions of the creation
- * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; what it throws ends the creation
+ * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; what it throws ends
+ * the creation
  * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
  */
 export const createUser = async (

@@ -49,7 +49,10 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
   return null;
 };
 
-/** Invites a user: owners into their own organization, admins into any. @throws 400, 403, 404, 409 if the address is in use, 429 */
+/**
+ * Invites a user: owners into their own organization, admins into any. @throws 400, 403, 404, 409 if the address is
+ * in use, 429
+ */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requireRole(actor, 'owner');
   await countInvitation(deps, actor);

@@ -47,7 +47,10 @@ export type DeletedUser = z.infer<typeof DeletedUser>;
 
 type Expected = readonly number[] | undefined;
 
-/** Updates a user. If they are disabled, their API keys are named or revoked; repeating the request completes that. @throws 403, 404, 412 */
+/**
+ * Updates a user. If they are disabled, their API keys are named or revoked; repeating the request completes that.
+ * @throws 403, 404, 412
+ */
 export const changeUser = async (
   deps: AccessDependencies,
   actor: Actor,
@@ -73,8 +76,9 @@ const toStopMails = async ({ settings }: AccessDependencies, { email, organizati
 };
 
 /**
- * Deletes a user, and their address in the billing profile. Their API keys stay with the organization, unless they are revoked: then the user is disabled first and deleted last, so that
- * repeating the request completes it. @throws 403, 404, 412; 503 if there was no time to revoke all keys
+ * Deletes a user, and their address in the billing profile. Their API keys stay with the organization, unless they
+ * are revoked: then the user is disabled first and deleted last, so that repeating the request completes it. @throws
+ * 403, 404, 412; 503 if there was no time to revoke all keys
  */
 export const deleteUser = async (
   deps: AccessDependencies,

@@ -15,7 +15,10 @@ export const UserUpdate = z.strictObject({
 });
 export type UserUpdate = z.output<typeof UserUpdate>;
 
-/** Returns a user whom the actor can see: themselves; for owners, their organization's users; for admins, everyone. @throws 404 */
+/**
+ * Returns a user whom the actor can see: themselves; for owners, their organization's users; for admins, everyone.
+ * @throws 404
+ */
 export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, actor: Actor, id: string): Promise<StoredUser> => {
   const user = await users.get(id);
   const isVisible =
@@ -78,7 +81,8 @@ export const updateUser = async (
   };
   const changesRights = role !== before.role || status !== before.status || max_api_keys !== before.max_api_keys;
   await commit(deps, actor.origin, change, [...(changesRights ? deps.users.toCheckActor(actor) : []), deps.users.toReplace(after, before)]);
-  // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request completes the change.
+  // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request
+  // completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
   if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
   return { ...toWire(after), version: after.version + 1 };

@@ -27,7 +27,10 @@ class AttemptUnderWay extends Conflict {
   }
 }
 
-/** Each replay is an attempt, so there is one at a time. Between attempts of a delivery that failed, nothing is under way. @throws 409 */
+/**
+ * Each replay is an attempt, so there is one at a time. Between attempts of a delivery that failed, nothing is under
+ * way. @throws 409
+ */
 const requireNoAttempt = ({ state, begun, next_attempt_at, leased_until }: Delivery, nowMs: number): void => {
   const isAboutToBegin = state === 'pending' && begun === 0 && nowMs < next_attempt_at + LOST_AFTER_MS;
   if (isAboutToBegin || leased_until > nowMs) throw new AttemptUnderWay();

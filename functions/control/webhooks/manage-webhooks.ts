@@ -55,7 +55,10 @@ export const visibleWebhook = async (
   return webhook;
 };
 
-/** The origin of a URL and a hash of the rest: a path or a query can be a secret, as those of Slack, Discord and Teams are. */
+/**
+ * The origin of a URL and a hash of the rest: a path or a query can be a secret, as those of Slack, Discord and Teams
+ * are.
+ */
 const recordedUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url);
   return `${origin}/[sha256:${createHash('sha256')
@@ -149,7 +152,10 @@ const replace = async (
   return toWebhookResource({ ...after, version: after.version + 1 }, nowMs);
 };
 
-/** Changes a webhook; absent fields keep their values. The next attempt of each delivery uses them. @throws 400, 404, 412 */
+/**
+ * Changes a webhook; absent fields keep their values. The next attempt of each delivery uses them. @throws 400, 404,
+ * 412
+ */
 export const updateWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,
@@ -171,7 +177,10 @@ const rotating = (): Conflict =>
       "The previous secret of this webhook still signs, and another rotation ends it now. To rotate anyway, send the webhook's ETag in If-Match, or set overlap_seconds to 0.",
   });
 
-/** Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not. @throws 404, 409, 412 */
+/**
+ * Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not. @throws 404,
+ * 409, 412
+ */
 export const rotateWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,

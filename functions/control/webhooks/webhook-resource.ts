@@ -4,9 +4,9 @@ import { Attempt, AttemptError, type Delivery, DeliveryState } from '../../../sh
 import { NotificationType } from '../../../shared/notifications/notification.ts';
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/notifications/webhook-url.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
-const MS = 1_000;
 /** 256 bits, as Standard Webhooks recommends at most 512. */
 const SECRET_BYTES = 32;
 
@@ -115,7 +115,7 @@ export const DeliveryResource = z.object({
 });
 export type DeliveryResource = z.infer<typeof DeliveryResource>;
 
-const seconds = (ms: number): number => Math.floor(ms / MS);
+const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
 const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));
 
 export const toWebhookResource = (webhook: Webhook, nowMs: number): WebhookResource => {

@@ -13,7 +13,10 @@ const MAX_LINES = 1_000;
 const MAX_PAGES = 5;
 const MAX_CHARACTERS = 2_000;
 
-/** The lines that the containers of inference components write. The log group exists from the first line on, and outlives its component. */
+/**
+ * The lines that the containers of inference components write. The log group exists from the first line on, and
+ * outlives its component.
+ */
 export const createContainerLog = (client: CloudWatchLogsClient) => ({
   /**
    * Lines of a component's containers since a time, oldest first.

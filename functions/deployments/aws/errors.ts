@@ -27,8 +27,11 @@ const TRANSIENT = new Set([
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
 
-/** Whether the same call can succeed a little later: a throttle, a failure of AWS or of the network. Its effect is unknown. */
-export const isTransient = (error: unknown): boolean => {
+/**
+ * Whether the same call can succeed a little later: a throttle, a failure of AWS or of the network. Its effect is
+ * unknown.
+ */
+export const isRetryable = (error: unknown): boolean => {
   const { name = '', status, $metadata } = error as Thrown;
   const code = status ?? $metadata?.httpStatusCode ?? 0;
   return TRANSIENT.has(name) || isConnectionError(error) || code === TOO_MANY_REQUESTS || code >= FIRST_SERVER_STATUS;
@@ -44,10 +47,16 @@ export const isAbsent = (error: unknown): boolean => {
   return isNotFound || (name === 'ValidationException' && ABSENT.test(message));
 };
 
-/** SageMaker's texts for a model, configuration or endpoint that a call names and that does not exist; the same words about weights name no ARN. */
+/**
+ * SageMaker's texts for a model, configuration or endpoint that a call names and that does not exist; the same words
+ * about weights name no ARN.
+ */
 const UNKNOWN_PART = /^Could not find .{0,40}\barn:[\w-]+:sagemaker:/i;
 
-/** Whether a call names another resource on SageMaker that does not exist, or that was created so recently that SageMaker does not see it everywhere. */
+/**
+ * Whether a call names another resource on SageMaker that does not exist, or that was created so recently that
+ * SageMaker does not see it everywhere.
+ */
 export const lacksPart = (error: unknown): boolean => {
   const { name = '', message = '' } = error as Thrown;
   return name === 'ValidationException' && UNKNOWN_PART.test(message);

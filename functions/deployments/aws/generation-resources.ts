@@ -18,7 +18,10 @@ export interface Installation {
   endpointTag: string;
   /** The role of containers, which reads the weights. */
   executionRoleArn: string;
-  /** The role of containers that load from the Hugging Face Hub, which reads nothing. Absent: the deployer doesn't allow models of the Hub. */
+  /**
+   * The role of containers that load from the Hugging Face Hub, which reads nothing. Absent: the deployer doesn't
+   * allow models of the Hub.
+   */
   hubExecutionRoleArn?: string | undefined;
   /** Whether SageMaker publishes detailed metrics of containers, GPUs and hosts, which cost extra. */
   detailedMetrics: boolean;
@@ -41,14 +44,17 @@ export interface GenerationResources {
 const VARIANT = 'AllTraffic';
 
 /**
- * How long instances of all pools are tried. SageMaker goes on to the next pool when one has no free instance. The same half an hour as its default for a
- * single type: a second type must not shorten the wait.
+ * How long instances of all pools are tried. SageMaker goes on to the next pool when one has no free instance. The
+ * same half an hour as its default for a single type: a second type must not shorten the wait.
  */
 const PROVISION_TIMEOUT_SECONDS = 1_800;
 /** SageMaker's maximum is an hour for both. */
 const DOWNLOAD_TIMEOUT_SECONDS = 3_600;
 const HEALTH_CHECK_TIMEOUT_SECONDS = 1_800;
-/** The memory that SageMaker reserves for a copy. It limits nothing; small instances reject a larger one with a misleading error. */
+/**
+ * The memory that SageMaker reserves for a copy. It limits nothing; small instances reject a larger one with a
+ * misleading error.
+ */
 const MIN_MEMORY_MB = 1_024;
 /** Where SageMaker puts the weights. */
 const WEIGHTS_FOLDER = '/opt/ml/model';
@@ -56,7 +62,10 @@ const WEIGHTS_FOLDER = '/opt/ml/model';
 /** Whether the weights are in S3 and not on the Hugging Face Hub. */
 const isInS3 = ({ model }: Generation): boolean => model.startsWith('s3://');
 
-/** An owner's tags are marked as theirs, so that they can't replace a tag by which the account authorizes, bills or cleans up. */
+/**
+ * An owner's tags are marked as theirs, so that they can't replace a tag by which the account authorizes, bills or
+ * cleans up.
+ */
 const ownersTags = (tags: Deployment['tags']): Record<string, string> =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [(OWNERS_TAG_PREFIX + key).slice(0, MAX_TAG_KEY_CHARACTERS), value]));
 
@@ -98,8 +107,9 @@ const specificationsOf = (name: string, { accelerators, instance_types }: Genera
 };
 
 /**
- * The resources of a generation as SageMaker's calls take them. All have the same name, which follows from the deployment's id and the generation's
- * number. Weights from S3 run without a network; weights from the Hub need one, and get a role that can read nothing.
+ * The resources of a generation as SageMaker's calls take them. All have the same name, which follows from the
+ * deployment's id and the generation's number. Weights from S3 run without a network; weights from the Hub need one,
+ * and get a role that can read nothing.
  * @throws HubNotAllowed if there is no such role: the other one's credentials would reach a container with a network
  */
 export const resourcesOf = (installation: Installation, deployment: Deployment, generation: Generation): GenerationResources => {

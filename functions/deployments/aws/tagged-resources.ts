@@ -28,7 +28,8 @@ export const createTaggingCaller = (): Caller =>
   });
 
 /**
- * With the Resource Groups Tagging API (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
+ * With the Resource Groups Tagging API
+ * (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
  * lists can't filter by tag.
  */
 export const createListTagged = (caller: Pick<Caller, 'call'>): ListTagged => {

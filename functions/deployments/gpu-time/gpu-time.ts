@@ -22,7 +22,8 @@ export class MeteringFailed extends Error {
 const MAX_ATTEMPTS = 4;
 
 /**
- * Repeats a pass while requests use the credit that it takes. The last attempt takes none, so that GPU time is metered however busy the organization is.
+ * Repeats a pass while requests use the credit that it takes. The last attempt takes none, so that GPU time is
+ * metered however busy the organization is.
  * @param pass one attempt, from its reads to its transaction
  */
 export const repeatForCredit = async <Result>(pass: (canDraw: boolean) => Promise<Result>): Promise<Result> => {
@@ -45,7 +46,10 @@ const log = ({ message, facts }: Notice): void =>
 export interface MeterReading extends Pick<Metered, 'stop' | 'warning'> {
   /** The row's new meter; the same object if nothing has changed. */
   meter: Meter | undefined;
-  /** At most 88, for one transaction with the row, whose write must come first: it is the lock. Empty if the meter is the same. */
+  /**
+   * At most 88, for one transaction with the row, whose write must come first: it is the lock. Empty if the meter is
+   * the same.
+   */
   writes: readonly Write[];
 }
 
@@ -57,7 +61,9 @@ interface GpuTimeDependencies {
   pricesOf: (instanceType: string) => Promise<readonly InstancePrice[]>;
 }
 
-/** Meters GPU time: reads prices and credit, and returns what the pass has to write. The rules are in `meter-pass.ts`. */
+/**
+ * Meters GPU time: reads prices and credit, and returns what the pass has to write. The rules are in `meter-pass.ts`.
+ */
 export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: GpuTimeDependencies) => {
   const limiters = createLimiterReader(database, keysTable);
   const events = createGpuEventStore(database, usageTable);

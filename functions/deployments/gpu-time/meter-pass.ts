@@ -10,10 +10,10 @@ import {
   secondsOf,
   wholeSecond,
 } from '../../../shared/gpu-time/intervals.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { type Charge, chargeOnly, payFromCredit } from './pay-from-credit.ts';
 
-const MINUTE_MS = 60_000;
 /** The reconciler looks at each deployment at least this often. */
 const POLL_MS = MINUTE_MS;
 /** The owner is warned when the credit lasts for less than this, at most once in `WARN_EVERY_MS`. */
@@ -102,7 +102,10 @@ const noticesOf = (charges: readonly Charge[], facts: Record<string, unknown>): 
   ];
 };
 
-/** Adds what the credit that is left means for the deployment. @param availableNanos what its organization has left, besides what is held */
+/**
+ * Adds what the credit that is left means for the deployment. @param availableNanos what its organization has left,
+ * besides what is held
+ */
 const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, prices, credit, nowMs }: Look, now: number): Metered => {
   const { meter } = metered;
   if (!meter || !credit.isPrepaid) return metered;
@@ -121,9 +124,10 @@ const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, pri
 };
 
 /**
- * Meters a deployment's GPU time at a look: what ran at the last look is charged until this one. An interval stays open while nothing changes, for up to
- * 15 minutes, so that events stay few. If its organization pays from prepaid credit, the cost of the next 15 minutes is held each time an interval is
- * closed. Pure: `gpu-time.ts` reads what it needs and makes the writes.
+ * Meters a deployment's GPU time at a look: what ran at the last look is charged until this one. An interval stays
+ * open while nothing changes, for up to 15 minutes, so that events stay few. If its organization pays from prepaid
+ * credit, the cost of the next 15 minutes is held each time an interval is closed. Pure: `gpu-time.ts` reads what it
+ * needs and makes the writes.
  */
 export const meterPass = (look: Look): Metered => {
   const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = look;

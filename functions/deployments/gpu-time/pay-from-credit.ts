@@ -34,8 +34,9 @@ interface Means {
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
- * Pays for intervals from what is held, and holds what the next step costs. What is missing is taken from the credit, as much as there is; what is more
- * than needed is returned, unless it is kept. If the credit ends, the oldest intervals are paid first, and the others are charged what is left.
+ * Pays for intervals from what is held, and holds what the next step costs. What is missing is taken from the credit,
+ * as much as there is; what is more than needed is returned, unless it is kept. If the credit ends, the oldest
+ * intervals are paid first, and the others are charged what is left.
  */
 export const payFromCredit = (intervals: readonly Interval[], { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: Means): Payment => {
   const oldestFirst = intervals.toSorted((one, other) => one.startMs - other.startMs);

@@ -2,7 +2,10 @@ import type { ActivityStore } from '../../../shared/deployments/activity-store.t
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 
-/** When the last known request to a deployment ended, also under its name as a shared model: ms since the epoch; undefined: no request is known. */
+/**
+ * When the last known request to a deployment ended, also under its name as a shared model: ms since the epoch;
+ * undefined: no request is known.
+ */
 export const lastEventAt = async (
   activity: Pick<ActivityStore, 'lastEventAt'>,
   { organization, name, published_as }: Deployment,

@@ -1,6 +1,9 @@
 import type { ScalingTarget } from '../aws/scaling.ts';
 
-/** A change on AWS. Each one can be repeated: after a lost reply, it changes nothing or is rejected because its effect is there. */
+/**
+ * A change on AWS. Each one can be repeated: after a lost reply, it changes nothing or is rejected because its effect
+ * is there.
+ */
 export type Call = { generation: number } & (
   | { kind: 'create_model' | 'create_config' | 'create_endpoint' | 'create_component' }
   | { kind: 'set_copies'; copies: number }

@@ -17,13 +17,19 @@ const CONSEQUENCE = /see root cause|engine core initialization failed/i;
 /** A container is started again after a crash; so often must it have ended with the same error. */
 const MIN_CRASHES = 3;
 
-/** Each process of a container can write the same error when it crashes; lines closer together than this are one crash. */
+/**
+ * Each process of a container can write the same error when it crashes; lines closer together than this are one
+ * crash.
+ */
 const SAME_CRASH_MS = 1_000;
 
 /** The error without its numbers, which differ from one crash to the next. */
 const kindOf = (error: string): string => error.replace(/\d+(?:\.\d+)?/g, '0');
 
-/** The error with which containers ended again and again. @param lines oldest first @param copies how many copies are starting */
+/**
+ * The error with which containers ended again and again. @param lines oldest first @param copies how many copies are
+ * starting
+ */
 export const crashOf = (lines: readonly LogLine[], copies: number): string | undefined => {
   const counts = new Map<string, { error: string; count: number; lastMs: Map<string, number> }>();
   for (const { atMs, stream, message } of lines) {
@@ -38,7 +44,10 @@ export const crashOf = (lines: readonly LogLine[], copies: number): string | und
   return (loops.find(({ error }) => !CONSEQUENCE.test(error)) ?? loops[0])?.error;
 };
 
-/** Reads what a generation's containers wrote since a start. A crash loop looks like any start to SageMaker, for up to an hour. */
+/**
+ * Reads what a generation's containers wrote since a start. A crash loop looks like any start to SageMaker, for up to
+ * an hour.
+ */
 export const readStartLog = async (log: ContainerLog, component: string, sinceMs: number, copies: number): Promise<StartLog> => {
   const [first] = await log.read(component, sinceMs, '', 1);
   if (!first) return { hasStarted: false };

@@ -7,14 +7,17 @@ const MAX_START_MS = 150 * 60_000;
 /** A pass makes no further call so long after it has begun. */
 export const PASS_MS = 15_000;
 /**
- * A pass that was planned before a generation ended can still make its calls so long afterwards, with the timeout of the last one and clocks that differ.
- * Until then, what is gone can come back.
+ * A pass that was planned before a generation ended can still make its calls so long afterwards, with the timeout of
+ * the last one and clocks that differ. Until then, what is gone can come back.
  */
 export const LATE_CALL_MS = PASS_MS + 30_000;
 
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 
-/** When a generation's creation on AWS began. A generation that was copied from another one still has that one's times. */
+/**
+ * When a generation's creation on AWS began. A generation that was copied from another one still has that one's
+ * times.
+ */
 const creationOf = ({ started_at, created_at }: Generation): number | undefined =>
   started_at !== undefined && started_at >= created_at ? started_at : undefined;
 
@@ -29,7 +32,8 @@ const failureOf = (deployment: Deployment, generation: Generation, seen: Observe
   const copies = component?.copies ?? 0;
   if (copies > 0) return undefined;
   if (log?.crash !== undefined) return reasonFor('crash_loop', log.crash);
-  // A component fails without its endpoint, which a late call of an earlier stop, or a person, can delete. Both are then created again.
+  // A component fails without its endpoint, which a late call of an earlier stop, or a person, can delete. Both are
+  // then created again.
   const isEndpointKept = endpoint !== undefined && endpoint.status !== 'Deleting';
   if (component?.status === 'Failed' && isEndpointKept) return reasonOfFailure(component.failure, log?.hasStarted ?? true);
   if (nowMs - startedAt(deployment, generation, nowMs) > MAX_START_MS) return reasonFor('start_timed_out', component?.failure);
@@ -60,7 +64,8 @@ const observedStatus = (deployment: Deployment, generation: Generation, observed
 };
 
 /**
- * Of the generations that are in use, the oldest one serves until the newest one has all the traffic. The ones between them were replaced before that.
+ * Of the generations that are in use, the oldest one serves until the newest one has all the traffic. The ones
+ * between them were replaced before that.
  */
 const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly Generation[], nowMs: number): Generation[] => {
   const active = generations.filter(isActive);
@@ -72,7 +77,10 @@ const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly G
   });
 };
 
-/** Without the generations that ended and are gone from AWS. The newest one stays, so that its number is never used again, and its reason is seen. */
+/**
+ * Without the generations that ended and are gone from AWS. The newest one stays, so that its number is never used
+ * again, and its reason is seen.
+ */
 const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
   generations.filter(({ number, ended_at }, i) => {
     const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
@@ -85,7 +93,9 @@ export const runningGenerations = (deployment: Deployment, observed: Observed, n
   return withoutGone(retireReplaced(deployment, seen, nowMs), observed, nowMs);
 };
 
-/** The generations of a deployment that is stopped or deleted: those in use are created anew when it is started again. */
+/**
+ * The generations of a deployment that is stopped or deleted: those in use are created anew when it is started again.
+ */
 export const stoppedGenerations = ({ generations }: Deployment, observed: Observed, nowMs: number): Generation[] => {
   const reset = generations.map((generation): Generation => {
     const { started_at: _, ...rest } = generation;

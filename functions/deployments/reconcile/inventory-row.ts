@@ -7,7 +7,9 @@ import { trafficOf } from './generations.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** Where requests go: to the generations that are ready, by their shares; before the first one is, to the oldest one. */
+/**
+ * Where requests go: to the generations that are ready, by their shares; before the first one is, to the oldest one.
+ */
 const targetsOf = (installation: string, deployment: Deployment): [Target, ...Target[]] => {
   const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = trafficOf(deployment);
   const target = ({ generation, percent }: typeof first): Target => {
@@ -23,7 +25,10 @@ export const routingOf = (installation: string, deployment: Deployment): Pick<Mo
   deployment: { id: deployment.id, is_ready: SERVING.includes(deployment.state) && deployment.progress.ready > 0 },
 });
 
-/** The inventory's row of a deployment, in its organization's pool. Its tokens are free, because its GPU time is charged. */
+/**
+ * The inventory's row of a deployment, in its organization's pool. Its tokens are free, because its GPU time is
+ * charged.
+ */
 export const modelOf = (installation: string, deployment: Deployment): Omit<Model, 'version'> => {
   const { id, name, created_at, serving, generations } = deployment;
   const dialect = trafficOf(deployment)[0]?.generation.runtime.dialect ?? generations[0]?.runtime.dialect ?? 'vllm';

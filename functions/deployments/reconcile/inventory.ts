@@ -44,7 +44,10 @@ export const toUpdateInventory = (models: ModelRows, installation: string, next:
   return writes;
 };
 
-/** The writes that remove a deleted deployment from the inventory. The prices of the shared model stay: usage events refer to them. */
+/**
+ * The writes that remove a deleted deployment from the inventory. The prices of the shared model stay: usage events
+ * refer to them.
+ */
 export const toRemoveFromInventory = async (models: ModelRows, next: Deployment, { own, shared }: InventoryRows): Promise<Write[]> => {
   const { organization, id } = next;
   const writes: Write[] = own?.deployment?.id === id ? [models.toDelete(organization, own)] : [];

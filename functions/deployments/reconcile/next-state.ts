@@ -25,7 +25,10 @@ interface Seen {
 
 /** After so long without an instance, its owner is told why it waits. */
 const SLOW_CAPACITY_MS = 10 * 60_000;
-/** SageMaker releases instances without copies after about ten minutes. After so long, their owner is told what else ends the charge. */
+/**
+ * SageMaker releases instances without copies after about ten minutes. After so long, their owner is told what else
+ * ends the charge.
+ */
 const SLOW_RELEASE_MS = 60 * 60_000;
 
 const copiesOf = (deployment: Deployment, observed: Observed): number =>
@@ -37,8 +40,8 @@ const hasInstances = (observed: Observed): boolean =>
   [...observed.generations.values()].some(({ endpoint }) => (endpoint?.instances.length ?? 0) > 0);
 
 /**
- * Whether nobody used a deployment for as long as its owner said. Requests are known only a little after their end, so it is decided so much later: a
- * request that is not known yet came after that time.
+ * Whether nobody used a deployment for as long as its owner said. Requests are known only a little after their end,
+ * so it is decided so much later: a request that is not known yet came after that time.
  */
 export const isIdle = (
   { scale_to_zero_after_seconds, last_used_at = 0 }: Deployment,
@@ -84,7 +87,8 @@ const endedStarts = (before: Deployment, next: Deployment, state: DeploymentStat
   // The clock of the function that woke it can be ahead of ours.
   const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: Math.max(0, nowMs - sinceMs) / 1_000 });
   if (before.state === 'waking' && before.wake && SERVING.includes(state))
-    // Woken before its last copy was removed, it took no time to start, and must not shorten the prediction for those that do.
+    // Woken before its last copy was removed, it took no time to start, and must not shorten the prediction for those
+    // that do.
     return before.progress.ready > 0 ? [] : [start('wake', before.wake.started_at)];
   return next.generations
     .filter(({ number, status }) => status === 'ready' && before.generations.find((old) => old.number === number)?.status === 'creating')

@@ -1,7 +1,7 @@
 import type { Deployment, Reason } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { logError } from '../../../shared/logging/log.ts';
-import { isBusy, isTransient, lacksPart } from '../aws/errors.ts';
+import { isBusy, isRetryable, lacksPart } from '../aws/errors.ts';
 import { type Installation, resourcesOf } from '../aws/generation-resources.ts';
 import type { SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling } from '../aws/scaling.ts';
@@ -101,12 +101,12 @@ const make = async (aws: AwsWriter, deployment: Deployment, call: Call): Promise
   } catch (error) {
     const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
     // What a call lacks, the next pass finds or creates again.
-    if (isTransient(error) || isBusy(error) || (CREATIONS.has(call.kind) && lacksPart(error))) {
+    if (isRetryable(error) || isBusy(error) || (CREATIONS.has(call.kind) && lacksPart(error))) {
       logError('aws_call_delayed', error, facts);
       return 'again';
     }
     const done = await isDone(aws, deployment, call).catch((lookError: unknown) => {
-      if (isTransient(lookError)) return undefined;
+      if (isRetryable(lookError)) return undefined;
       throw lookError;
     });
     if (done !== false) return done ? 'done' : 'again';

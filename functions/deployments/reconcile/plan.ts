@@ -26,7 +26,10 @@ export interface Plan {
   started: Start[];
 }
 
-/** Callers and streams of a generation that was replaced: they know its name for 30 s, and a stream lasts for at most 580 s. */
+/**
+ * Callers and streams of a generation that was replaced: they know its name for 30 s, and a stream lasts for at most
+ * 580 s.
+ */
 const REPLACED_MS = 11 * 60_000;
 /** A removal is expected to be done by then. */
 const SLOW_REMOVAL_MS = 60 * 60_000;
@@ -34,8 +37,8 @@ const SLOW_REMOVAL_MS = 60 * 60_000;
 const seenOf = (observed: Observed, number: number) => observed.generations.get(number) ?? NOTHING;
 
 /**
- * Plans a pass: what a deployment's row says next, and the next calls of AWS. Both follow from the row and from what exists, never from what was done
- * before; only calls that AWS has rejected wait. Pure.
+ * Plans a pass: what a deployment's row says next, and the next calls of AWS. Both follow from the row and from what
+ * exists, never from what was done before; only calls that AWS has rejected wait. Pure.
  */
 export const planPass = (deployment: Deployment, look: Look): Plan => {
   const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
@@ -72,7 +75,8 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
 };
 
 /**
- * Whether an earlier pass in the same state has seen nothing either, so long ago that no call that was planned before can still bring anything back.
+ * Whether an earlier pass in the same state has seen nothing either, so long ago that no call that was planned before
+ * can still bring anything back.
  */
 export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
   empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;

@@ -6,13 +6,13 @@ import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, isActive, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
-import { isTransient as isOnItsWay, SERVING } from '../../../shared/deployments/state.ts';
+import { isTransitional, SERVING } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
-import { isTransient } from '../aws/errors.ts';
+import { isRetryable } from '../aws/errors.ts';
 import { MeteringFailed } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
@@ -34,7 +34,9 @@ export interface Reconciling {
   outbox: Outbox;
   aws: Omit<AwsReader, 'installation'> & AwsWriter;
   meterPass: MeterPass;
-  /** Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one. */
+  /**
+   * Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one.
+   */
   repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
   /** When the last known request to a deployment ended. */
   lastEventAt: (deployment: Deployment) => Promise<number | undefined>;
@@ -51,8 +53,8 @@ export interface Reconciling {
 }
 
 /**
- * What became of a pass. `settled`: nothing of it is on AWS, and nothing should be. `overtaken`: another change of the row came first, whose pass follows.
- * `delayed`: AWS or the database did not answer, so a later pass tries again.
+ * What became of a pass. `settled`: nothing of it is on AWS, and nothing should be. `overtaken`: another change of
+ * the row came first, whose pass follows. `delayed`: AWS or the database did not answer, so a later pass tries again.
  */
 export type PassOutcome = 'done' | 'unknown' | 'settled' | 'overtaken' | 'delayed';
 
@@ -111,7 +113,10 @@ const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }
   return { before, rows, writes, ...planPass(metered, look) };
 };
 
-/** Makes the writes of a pass. What it does on its own instead of the owner, a stop without credit, is in the owner's audit log. */
+/**
+ * Makes the writes of a pass. What it does on its own instead of the owner, a stop without credit, is in the owner's
+ * audit log.
+ */
 const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write[]): Promise<void> => {
   if (next.wanted === before.wanted) return transact(deps.database, writes);
   const { id, organization } = before;
@@ -126,7 +131,10 @@ const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write
   return commit(deps, systemOrigin('deployments', deps.now()), change, writes);
 };
 
-/** Stores what the pass has found, in one transaction: the row with its lock, GPU time, the inventory, and the notification of a new state. */
+/**
+ * Stores what the pass has found, in one transaction: the row with its lock, GPU time, the inventory, and the
+ * notification of a new state.
+ */
 const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
   const { deployments, models, aws, outbox } = deps;
   const { before, next, rows, writes } = pass;
@@ -145,8 +153,8 @@ const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
 const withoutMetering: MeterPass = async ({ deployment: { meter } }) => ({ meter, writes: [] });
 
 /**
- * Plans and stores. If GPU time can't be metered, the pass goes on without it: a deployment that could be neither stopped nor deleted would cost more
- * than the time that is not charged.
+ * Plans and stores. If GPU time can't be metered, the pass goes on without it: a deployment that could be neither
+ * stopped nor deleted would cost more than the time that is not charged.
  */
 const planAndStore = async (deps: Reconciling, found: Read): Promise<{ planned: Pass; stored: Deployment }> => {
   const attempt = async (meterPass: MeterPass, canDraw: boolean) => {
@@ -170,7 +178,10 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
   await Promise.all(wakes).catch((error: unknown) => logError('start_not_recorded', error, { deployment: next.id }));
 };
 
-/** What the pass has stored is true, whether or not its organization can be alerted now: the next use of credit evaluates again. */
+/**
+ * What the pass has stored is true, whether or not its organization can be alerted now: the next use of credit
+ * evaluates again.
+ */
 const alertOfCredit = async ({ evaluateAlerts }: Reconciling, { before, writes }: Pass): Promise<void> => {
   if (writes.length === 0) return;
   const { id: deployment, organization } = before;
@@ -190,7 +201,7 @@ const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> 
   if (noted !== stored) await transact(deps.database, [deps.deployments.toReplace(noted)]);
   // Each pass that has made a call is followed by one that sees its effect.
   const isBeingRemoved = stored.state === 'failed' && stored.empty_since === undefined;
-  if (isOnItsWay(stored.state) || isBeingRemoved || planned.calls.length > 0) await deps.reconciliations.send(stored.id, deps.now());
+  if (isTransitional(stored.state) || isBeingRemoved || planned.calls.length > 0) await deps.reconciliations.send(stored.id, deps.now());
   return noted;
 };
 
@@ -198,8 +209,9 @@ const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> 
 const isOvertaken = (error: unknown): boolean => error instanceof PreconditionFailed || error instanceof ModelExists;
 
 /**
- * One pass of the reconciler over a deployment: reads its row, looks at AWS, stores what follows, makes the next calls, and sends the next message while
- * the deployment is on its way. Passes can be lost, repeated, and run at the same time.
+ * One pass of the reconciler over a deployment: reads its row, looks at AWS, stores what follows, makes the next
+ * calls, and sends the next message while the deployment is on its way. Passes can be lost, repeated, and run at the
+ * same time.
  * @throws errors that another attempt can't be expected to solve
  */
 export const reconcile = async (deps: Reconciling, id: string): Promise<PassOutcome> => {
@@ -210,7 +222,7 @@ export const reconcile = async (deps: Reconciling, id: string): Promise<PassOutc
     await pass(deps, before);
     return 'done';
   } catch (error) {
-    if (!isOvertaken(error) && !isTransient(error)) throw error;
+    if (!isOvertaken(error) && !isRetryable(error)) throw error;
     logError('pass_ended', error, { deployment: id });
     await deps.reconciliations.send(id, deps.now());
     return isOvertaken(error) ? 'overtaken' : 'delayed';

@@ -25,8 +25,9 @@ const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[])
 };
 
 /**
- * Leaves out the calls that AWS has rejected and that are not due yet, and those that follow them in their generation. Forgets the rejections of calls that
- * are not needed any more, and all of them when the owner has changed something.
+ * Leaves out the calls that AWS has rejected and that are not due yet, and those that follow them in their
+ * generation. Forgets the rejections of calls that are not needed any more, and all of them when the owner has
+ * changed something.
  */
 export const deferRejected = (deployment: Deployment, calls: readonly Call[], nowMs: number): { next: Deployment; calls: Call[] } => {
   const planned = new Set(calls.map(textOf));
@@ -41,8 +42,8 @@ export const deferRejected = (deployment: Deployment, calls: readonly Call[], no
 };
 
 /**
- * The row after calls that AWS rejected: a generation that can't be created has failed. Any other call is made again later, after waits that grow to a
- * quarter of an hour, and its owner is told why.
+ * The row after calls that AWS rejected: a generation that can't be created has failed. Any other call is made again
+ * later, after waits that grow to a quarter of an hour, and its owner is told why.
  */
 export const withRejections = (deployment: Deployment, rejections: readonly Rejection[], nowMs: number): Deployment => {
   const [first] = rejections;

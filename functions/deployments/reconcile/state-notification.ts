@@ -1,7 +1,10 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { type Notification, newNotification } from '../../../shared/notifications/notification.ts';
 
-/** What an organization learns of a pass that has changed the state of its deployment: without what AWS said. Undefined: it has not. */
+/**
+ * What an organization learns of a pass that has changed the state of its deployment: without what AWS said.
+ * Undefined: it has not.
+ */
 export const stateNotification = (
   before: Deployment,
   { id, organization, name, state, state_since, reason }: Deployment,

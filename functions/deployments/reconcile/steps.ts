@@ -6,18 +6,21 @@ import type { ObservedGeneration } from './observe.ts';
 const TARGET_PERCENT = 80;
 
 /**
- * The concurrent requests per copy at which copies are added. Divided last: the result is the number that its decimal digits say, and the one that
- * AWS returns. 7 × 0.8 is 5.6000000000000005.
+ * The concurrent requests per copy at which copies are added. Divided last: the result is the number that its decimal
+ * digits say, and the one that AWS returns. 7 × 0.8 is 5.6000000000000005.
  */
 const targetOf = ({ max_concurrency_per_copy }: Deployment): number => Math.max(1, (max_concurrency_per_copy * TARGET_PERCENT) / 100);
 
-/** The states in which an endpoint's component can be scaled. It can be created only on one that is not changing: a rejected creation is a failure. */
+/**
+ * The states in which an endpoint's component can be scaled. It can be created only on one that is not changing: a
+ * rejected creation is a failure.
+ */
 const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
 
 /**
- * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from what exists; each one needs what the one
- * before it creates. A model and a configuration are created again also beneath an endpoint: a late pass of an earlier stop may delete them, and SageMaker
- * needs them for each copy that it adds.
+ * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from what
+ * exists; each one needs what the one before it creates. A model and a configuration are created again also beneath
+ * an endpoint: a late pass of an earlier stop may delete them, and SageMaker needs them for each copy that it adds.
  */
 export const stepsUp = (deployment: Deployment, generation: number, seen: ObservedGeneration, isAsleep: boolean): Call[] => {
   const { endpoint, component } = seen;
@@ -60,7 +63,10 @@ const stepsToScale = (deployment: Deployment, generation: number, { component, s
 /** The states in which SageMaker rejects the deletion of an endpoint. */
 const CLOSED = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack', 'Deleting']);
 
-/** The next calls towards nothing: scaling, adapters, component, endpoint, configuration, model. Each waits until the one before it is gone. */
+/**
+ * The next calls towards nothing: scaling, adapters, component, endpoint, configuration, model. Each waits until the
+ * one before it is gone.
+ */
 export const stepsDown = (generation: number, seen: ObservedGeneration): Call[] => {
   const { endpoint, component, adapters, scaling } = seen;
   const calls: Call[] = scaling ? [{ generation, kind: 'deregister_scaling' }] : [];

@@ -6,7 +6,8 @@ const MAX_DEPLOYMENTS = 2_000;
 const BATCH = 25;
 
 /**
- * The instances of all deployments of this installation by type, as they were last seen. Other endpoints of the account are not counted.
+ * The instances of all deployments of this installation by type, as they were last seen. Other endpoints of the
+ * account are not counted.
  * @param ids of all deployments that are not deleted
  */
 export const instancesUsed = async (

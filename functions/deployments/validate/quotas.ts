@@ -33,8 +33,8 @@ async function* readLimits(
 }
 
 /**
- * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service Quotas is logged, and its list of
- * thousands is read for no longer than eight seconds.
+ * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service
+ * Quotas is logged, and its list of thousands is read for no longer than eight seconds.
  * @param used how many instances of each type run
  * @returns the types of which a quota is known
  */

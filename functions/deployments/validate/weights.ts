@@ -7,7 +7,10 @@ const S3_URI = /^s3:\/\/([a-z0-9.-]{3,63})\/(.+\/)$/;
 /** A page has up to 1,000 keys; a model has some hundred files. */
 const MAX_PAGES = 5;
 
-/** Files that an image executes, or obeys: handlers, packages to install, and the settings of DJL Serving, one of which lets a model bring code. */
+/**
+ * Files that an image executes, or obeys: handlers, packages to install, and the settings of DJL Serving, one of
+ * which lets a model bring code.
+ */
 const CODE = ['model.py', 'requirements.txt', 'serving.properties'];
 const isCode = (path: string): boolean => path.startsWith('code/') || CODE.includes(path);
 
@@ -39,7 +42,10 @@ const judge = (model: string, keys: readonly string[] | undefined, allowsCode: b
   return { passed: true, message: `The folder has ${files.length} files.` };
 };
 
-/** Whether a deployment's weights can be used. A model on the Hugging Face Hub is not looked up. @throws the SDK's errors */
+/**
+ * Whether a deployment's weights can be used. A model on the Hugging Face Hub is not looked up. @throws the SDK's
+ * errors
+ */
 export const checkWeights = async (
   client: S3Client,
   { model, allows_code }: Pick<DeploymentToValidate, 'model' | 'allows_code'>,

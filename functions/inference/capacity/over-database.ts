@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../../shared/deployments/start-times-store.ts';
@@ -28,7 +28,7 @@ export const capacityOverDatabase = ({
   maxHeldRequestsOfOrganization,
   ...own
 }: Own): Capacity => {
-  const records = createAccountTable(database, table);
+  const records = createRecordTable(database, table);
   return createCapacity({
     ...own,
     deployments: createDeploymentStore(records),

@@ -1,5 +1,5 @@
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createPayloadPlaces } from '../../../shared/payload-log/payload-places.ts';
 import { createPutObject } from '../../../shared/payload-log/put-object.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
@@ -18,7 +18,7 @@ interface Places {
 export const payloadLogOver = (database: Database, { table, bucket, queueUrl }: Places): LogPayload => {
   const put = createPutObject(bucket);
   return createPayloadLog({
-    settings: createPayloadLogStore(createAccountTable(database, table)),
+    settings: createPayloadLogStore(createRecordTable(database, table)),
     write: createWritePayload(put),
     put,
     waiting: createPayloadPlaces(database, table),

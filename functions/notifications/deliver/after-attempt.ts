@@ -12,7 +12,8 @@ const isFinal = ({ status, error }: Attempt): boolean =>
 /**
  * What an attempt changes of its delivery.
  * @param current the row now
- * @param begun of the row when the attempt began: if it differs now, the delivery was replayed meanwhile, and a failure decides nothing
+ * @param begun of the row when the attempt began: if it differs now, the delivery was replayed meanwhile, and a
+ * failure decides nothing
  * @param random from 0 to 1
  */
 export const afterAttempt = (current: Delivery, begun: number, attempt: Attempt, nowMs: number, random: number): Partial<Delivery> => {

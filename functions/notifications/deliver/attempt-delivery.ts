@@ -28,7 +28,10 @@ const MAX_CHANGES = 5;
 
 const USER_AGENT = 'Sluice-Webhooks/1';
 
-/** Whoever receives the message next finds the row pending or not, so while it is pending, each message is replaced by another one. */
+/**
+ * Whoever receives the message next finds the row pending or not, so while it is pending, each message is replaced by
+ * another one.
+ */
 const sendAgain = (deps: DeliverDependencies, { webhook, id }: Delivery, dueAtMs: number): Promise<void> =>
   sendMessage(deps, { webhook, delivery: id, due_at: dueAtMs });
 
@@ -88,8 +91,9 @@ const makeAttempt = async (deps: DeliverDependencies, delivery: Delivery, starte
 };
 
 /**
- * Makes an attempt to deliver, if it is due, no other function makes one and the organization has a share left. A delivery that is done, or has expired,
- * needs nothing. If the function crashes, the message is delivered again, and the attempt is repeated with the same id once its lease is over.
+ * Makes an attempt to deliver, if it is due, no other function makes one and the organization has a share left. A
+ * delivery that is done, or has expired, needs nothing. If the function crashes, the message is delivered again, and
+ * the attempt is repeated with the same id once its lease is over.
  */
 export const attemptDelivery = async (deps: DeliverDependencies, message: Extract<Message, { delivery: string }>): Promise<void> => {
   const delivery = await deps.deliveries.find(message.webhook, message.delivery);

@@ -106,8 +106,9 @@ const send = (url: URL, address: string, { headers, body }: Message, signal: Abo
   });
 
 /**
- * Sends a message to a URL that anyone could have chosen. All addresses of its host must be allowed; the connection goes to one of those that were
- * checked. Redirects are not followed, and nothing of the response is kept but its status.
+ * Sends a message to a URL that anyone could have chosen. All addresses of its host must be allowed; the connection
+ * goes to one of those that were checked. Redirects are not followed, and nothing of the response is kept but its
+ * status.
  */
 export const createPost =
   ({ networks, resolveHost, random, ca, totalMs = TOTAL_MS }: PostDependencies) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { RecordKey, RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
 /** An e-mail about a notification to one address, at rest. Times are milliseconds since the epoch. */
@@ -9,7 +9,10 @@ export const Mail = z.object({
   id: z.string(),
   organization: z.string(),
   to: z.string(),
-  /** Why this address gets it, which must still hold when it is sent: as this user of the organization, or for the billing profile. Absent: always. */
+  /**
+   * Why this address gets it, which must still hold when it is sent: as this user of the organization, or for the
+   * billing profile. Absent: always.
+   */
   reader: z.union([z.literal('billing'), z.object({ user: z.string(), least: z.enum(['member', 'owner']) })]).optional(),
   subject: z.string(),
   text: z.string(),
@@ -32,21 +35,27 @@ export class MailExists extends Error {}
 
 export const mailIdOf = (event: string, address: string): string => `${event}#${createHash('sha256').update(address).digest('base64url')}`;
 
-const placeOf = ({ organization, id }: Pick<Mail, 'organization' | 'id'>): Place => ({ account: organization, record: `mail#${id}` });
+const recordKeyOf = ({ organization, id }: Pick<Mail, 'organization' | 'id'>): RecordKey => ({
+  account: organization,
+  record: `mail#${id}`,
+});
 
 /** E-mails in the table `notifications`: one row for each notification and address. */
-export const createMailStore = (table: AccountTable) => ({
+export const createMailStore = (table: RecordTable) => ({
   find: async (organization: string, id: string): Promise<Mail | undefined> => {
-    const row = await table.get(placeOf({ organization, id }));
+    const row = await table.get(recordKeyOf({ organization, id }));
     return row && Mail.parse(row);
   },
 
   /** Fails with MailExists. */
-  toCreate: (mail: Mail): Write => table.toCreate(placeOf(mail), mail, () => new MailExists()),
+  toCreate: (mail: Mail): Write => table.toCreate(recordKeyOf(mail), mail, () => new MailExists()),
 
-  /** Changes attributes of the version that was read. @returns the mail afterwards; undefined if another change came first */
+  /**
+   * Changes attributes of the version that was read. @returns the mail afterwards; undefined if another change came
+   * first
+   */
   change: async (mail: Mail, fields: Partial<Mail>): Promise<Mail | undefined> => {
-    const isChanged = await table.change(placeOf(mail), mail.version, { set: fields, remove: [] });
+    const isChanged = await table.change(recordKeyOf(mail), mail.version, { set: fields, remove: [] });
     return isChanged ? { ...mail, ...fields, version: mail.version + 1 } : undefined;
   },
 });

@@ -19,8 +19,8 @@ export interface Recipient {
 const MAX_OWNERS = 10;
 
 /**
- * Who is told what support writes and decides: the user who opened the ticket, if they are active in its organization; otherwise its owners, who see all
- * its tickets.
+ * Who is told what support writes and decides: the user who opened the ticket, if they are active in its
+ * organization; otherwise its owners, who see all its tickets.
  */
 export const ticketReaders = async (
   { users }: RecipientDependencies,
@@ -33,7 +33,10 @@ export const ticketReaders = async (
   return owners.map((owner) => ({ to: owner.email, reader: { user: owner.id, least: 'owner' } }));
 };
 
-/** Whether an address of a billing profile is told about money. A user's address only while they can see invoices; any other one because an owner entered it. */
+/**
+ * Whether an address of a billing profile is told about money. A user's address only while they can see invoices; any
+ * other one because an owner entered it.
+ */
 const mayReadInvoices = async ({ users }: RecipientDependencies, organization: string, address: string): Promise<boolean> => {
   const user = await users.ofEmail(address);
   if (!user) return true;

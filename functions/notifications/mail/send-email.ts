@@ -11,7 +11,10 @@ export class MailRejected extends Error {}
 /** Sends a plain-text e-mail. @throws MailRejected; the SDK's errors for what can pass */
 export type SendEmail = (mail: { to: string; subject: string; text: string; reply_to?: string | undefined }) => Promise<void>;
 
-/** SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). @param from an address that is verified there */
+/**
+ * SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). @param from an address that is
+ * verified there
+ */
 export const createSendEmail = (from: string): SendEmail => {
   const client = new SESv2Client({
     maxAttempts: MAX_ATTEMPTS,

@@ -58,7 +58,8 @@ const send = async (deps: MailDependencies & SendDependencies, mail: Mail, nowMs
 };
 
 /**
- * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail has nothing like an idempotency key.
+ * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail
+ * has nothing like an idempotency key.
  */
 export const sendMail = async (deps: MailDependencies, message: Extract<Message, { mail: string }>): Promise<void> => {
   const mail = await deps.mails.find(message.organization, message.mail);

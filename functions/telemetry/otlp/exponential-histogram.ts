@@ -7,11 +7,15 @@ const MAX_BUCKETS = 160;
 
 type Buckets = Pick<HistogramPoint, 'count' | 'sum' | 'min' | 'max' | 'scale' | 'zeroCount' | 'positive'>;
 
-/** The bucket of a positive value: the one with the index i has values above 2^(i / 32), up to and with 2^((i + 1) / 32). */
+/**
+ * The bucket of a positive value: the one with the index i has values above 2^(i / 32), up to and with 2^((i + 1) /
+ * 32).
+ */
 const indexOf = (value: number): number => Math.ceil(Math.log2(value) * 2 ** MAX_SCALE) - 1;
 
 /**
- * An exponential histogram of these values (https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram).
+ * An exponential histogram of these values
+ * (https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram).
  * @param values at least one, none negative
  */
 export const exponentialHistogram = (values: readonly number[]): Buckets => {

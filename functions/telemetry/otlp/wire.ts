@@ -1,6 +1,6 @@
 /**
- * The JSON encoding of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in hexadecimal, integers of 64 bits as text, and
- * enumerations as numbers.
+ * The JSON encoding of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in hexadecimal,
+ * integers of 64 bits as text, and enumerations as numbers.
  */
 export type AnyValue =
   | { stringValue: string }
@@ -14,7 +14,10 @@ export interface KeyValue {
   value: AnyValue;
 }
 
-/** A number without a fraction is sent as an integer; `seconds` makes it a floating-point number, as durations must be. */
+/**
+ * A number without a fraction is sent as an integer; `seconds` makes it a floating-point number, as durations must
+ * be.
+ */
 export type Attribute = string | boolean | number | bigint | readonly string[] | { seconds: number };
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
 

@@ -2,17 +2,28 @@ import { TextRefused } from '../../../shared/tokens/errors.ts';
 import { createSplitAt } from './split-at.ts';
 import type { TokenizerParts } from './tokenizer-parts.ts';
 
-/** Splits texts at a tokenizer's added tokens. Parts with an even index are plain text, possibly empty; parts with an odd index are added tokens. */
+/**
+ * Splits texts at a tokenizer's added tokens. Parts with an even index are plain text, possibly empty; parts with an
+ * odd index are added tokens.
+ */
 export interface AddedTokens {
   /** Splits at the added tokens that are matched before normalization. */
   split(text: string): string[];
-  /** Normalizes plain text, and splits it at the added tokens that are matched after normalization. Throws TextRefused. */
+  /**
+   * Normalizes plain text, and splits it at the added tokens that are matched after normalization. Throws
+   * TextRefused.
+   */
   splitPlain(text: string): string[];
-  /** The id of an added token by its spelling (the normalized one, if it is matched after normalization); undefined for anything else. */
+  /**
+   * The id of an added token by its spelling (the normalized one, if it is matched after normalization); undefined
+   * for anything else.
+   */
   idOf(spelling: string): number | undefined;
 }
 
-/** The time to normalize a run of marks grows with the square of its length. No language has more than a few in a row. */
+/**
+ * The time to normalize a run of marks grows with the square of its length. No language has more than a few in a row.
+ */
 const MAX_MARKS = 1_024;
 
 /** Matches only from the first mark of a run, so that each character is scanned once. */

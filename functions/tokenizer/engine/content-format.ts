@@ -90,7 +90,8 @@ const findsContentLoop = (root: readonly Statement[]): boolean => {
 };
 
 /**
- * Detects how a template reads `content`, as vLLM does (vllm/renderers/hf.py, 0.32): a template that loops over a message's content gets parts.
+ * Detects how a template reads `content`, as vLLM does (vllm/renderers/hf.py, 0.32): a template that loops over a
+ * message's content gets parts.
  * @param root the parsed template
  */
 export const detectContentFormat = (root: readonly Statement[]): ContentFormat => {

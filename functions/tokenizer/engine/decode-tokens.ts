@@ -1,12 +1,16 @@
 import type { TokenizerParts } from './tokenizer-parts.ts';
 
 /**
- * Decodes token ids, all of them known to the tokenizer, to text. Added tokens are spelled out, bytes that are not UTF-8 become U+FFFD, and spaces
- * are not cleaned up, so that a byte-level tokenizer returns the text that it encoded.
+ * Decodes token ids, all of them known to the tokenizer, to text. Added tokens are spelled out, bytes that are not
+ * UTF-8 become U+FFFD, and spaces are not cleaned up, so that a byte-level tokenizer returns the text that it
+ * encoded.
  */
 export type DecodeTokens = (ids: readonly number[]) => string;
 
-/** Byte-level tokens spell bytes as letters; added tokens are plain text. The library is slower: it searches all added tokens for each token. */
+/**
+ * Byte-level tokens spell bytes as letters; added tokens are plain text. The library is slower: it searches all added
+ * tokens for each token.
+ */
 const createDecodeBytes = (tokenizer: TokenizerParts, byteOfLetter: Record<string, number>): DecodeTokens => {
   const { vocab } = tokenizer.model;
   const added = new Set([...tokenizer.get_added_tokens_decoder().values()].map(({ content }) => content));

@@ -3,8 +3,10 @@ import type { TokenizerParts } from './tokenizer-parts.ts';
 import type { Words } from './words.ts';
 
 /**
- * Encodes a text to token ids. The spelling of an added token, such as `<|im_end|>`, becomes that token. Throws TextRefused if it takes too long.
- * @param addSpecialTokens whether to add the special tokens that the tokenizer puts around a text, such as a begin token
+ * Encodes a text to token ids. The spelling of an added token, such as `<|im_end|>`, becomes that token. Throws
+ * TextRefused if it takes too long.
+ * @param addSpecialTokens whether to add the special tokens that the tokenizer puts around a text, such as a begin
+ * token
  */
 export type EncodeText = (text: string, addSpecialTokens: boolean) => number[];
 

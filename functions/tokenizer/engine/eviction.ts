@@ -1,12 +1,13 @@
 import type { PromptMessage } from '../../../shared/tokens/prompt.ts';
 
 /**
- * The steps to shorten a conversation from its beginning, in the order to try them: step 0 keeps everything, each next step drops more, and the last
- * one keeps only what must stay. The rules:
+ * The steps to shorten a conversation from its beginning, in the order to try them: step 0 keeps everything, each
+ * next step drops more, and the last one keeps only what must stay. The rules:
  *
  * - system messages, the last user message and the newest message stay;
  * - a message with tool calls and its results stay or are evicted together;
- * - the answers to a user message are evicted with it: after the system messages, the rest begins with a user message.
+ * - the answers to a user message are evicted with it: after the system messages, the rest begins with a user
+ * message.
  */
 interface Eviction {
   steps: number;
@@ -16,7 +17,9 @@ interface Eviction {
 
 const isPinned = ({ role }: PromptMessage): boolean => role !== 'user' && role !== 'assistant' && role !== 'tool';
 
-/** For each tool message the index of the message with its call; a call may only be evicted together with its results. */
+/**
+ * For each tool message the index of the message with its call; a call may only be evicted together with its results.
+ */
 const callOf = (messages: readonly PromptMessage[]): (number | undefined)[] => {
   const calls = new Map<string, number>();
   return messages.map(({ role, tool_calls, tool_call_id }, index) => {

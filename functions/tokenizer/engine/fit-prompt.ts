@@ -8,8 +8,8 @@ export const countPrompt = ({ render, createCounter }: LoadedTokenizer, prompt: 
   createCounter().count(render(prompt)) as number;
 
 /**
- * Keeps as many messages of a prompt as fit a limit; `eviction.ts` has the rules. If the messages that must stay are longer than the limit, only they
- * are kept. Encodes only the end of the prompt that fits, and each message once.
+ * Keeps as many messages of a prompt as fit a limit; `eviction.ts` has the rules. If the messages that must stay are
+ * longer than the limit, only they are kept. Encodes only the end of the prompt that fits, and each message once.
  * @param maxPromptTokens null: keep and count everything
  */
 export const fitPrompt = (tokenizer: LoadedTokenizer, prompt: ChatPrompt, maxPromptTokens: number | null): FitAnswer => {

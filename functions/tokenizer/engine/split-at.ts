@@ -9,8 +9,9 @@ interface AddedToken {
 const escapeForPattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
- * Creates a function that splits a text at added tokens, at the longest one if several match. Parts with an even index are plain text, possibly
- * empty; parts with an odd index are tokens. Each plain text can be encoded independently of its surroundings.
+ * Creates a function that splits a text at added tokens, at the longest one if several match. Parts with an even
+ * index are plain text, possibly empty; parts with an odd index are tokens. Each plain text can be encoded
+ * independently of its surroundings.
  */
 export const createSplitAt = (tokens: readonly AddedToken[]): ((text: string) => string[]) => {
   const byContent = new Map(tokens.map((token) => [token.content, token]));

@@ -15,7 +15,10 @@ export interface TokenCounter {
   count(text: string, limit?: number): number | undefined;
 }
 
-/** Returns a function that creates a counter for a request. All counters of a tokenizer share the cache of encoded words. */
+/**
+ * Returns a function that creates a counter for a request. All counters of a tokenizer share the cache of encoded
+ * words.
+ */
 export const createTokenCounters = ({ split, splitPlain }: AddedTokens, createWords: () => Words): (() => TokenCounter) => {
   return () => {
     const words = createWords();

@@ -32,7 +32,9 @@ interface Decoder {
   byte_decoder?: Record<string, number>;
 }
 
-/** The parts of Hugging Face's tokenizer that we use. The package's own declarations do not resolve for an ES module. */
+/**
+ * The parts of Hugging Face's tokenizer that we use. The package's own declarations do not resolve for an ES module.
+ */
 export interface TokenizerParts {
   normalizer: ((text: string) => string) | null;
   pre_tokenizer: PreTokenizer | null;

@@ -1,7 +1,10 @@
 import { TextRefused } from '../../../shared/tokens/errors.ts';
 import type { PreTokenizer, TokenizerParts } from './tokenizer-parts.ts';
 
-/** The memory limit of a tokenizer's word cache, by the estimate below. Words longer than MAX_WORD_LENGTH are not cached. */
+/**
+ * The memory limit of a tokenizer's word cache, by the estimate below. Words longer than MAX_WORD_LENGTH are not
+ * cached.
+ */
 const MAX_CACHED_BYTES = 15_000_000;
 const MAX_WORD_LENGTH = 64;
 /** The size of a map entry, a string and an array of numbers, without their contents. */
@@ -9,8 +12,8 @@ const ENTRY_BYTES = 100;
 const ID_BYTES = 8;
 
 /**
- * A byte of a word this long takes about 10 µs to encode, several times as much as one of a short word. The total per question is limited, so that
- * encoding ends within the function's timeout.
+ * A byte of a word this long takes about 10 µs to encode, several times as much as one of a short word. The total per
+ * question is limited, so that encoding ends within the function's timeout.
  */
 const LONG_WORD_BYTES = 16_384;
 const MAX_LONG_WORDS_BYTES = 400_000;
@@ -30,7 +33,8 @@ const isSpelling = (stage: PreTokenizer | undefined): boolean =>
   stage?.byte_encoder !== undefined && !stage.use_regex && !stage.add_prefix_space;
 
 /**
- * If no vocabulary entry has a word start after other text, no merge crosses it, so text without other boundaries can be split there.
+ * If no vocabulary entry has a word start after other text, no merge crosses it, so text without other boundaries can
+ * be split there.
  */
 const mayCutAtStarts = ({ model }: TokenizerParts): boolean =>
   model.merges !== undefined && model.vocab.includes(WORD_START) && !model.vocab.some((entry = '') => STARTS_INSIDE.test(entry));
@@ -53,7 +57,10 @@ const lengthOf = (tokens: WordTokens): number => (typeof tokens === 'number' ? 1
 const withoutRepeats = (ids: readonly number[], repeated: number | undefined): number[] =>
   ids.filter((id, i) => id !== repeated || ids[i - 1] !== id);
 
-/** Encodes texts without added tokens. `isFirst`: the start of the whole text, where some tokenizers add a space. Throws TextRefused. */
+/**
+ * Encodes texts without added tokens. `isFirst`: the start of the whole text, where some tokenizers add a space.
+ * Throws TextRefused.
+ */
 export interface Words {
   encode(text: string, isFirst: boolean): number[];
   /** The number of tokens; undefined if there are more than `limit`. */
@@ -88,7 +95,10 @@ const createLongWordLimit = () => {
   };
 };
 
-/** Returns a function that creates the encoder of a question. It splits words as the tokenizer does; all questions share the word cache. */
+/**
+ * Returns a function that creates the encoder of a question. It splits words as the tokenizer does; all questions
+ * share the word cache.
+ */
 export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
   const { model } = tokenizer;
   // The library's own word cache would duplicate ours.

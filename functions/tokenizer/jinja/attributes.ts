@@ -40,7 +40,10 @@ const sequenceMethods: Record<string, (items: readonly Value[]) => Callable> = {
   copy: (items) => withParameters([], () => [...items]),
 };
 
-/** Methods of Python's types that templates can't call here. A template that calls one is rejected when it is published. */
+/**
+ * Methods of Python's types that templates can't call here. A template that calls one is rejected when it is
+ * published.
+ */
 export const UNSUPPORTED_METHODS: ReadonlySet<string> = new Set([
   ...['casefold', 'center', 'encode', 'expandtabs', 'format_map', 'fromkeys', 'isascii', 'isdecimal', 'isidentifier', 'isnumeric'],
   ...['isprintable', 'istitle', 'maketrans', 'rindex', 'swapcase', 'translate', 'zfill', 'cycle', 'changed'],
@@ -66,7 +69,10 @@ const failIfUndefined = (value: Value, name: string): void => {
   if (value === undefined) throw new Error(`The value whose '${name}' is read is undefined.`);
 };
 
-/** Jinja's `value.name`: a method if the type has one, else the key of a dictionary; Undefined if there is neither. @throws Error for Undefined */
+/**
+ * Jinja's `value.name`: a method if the type has one, else the key of a dictionary; Undefined if there is neither.
+ * @throws Error for Undefined
+ */
 export const getAttribute = (value: Value, name: string): Value => {
   failIfUndefined(value, name);
   const method = methodOf(value, name);

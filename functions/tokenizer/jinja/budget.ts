@@ -43,7 +43,10 @@ export const spendOnText = (characters: number): void => {
   spend(characters / CHARACTERS_A_STEP);
 };
 
-/** Counts a search for a text in another one, which can compare each character of the one with each of the other. @throws TooManySteps */
+/**
+ * Counts a search for a text in another one, which can compare each character of the one with each of the other.
+ * @throws TooManySteps
+ */
 export const spendOnSearch = (text: string, wanted: string): void => spend((text.length * wanted.length) / COMPARISONS_A_STEP);
 
 /** The bits of a number that has more than 64; 0 for others. */

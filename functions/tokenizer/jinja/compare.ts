@@ -35,7 +35,10 @@ const compareTexts = (left: string, right: string): number => {
   return left < right ? -1 : Number(left > right);
 };
 
-/** The order of two values as Python's `<` and `>` define it: negative, 0 or positive. @throws Error for types that have no order */
+/**
+ * The order of two values as Python's `<` and `>` define it: negative, 0 or positive. @throws Error for types that
+ * have no order
+ */
 export const compare = (left: Value, right: Value): number => {
   if (isNumber(left) && isNumber(right)) {
     const [a, b] = [toNumber(left), toNumber(right)];

@@ -97,7 +97,10 @@ const compileMember = ({ object, property, computed }: Member): Evaluate => {
   return (scope) => getItem(evaluateObject(scope), key(scope));
 };
 
-/** The library reads `a + b ~ c` as `(a + b) ~ c` and Jinja as `a + (b ~ c)`. Whenever both can be evaluated, they are equal. */
+/**
+ * The library reads `a + b ~ c` as `(a + b) ~ c` and Jinja as `a + (b ~ c)`. Whenever both can be evaluated, they are
+ * equal.
+ */
 const compileConcatenation = ({ left, right }: Binary): Evaluate => {
   const concatenate = operators['~'] as NonNullable<(typeof operators)[string]>;
   const evaluateRight = compile(right);
@@ -130,7 +133,10 @@ const compileBinary = (node: Binary): Evaluate => {
   return (scope) => operate(evaluateLeft(scope), evaluateRight(scope));
 };
 
-/** The filter of a name. One that Jinja doesn't have either fails only when it is applied, as in Jinja. @throws Error for a filter that only Jinja has */
+/**
+ * The filter of a name. One that Jinja doesn't have either fails only when it is applied, as in Jinja. @throws Error
+ * for a filter that only Jinja has
+ */
 const filterOf = (name: string): Filter => {
   if (UNSUPPORTED_FILTERS.has(name)) throw new Error(`The filter '${name}' is not supported.`);
   const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;

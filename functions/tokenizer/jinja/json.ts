@@ -43,7 +43,8 @@ const toScalar = (token: string): Value => {
 };
 
 /**
- * Parses JSON as Python's `json.loads`: 1 is an int of any size and 1.0 a float, and keys keep their order, which JavaScript changes for keys like "1".
+ * Parses JSON as Python's `json.loads`: 1 is an int of any size and 1.0 a float, and keys keep their order, which
+ * JavaScript changes for keys like "1".
  * @throws SyntaxError for text that is not JSON
  */
 export const parseJson = (text: string): Value => {

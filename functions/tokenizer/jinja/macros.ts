@@ -27,7 +27,8 @@ const namesIn = (body: readonly Statement[]): Set<string> => {
 };
 
 /**
- * Compiles a macro, or the block of a `call`. Its text is rendered with the variables of the scope in which it is defined.
+ * Compiles a macro, or the block of a `call`. Its text is rendered with the variables of the scope in which it is
+ * defined.
  * @returns makes the macro for a scope
  */
 export const compileMacro = (

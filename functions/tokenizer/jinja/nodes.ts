@@ -67,7 +67,10 @@ const ENDS = new Set(['and', 'or', 'not', 'if', 'else', ',', ':', '=']);
 const OPENING = '([{';
 const CLOSING = ')]}';
 
-/** Python reads `a < b < c` as `a < b and b < c`; the library reads it as `(a < b) < c`. @throws Error for a tag with such a comparison */
+/**
+ * Python reads `a < b < c` as `a < b and b < c`; the library reads it as `(a < b) < c`. @throws Error for a tag with
+ * such a comparison
+ */
 const rejectChains = (tokens: readonly Token[]): void => {
   const compared = [false];
   for (const { type, value } of tokens.slice(1, -1)) {

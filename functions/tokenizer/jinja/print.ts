@@ -6,7 +6,10 @@ import { isTrue, LazyItems, Namespace, SafeText, Tuple, typeOf, type Value } fro
 const LARGEST_PLAIN = 1e16;
 const SMALLEST_PLAIN = 1e-4;
 
-/** Python's `repr` of a float: the shortest digits that identify it, as in JavaScript, but with other rules for the exponent. */
+/**
+ * Python's `repr` of a float: the shortest digits that identify it, as in JavaScript, but with other rules for the
+ * exponent.
+ */
 export const printFloat = (value: number): string => {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';
@@ -48,7 +51,10 @@ const represent = (value: Value): string => {
   return print(value);
 };
 
-/** Python's `str(value)`, as output prints it. @throws Error for functions, namespaces and generators: Python prints their addresses */
+/**
+ * Python's `str(value)`, as output prints it. @throws Error for functions, namespaces and generators: Python prints
+ * their addresses
+ */
 export const print = (value: Value): string => {
   if (typeof value === 'string') return value;
   if (value === undefined) return '';

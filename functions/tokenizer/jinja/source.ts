@@ -44,13 +44,17 @@ const stripMargin = (text: string, isAtLineStart: boolean): string => {
 const SIGNS = '-+';
 const signAt = (source: string, at: number): string => (SIGNS.includes(source[at] ?? ' ') ? (source[at] as string) : '');
 
-/** `generation` marks what the model wrote, which transformers uses for training: it is a scope of its own and prints its content. */
+/**
+ * `generation` marks what the model wrote, which transformers uses for training: it is a scope of its own and prints
+ * its content.
+ */
 const withoutGeneration = (code: string): string =>
   code.replace(/^\s*generation\s*$/, 'filter string').replace(/^\s*endgeneration\s*$/, 'endfilter');
 
 /**
- * Splits a template into texts and tags, with the white space that Jinja leaves with `trim_blocks` and `lstrip_blocks`: a tag that is no output takes
- * the margin before it and the line break after it with it, and the signs - and + change that (jinja2/lexer.py).
+ * Splits a template into texts and tags, with the white space that Jinja leaves with `trim_blocks` and
+ * `lstrip_blocks`: a tag that is no output takes the margin before it and the line break after it with it, and the
+ * signs - and + change that (jinja2/lexer.py).
  * @throws Error for a tag without an end
  */
 export const splitSource = (template: string): Piece[] => {

@@ -27,9 +27,10 @@ const checkFunctions = (body: readonly Statement[]): void => {
 };
 
 /**
- * Compiles a parsed template. It renders as jinja2 does in the environment of Hugging Face's transformers: a sandbox that changes no values,
- * `trim_blocks`, `lstrip_blocks`, `break` and `continue`, `tojson` without escapes.
- * @returns renders the template with variables; throws RaisedByTemplate, TooManySteps, and an Error where Python would fail
+ * Compiles a parsed template. It renders as jinja2 does in the environment of Hugging Face's transformers: a sandbox
+ * that changes no values, `trim_blocks`, `lstrip_blocks`, `break` and `continue`, `tojson` without escapes.
+ * @returns renders the template with variables; throws RaisedByTemplate, TooManySteps, and an Error where Python
+ * would fail
  * @throws Error for a construct that can't be rendered as jinja2 does
  */
 export const createTemplate = (body: readonly Statement[]): ((variables: Iterable<readonly [string, Value]>) => string) => {

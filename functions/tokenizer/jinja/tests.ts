@@ -15,7 +15,10 @@ const isAtMost: Test = (value, other) => compare(value, other) <= 0;
 const differs: Test = (value, other) => !isEqual(value, other);
 const isDivisible = (value: Value, by: bigint): boolean => toInteger(value, 'The number') % Number(by) === 0;
 
-/** Jinja's tests (https://jinja.palletsprojects.com/en/stable/templates/#builtin-tests), but for `filter`, `test` and `escaped`. */
+/**
+ * Jinja's tests (https://jinja.palletsprojects.com/en/stable/templates/#builtin-tests), but for `filter`, `test` and
+ * `escaped`.
+ */
 export const tests: Readonly<Record<string, Test>> = {
   boolean: (value) => typeof value === 'boolean',
   // Undefined has a method for calls, which fails.

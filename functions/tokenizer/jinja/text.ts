@@ -1,7 +1,10 @@
 import { MAX_CHARACTERS, spendOnSearch, spendOnText } from './budget.ts';
 import { isTrue, iterate, lengthOf, Tuple, toInteger, typeOf, type Value } from './values.ts';
 
-/** The characters of Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and U+0085. */
+/**
+ * The characters of Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and
+ * U+0085.
+ */
 const WHITE_SPACE = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
@@ -59,7 +62,10 @@ export const joinTexts = (texts: readonly string[], separator: string): string =
 const optionalText = (value: Value): string | undefined => (value === undefined || value === null ? undefined : textOf(value));
 const countOf = (value: Value): number => (value === undefined ? -1 : toInteger(value, 'count'));
 
-/** Counts the longest text that a replacement can make, before it is made. @throws TooManySteps, or Error if it is too long */
+/**
+ * Counts the longest text that a replacement can make, before it is made. @throws TooManySteps, or Error if it is too
+ * long
+ */
 const spendOnReplacement = (text: string, from: string, to: string): void => {
   const most = from === '' ? text.length + 1 : Math.floor(text.length / from.length);
   if (most * to.length > MAX_CHARACTERS) spendOnText(text.split(from).length * to.length);

@@ -10,7 +10,10 @@ const stepsOf = (value: Value): number => {
   return (items?.length ?? 0) / ITEMS_A_STEP;
 };
 
-/** Counts a value that an expression has: one step, and more for what is large. @throws TooManySteps, or Error if it is too large */
+/**
+ * Counts a value that an expression has: one step, and more for what is large. @throws TooManySteps, or Error if it
+ * is too large
+ */
 export const spendOnValue = (value: Value): void => {
   spend(1);
   if (typeof value === 'bigint') spendOnNumber(value);

@@ -33,7 +33,10 @@ export class Namespace {
   }
 }
 
-/** What Python iterates over but neither indexes nor prints as JSON: a generator, which has no length and can be read only once, or a view of a dictionary. */
+/**
+ * What Python iterates over but neither indexes nor prints as JSON: a generator, which has no length and can be read
+ * only once, or a view of a dictionary.
+ */
 export class LazyItems {
   readonly isOnce: boolean;
   #items: readonly Value[];
@@ -55,7 +58,10 @@ export class LazyItems {
   }
 }
 
-/** A text that the filter `safe` has marked: text that is added to it is escaped for HTML (https://markupsafe.palletsprojects.com). */
+/**
+ * A text that the filter `safe` has marked: text that is added to it is escaped for HTML
+ * (https://markupsafe.palletsprojects.com).
+ */
 export class SafeText {
   readonly text: string;
 
@@ -64,7 +70,10 @@ export class SafeText {
   }
 }
 
-/** A value of a template, as Python's types: int is bigint, float is number, list is an array, None is null; undefined is Jinja's Undefined. */
+/**
+ * A value of a template, as Python's types: int is bigint, float is number, list is an array, None is null; undefined
+ * is Jinja's Undefined.
+ */
 export type Value =
   | (undefined | null | boolean | bigint | number | string)
   | (Value[] | Tuple | Dict | LazyItems)
@@ -107,7 +116,10 @@ export const toInteger = (value: Value, what: string): number => {
 export const itemsOf = (value: Value): readonly Value[] | undefined =>
   Array.isArray(value) ? value : value instanceof Tuple ? value.items : undefined;
 
-/** The items of what a loop or filter iterates over: characters of a string, keys of a dictionary, nothing for Undefined. @throws Error for other values */
+/**
+ * The items of what a loop or filter iterates over: characters of a string, keys of a dictionary, nothing for
+ * Undefined. @throws Error for other values
+ */
 export const iterate = (value: Value): readonly Value[] => {
   const items = itemsToVisit(value);
   spend(items.length / ITEMS_A_STEP);

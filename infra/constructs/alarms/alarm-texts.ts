@@ -15,8 +15,9 @@ const ticket = (fact: string, impact: string): AlarmText => ({ severity: 'ticket
 const BURNING = 'use up the allowance of the month 6 or 14.4 times too fast';
 
 /**
- * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in docs/operations.md. An alarm pages if
- * callers get errors, money is being lost or someone may be tampering with records. Everything else can wait for the morning.
+ * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in
+ * docs/operations.md. An alarm pages if callers get errors, money is being lost or someone may be tampering with
+ * records. Everything else can wait for the morning.
  */
 export const alarmTexts = {
   HostUnavailable: page('The serverless host returned more than five 5XX responses in five minutes.', 'Callers get errors.'),

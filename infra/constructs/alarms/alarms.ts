@@ -25,10 +25,11 @@ export const PERIOD = Duration.minutes(5);
 const PERIODS_WITHOUT = 6;
 
 /** Matches log lines with this message. */
-export const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
+export const logMessage = (message: string) => FilterPattern.stringValue('$.message', '=', message);
 
 /** How many messages nobody has taken: those of a dead-letter queue stay until an operator has looked at them. */
-export const waiting = (queue: Queue): Metric => queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+export const visibleMessages = (queue: Queue): Metric =>
+  queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
 
 /** `scaled_to_zero` is `ScaledToZero`. */
 export const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -61,8 +62,8 @@ interface Part {
 }
 
 /**
- * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/operations.md has an entry for each alarm, under its
- * name.
+ * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/operations.md has an
+ * entry for each alarm, under its name.
  */
 export class Alarms {
   /** The alarms that notify. */
@@ -87,7 +88,10 @@ export class Alarms {
     return (filters[0] as MetricFilter).metric({ statistic: 'sum', period: PERIOD });
   }
 
-  /** The same for one function, and 0 for a minute in which it wrote other lines only, so that a ratio has both its numbers. */
+  /**
+   * The same for one function, and 0 for a minute in which it wrote other lines only, so that a ratio has both its
+   * numbers.
+   */
   countOrZero(name: string, pattern: IFilterPattern, from: NodeFunction): Metric {
     const filter = this.#filter(name, { logGroup: from.logGroup, filterPattern: pattern, metricName: name, defaultValue: 0 });
     return filter.metric({ statistic: 'sum', period: PERIOD });
@@ -105,10 +109,10 @@ export class Alarms {
   }
 
   /**
-   * Goes off when the metric has been 0 for so many periods, and when it stops having values. A new alarm has no state until the first value, because
-   * missing data is not a breach; it would otherwise start in alarm.
+   * Goes off when the metric has been 0 for so many periods, and when it stops having values. A new alarm has no
+   * state until the first value, because missing data is not a breach; it would otherwise start in alarm.
    */
-  without(name: AlarmName, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
+  whenMissing(name: AlarmName, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
     const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
     const alarm = this.#add(name, {
       metric,
@@ -120,7 +124,10 @@ export class Alarms {
     alarm.addInsufficientDataAction(this.#actions[alarmTexts[name].severity]);
   }
 
-  /** Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those that it is made of. */
+  /**
+   * Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those
+   * that it is made of.
+   */
   anyOfAll(name: AlarmName, groups: readonly (readonly Part[])[]): void {
     const { alarmName, alarmDescription } = this.#texts(name);
     const watch = ({ part, metric, threshold }: Part): IAlarmRule => {

@@ -3,7 +3,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { NodeFunction } from '../functions/node-function.ts';
 import type { WorkQueue } from '../queues/work-queue.ts';
-import { type Alarms, ageOfStream, errorsOf, says, throttlesOf, waiting } from './alarms.ts';
+import { type Alarms, ageOfStream, errorsOf, logMessage, throttlesOf, visibleMessages } from './alarms.ts';
 
 interface Watched {
   billing: { function: NodeFunction; tasks: WorkQueue };
@@ -22,20 +22,20 @@ const NOTIFICATIONS_LATE = Duration.minutes(15);
 /** Adds the alarms of billing and notifications. @returns what the dashboard shows of them */
 export const addBillingAlarms = (alarms: Alarms, { billing, notifications }: Watched): Metric[] => {
   const fn = billing.function;
-  const differing = alarms.count('TotalsDiffering', says('totals_differ'), fn);
-  const failedTasks = alarms.count('BillingTaskFailed', says('billing_task_failed'), fn);
-  const looks = alarms.count('DueTasksSent', says('due_tasks_sent'), fn).with({ period: LOOKED });
-  const late = alarms.value('MonthsLateMinutes', says('months_due'), '$.late_minutes', fn, LOOKED);
+  const differing = alarms.count('TotalsDiffering', logMessage('totals_differ'), fn);
+  const failedTasks = alarms.count('BillingTaskFailed', logMessage('billing_task_failed'), fn);
+  const looks = alarms.count('DueTasksSent', logMessage('due_tasks_sent'), fn).with({ period: LOOKED });
+  const late = alarms.value('MonthsLateMinutes', logMessage('months_due'), '$.late_minutes', fn, LOOKED);
 
   alarms.above('TotalsDiffer', differing, 0);
   alarms.above('MonthsNotClosed', late, MONTHS_LATE.toMinutes());
-  alarms.above('BillingTasksStuck', waiting(billing.tasks.failures), 0);
+  alarms.above('BillingTasksStuck', visibleMessages(billing.tasks.failures), 0);
   alarms.above('BillingFailed', errorsOf(fn), 0);
   alarms.above('BillingThrottled', throttlesOf(fn), 0);
-  alarms.without('BillingStalled', looks, MISSED_LOOKS);
+  alarms.whenMissing('BillingStalled', looks, MISSED_LOOKS);
 
-  alarms.above('NotificationsFailed', waiting(notifications.failures), 0);
+  alarms.above('NotificationsFailed', visibleMessages(notifications.failures), 0);
   alarms.above('NotificationsLate', ageOfStream(notifications.function), NOTIFICATIONS_LATE.toMilliseconds());
-  alarms.above('DeliveriesStuck', waiting(notifications.deliveries.failures), 0);
+  alarms.above('DeliveriesStuck', visibleMessages(notifications.deliveries.failures), 0);
   return [differing, failedTasks];
 };

@@ -13,14 +13,15 @@ const CANARY_PERCENTAGE = 10;
 const BURN_RATE = 5;
 
 /**
- * The percentage of bad requests of both versions together above which a release is rolled back. If a promise is so loose that the new version could
- * not reach that by itself, it is rolled back when half of its requests are bad.
+ * The percentage of bad requests of both versions together above which a release is rolled back. If a promise is so
+ * loose that the new version could not reach that by itself, it is rolled back when half of its requests are bad.
  */
 const tolerated = (percentage: number): number => Math.min(Number((BURN_RATE * (100 - percentage)).toFixed(6)), CANARY_PERCENTAGE / 2);
 
 /**
- * Moves the traffic of an alias to a new version in two steps: a tenth of the requests for five minutes, then all. A request ends on the version on
- * which it began. An alarm during these minutes moves all traffic back and fails the deployment of the stack.
+ * Moves the traffic of an alias to a new version in two steps: a tenth of the requests for five minutes, then all. A
+ * request ends on the version on which it began. An alarm during these minutes moves all traffic back and fails the
+ * deployment of the stack.
  */
 export class Canary extends Construct {
   readonly #group: LambdaDeploymentGroup;

@@ -24,9 +24,12 @@ export const graph = (title: string, left: IMetric[], more: Omit<GraphWidgetProp
   new GraphWidget({ title, left, width: HALF, ...more });
 
 /** A metric under another name. */
-export const named = (label: string, metric: Metric): Metric => metric.with({ label });
+export const labelled = (label: string, metric: Metric): Metric => metric.with({ label });
 
-/** Metrics in a larger unit, such as minutes instead of milliseconds, under other names. @param unit the larger unit in the metrics' own */
+/**
+ * Metrics in a larger unit, such as minutes instead of milliseconds, under other names. @param unit the larger unit
+ * in the metrics' own
+ */
 export const inUnits = (unit: number, metrics: Readonly<Record<string, Metric>>): MathExpression[] =>
   Object.entries(metrics).map(
     ([label, metric], i) =>
@@ -45,15 +48,15 @@ export const executionsOf = (functions: readonly NodeFunction[]): Metric[] =>
 /** What API Gateway saw: requests by the class of their status. */
 export const trafficOf = (stage: Stage): GraphWidget =>
   graph('Requests', [
-    named('All', stage.metricCount({ period: PERIOD })),
-    named('4XX', stage.metricClientError({ statistic: Stats.SUM, period: PERIOD })),
-    named('5XX', stage.metricServerError({ statistic: Stats.SUM, period: PERIOD })),
+    labelled('All', stage.metricCount({ period: PERIOD })),
+    labelled('4XX', stage.metricClientError({ statistic: Stats.SUM, period: PERIOD })),
+    labelled('5XX', stage.metricServerError({ statistic: Stats.SUM, period: PERIOD })),
   ]);
 
 export const latencyOf = (stage: Stage): GraphWidget =>
   graph(
     'Duration of responses (ms)',
-    (['p50', 'p90', 'p99'] as const).map((statistic) => named(statistic, stage.metricLatency({ statistic, period: PERIOD }))),
+    (['p50', 'p90', 'p99'] as const).map((statistic) => labelled(statistic, stage.metricLatency({ statistic, period: PERIOD }))),
   );
 
 /** Adds a dashboard that begins with the state of every alarm. @param rows two graphs in each */

@@ -2,7 +2,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type JsonPattern } from 'aws-cdk-lib/aws-logs';
 import { STEPS } from '../../../shared/usage/phases.ts';
 import type { NodeFunction } from '../functions/node-function.ts';
-import { type Alarms, says } from './alarms.ts';
+import { type Alarms, logMessage } from './alarms.ts';
 
 /** What the log lines of the function `inference` of a host say about its requests. */
 export interface HostMetrics {
@@ -10,14 +10,20 @@ export interface HostMetrics {
   answered: Metric;
   /** Requests that failed although they were valid, within their limits and for a model that was in service. */
   failed: Metric;
-  /** Milliseconds from the arrival of a request to its first token, of requests that didn't wait for a deployment to wake. */
+  /**
+   * Milliseconds from the arrival of a request to its first token, of requests that didn't wait for a deployment to
+   * wake.
+   */
   firstTokenMs: Metric;
   /** How many of these were later than promised. */
   firstTokenLate: Metric;
   costNanos: Metric;
   promptTokens: Metric;
   completionTokens: Metric;
-  /** Calls of DynamoDB that an admission needed. More than one: the environment did not know the key yet, or other requests use the same limiter. */
+  /**
+   * Calls of DynamoDB that an admission needed. More than one: the environment did not know the key yet, or other
+   * requests use the same limiter.
+   */
   admissionRoundTrips: Metric;
   /** Requests that were rejected because of the caller's limits. */
   limited: Metric;
@@ -33,33 +39,34 @@ interface HostMetricsProps {
 
 const { all, any, notExists, numberValue, stringValue } = FilterPattern;
 
-const isAnswered = all(says('request'), notExists('$.error_code'));
+const isAnswered = all(logMessage('request'), notExists('$.error_code'));
 
 /** Errors before an answer have a line `refused`, and those in a stream a line `stream_broken`. */
 const isFailed = (excused: readonly string[]): JsonPattern =>
   all(
-    any(says('refused'), says('stream_broken')),
+    any(logMessage('refused'), logMessage('stream_broken')),
     numberValue('$.status', '>=', 500),
     ...excused.map((code) => stringValue('$.code', '!=', code)),
   );
 
 /**
- * Whether a first token says how fast the host is: not if its target was invoked only after the promised time because the request waited for a
- * deployment. Only a request that asked for it waits.
+ * Whether a first token says how fast the host is: not if its target was invoked only after the promised time because
+ * the request waited for a deployment. Only a request that asked for it waits.
  */
 const isTimed = (firstTokenMs: number): JsonPattern =>
   all(
-    says('request'),
+    logMessage('request'),
     numberValue('$.time_to_first_token_ms', '>=', 0),
     any(notExists('$.may_wait'), numberValue(`$.step_ends_ms[${STEPS.indexOf('invoked')}]`, '<=', firstTokenMs)),
   );
 
 /**
- * Adds metrics of a host's requests. They have no dimensions: a key or an organization as a dimension would be a metric of its own, with its own price.
+ * Adds metrics of a host's requests. They have no dimensions: a key or an organization as a dimension would be a
+ * metric of its own, with its own price.
  * @param prefix the first part of the metrics' names
  */
 export const addHostMetrics = (alarms: Alarms, prefix: string, { inference, excused, firstTokenMs }: HostMetricsProps): HostMetrics => {
-  const value = (name: string, field: string, pattern: JsonPattern = says('request')): Metric =>
+  const value = (name: string, field: string, pattern: JsonPattern = logMessage('request')): Metric =>
     alarms.value(`${prefix}${name}`, pattern, field, inference);
   const late = all(isTimed(firstTokenMs), numberValue('$.time_to_first_token_ms', '>', firstTokenMs));
   return {
@@ -71,6 +78,6 @@ export const addHostMetrics = (alarms: Alarms, prefix: string, { inference, excu
     promptTokens: value('PromptTokens', '$.prompt_tokens').with({ statistic: 'sum' }),
     completionTokens: value('CompletionTokens', '$.completion_tokens').with({ statistic: 'sum' }),
     admissionRoundTrips: value('AdmissionRoundTrips', '$.admission_round_trips'),
-    limited: alarms.countOrZero(`${prefix}RequestsLimited`, all(says('refused'), numberValue('$.status', '=', 429)), inference),
+    limited: alarms.countOrZero(`${prefix}RequestsLimited`, all(logMessage('refused'), numberValue('$.status', '=', 429)), inference),
   };
 };

@@ -10,16 +10,19 @@ import type { HostMetrics } from './host-metrics.ts';
 export interface Objective {
   /** The percentage that must be good. */
   percentage: number;
-  /** The bad events, with 0 where there are none, and what the expression is made of. `id` is their name in other expressions. */
+  /**
+   * The bad events, with 0 where there are none, and what the expression is made of. `id` is their name in other
+   * expressions.
+   */
   bad: { id: string; expression: string; metrics: Record<string, Metric> };
   /** All events. */
   total: { expression: string; metrics: Record<string, Metric> };
 }
 
 /**
- * The pairs of windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts"), for objectives over 30
- * days: 14.4 times the allowed rate uses up 2 % of the month's budget in an hour, 6 times 5 % in six hours. The short window ends an alarm soon after the
- * cause.
+ * The pairs of windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow,
+ * Multi-Burn-Rate Alerts"), for objectives over 30 days: 14.4 times the allowed rate uses up 2 % of the month's
+ * budget in an hour, 6 times 5 % in six hours. The short window ends an alarm soon after the cause.
  */
 const BURN_RATES = [
   { name: 'Fast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
@@ -31,7 +34,8 @@ const over = (metrics: Record<string, Metric>, period: Duration): Record<string,
 
 /**
  * The percentage of bad events in a window.
- * @param minimum with fewer bad events, 0. A floor of all events would be silent while every request of a quiet host fails.
+ * @param minimum with fewer bad events, 0. A floor of all events would be silent while every request of a quiet host
+ * fails.
  */
 export const badPercentage = ({ bad, total }: Objective, period: Duration, minimum = 1): MathExpression =>
   new MathExpression({
@@ -59,7 +63,10 @@ export interface WatchedHost {
   metrics: HostMetrics;
 }
 
-/** Whether requests are answered. A function that crashes or can't start writes no line about the request, so its own metrics count, too. */
+/**
+ * Whether requests are answered. A function that crashes or can't start writes no line about the request, so its own
+ * metrics count, too.
+ */
 export const availabilityOf = ({ inference, metrics }: WatchedHost, { availability }: Config['slo']): Objective => ({
   percentage: availability,
   bad: {

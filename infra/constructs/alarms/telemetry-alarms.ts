@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Telemetry } from '../queues/telemetry.ts';
-import { type Alarms, ageOfStream, PERIOD, says, waiting } from './alarms.ts';
+import { type Alarms, ageOfStream, logMessage, PERIOD, visibleMessages } from './alarms.ts';
 
 /** The age of the oldest event that is in no queue. Batches wait for ten seconds. */
 const LATE = Duration.minutes(15);
@@ -20,6 +20,6 @@ export const addTelemetryAlarms = (alarms: Alarms, { function: fn, queues, failu
   const ages = queues.map((queue) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'max', period: PERIOD }));
   alarms.above('TelemetryLate', ageOfStream(fn), LATE.toMilliseconds());
   alarms.above('TelemetryUndelivered', highest(ages), UNDELIVERED.toSeconds());
-  alarms.above('TelemetryFailed', highest(failures.map(waiting)), 0);
-  alarms.above('TelemetryRejected', alarms.count('TelemetryRejection', says('telemetry_rejected'), fn), 0);
+  alarms.above('TelemetryFailed', highest(failures.map(visibleMessages)), 0);
+  alarms.above('TelemetryRejected', alarms.count('TelemetryRejection', logMessage('telemetry_rejected'), fn), 0);
 };

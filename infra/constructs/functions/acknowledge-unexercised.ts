@@ -10,7 +10,10 @@ interface Unexercised {
   resource?: string;
 }
 
-/** Says why a role needs actions that no test performs. Without a reason, an action that no test performs fails `npm test`. */
+/**
+ * Says why a role needs actions that no test performs. Without a reason, an action that no test performs fails `npm
+ * test`.
+ */
 export const acknowledgeUnexercised = (role: IRole | undefined, { actions, resource }: Unexercised, reason: string): void => {
   if (!role) throw new Error('The grantee has no role of its own.');
   const resourceOfRole = role.node.defaultChild as CfnRole;

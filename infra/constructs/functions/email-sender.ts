@@ -3,8 +3,8 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { NodeFunction } from './node-function.ts';
 
 /**
- * Lets a function send e-mail from one address with SES, and gives it the address. SES verifies either the address or its domain, so the permission
- * names both identities, and the condition names the address.
+ * Lets a function send e-mail from one address with SES, and gives it the address. SES verifies either the address or
+ * its domain, so the permission names both identities, and the condition names the address.
  * @param address such as `billing@example.com`
  */
 export const grantSendEmail = (grantee: NodeFunction, address: string): void => {

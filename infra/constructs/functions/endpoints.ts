@@ -33,8 +33,9 @@ export const grantInvokeEndpoints = (grantee: NodeFunction, config: Config): voi
 };
 
 /**
- * Lets a function find out whether endpoints and inference components of this account are in service and have the configured tag. It can also describe
- * those without the tag, so that it can report that the tag is missing. The environment variable ENDPOINT_TAG has the tag's name.
+ * Lets a function find out whether endpoints and inference components of this account are in service and have the
+ * configured tag. It can also describe those without the tag, so that it can report that the tag is missing. The
+ * environment variable ENDPOINT_TAG has the tag's name.
  */
 export const grantDescribeEndpoints = (grantee: NodeFunction, config: Config): void => {
   const resources = targetsOf(grantee, config);

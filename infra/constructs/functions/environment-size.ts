@@ -68,7 +68,8 @@ class LongestReferences extends DefaultTokenResolver {
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * Checks that Lambda accepts a function's environment, however long the names are that CloudFormation gives the resources in it.
+ * Checks that Lambda accepts a function's environment, however long the names are that CloudFormation gives the
+ * resources in it.
  * @param title what the error calls the function
  * @returns what is wrong, for a validation of the CDK
  */

@@ -14,8 +14,9 @@ interface ExecutionRoleProps {
 }
 
 /**
- * The role that SageMaker assumes to run deployments: it pulls images and writes logs and metrics. It reads weights only if a bucket grants that. A
- * container has this role's credentials, too, unless its network is isolated: docs/decisions/0032.
+ * The role that SageMaker assumes to run deployments: it pulls images and writes logs and metrics. It reads weights
+ * only if a bucket grants that. A container has this role's credentials, too, unless its network is isolated:
+ * docs/decisions/0032.
  */
 export class ExecutionRole extends Construct {
   readonly role: Role;

@@ -20,9 +20,10 @@ const CREATE = RESOURCES.map((resource) => `sagemaker:Create${resource}`);
 const BY_NAME = 'Deployments are created while the service runs. Their names have this form.';
 
 /**
- * Lets a function create, watch, scale and delete the generations of deployments, and gives it the installation's name and the tag that endpoints need
- * to be invoked. What it creates must have the installation's tag, and it changes and deletes only what has it. It reads by name: a condition on a tag
- * would make AWS answer "access denied" for what does not exist.
+ * Lets a function create, watch, scale and delete the generations of deployments, and gives it the installation's
+ * name and the tag that endpoints need to be invoked. What it creates must have the installation's tag, and it
+ * changes and deletes only what has it. It reads by name: a condition on a tag would make AWS answer "access denied"
+ * for what does not exist.
  */
 export const grantManageGenerations = (grantee: NodeFunction, config: Config): void => {
   grantSageMaker(grantee, config);
@@ -74,7 +75,10 @@ const withoutService = (action: string): string => action.slice(action.indexOf('
 const SCALING = 'application-autoscaling';
 const SCALING_OF_SAGEMAKER = 'sagemaker.application-autoscaling.amazonaws.com';
 
-/** Application Auto Scaling of inference components. Its own ARNs contain random ids, so that permissions depend on what is scaled. */
+/**
+ * Application Auto Scaling of inference components. Its own ARNs contain random ids, so that permissions depend on
+ * what is scaled.
+ */
 const grantScaling = (grantee: NodeFunction): void => {
   const { partition, account, region } = Stack.of(grantee);
   const targets = `arn:${partition}:${SCALING}:${region}:${account}:scalable-target/*`;
@@ -95,7 +99,8 @@ const grantScaling = (grantee: NodeFunction): void => {
     ['*'],
   );
   const byScaling = { 'aws:CalledViaLast': `${SCALING}.amazonaws.com` };
-  // Before it registers a target, Application Auto Scaling makes these calls with its caller's permissions and names that don't exist.
+  // Before it registers a target, Application Auto Scaling makes these calls with its caller's permissions and names
+  // that don't exist.
   allow(
     ['DescribeEndpoint', 'DescribeEndpointConfig', 'DescribeInferenceComponent', 'UpdateInferenceComponentRuntimeConfig'].map(
       (action) => `sagemaker:${action}`,

@@ -24,14 +24,18 @@ const root = path.join(import.meta.dirname, '../../..');
 const OUTSIDE_OLD_GENERATION_MB = 112;
 
 /**
- * Fixes the sizes of V8's generations, which otherwise follow the machine's memory. The young generation would be about 1 MB in 256 MB of memory, so V8
- * would collect garbage all the time. At 32 requests in flight, 16 MB instead of 8 save an eighth of a request's CPU time, because most requests end before
- * their objects would move to the old generation, and cost 14 MiB (`npm run bench`). The old generation is collected before the process reaches the
+ * Fixes the sizes of V8's generations, which otherwise follow the machine's memory. The young generation would be
+ * about 1 MB in 256 MB of memory, so V8 would collect garbage all the time. At 32 requests in flight, 16 MB instead
+ * of 8 save an eighth of a request's CPU time, because most requests end before their objects would move to the old
+ * generation, and cost 14 MiB (`npm run bench`). The old generation is collected before the process reaches the
  * function's memory.
  */
 const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
-/** Functions that only some deployments have, and one that a schedule runs. What invokes them limits how many executions they use. */
+/**
+ * Functions that only some deployments have, and one that a schedule runs. What invokes them limits how many
+ * executions they use.
+ */
 const UNRESERVED = ['audit-copy', 'support', 'telemetry'] as const;
 type UnreservedFunction = (typeof UNRESERVED)[number];
 
@@ -63,7 +67,10 @@ interface NodeFunctionProps {
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
-  /** Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event that comes back 16 times. */
+  /**
+   * Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event
+   * that comes back 16 times.
+   */
   continuesItself?: boolean;
   /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
   files?: Readonly<Record<string, string>>;
@@ -75,7 +82,10 @@ const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionP
   flags: ['--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])],
 });
 
-/** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
+/**
+ * A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted
+ * permissions.
+ */
 export class NodeFunction extends LambdaFunction {
   /** What the documentation calls the function. */
   readonly title: string;

@@ -5,8 +5,9 @@ import type { Construct } from 'constructs';
 import type { NodeFunction } from './node-function.ts';
 
 /**
- * Runs a function again and again. A run that fails is not repeated, neither by EventBridge nor by Lambda, and one that waits for an environment until
- * the next one comes is dropped: the next run finds what is left. No other event may invoke the function without waiting for its result.
+ * Runs a function again and again. A run that fails is not repeated, neither by EventBridge nor by Lambda, and one
+ * that waits for an environment until the next one comes is dropped: the next run finds what is left. No other event
+ * may invoke the function without waiting for its result.
  */
 export const runEvery = (scope: Construct, id: string, fn: NodeFunction, period: Duration): void => {
   new Rule(scope, id, { schedule: Schedule.rate(period), targets: [new LambdaTarget(fn, { retryAttempts: 0 })] });

@@ -29,7 +29,10 @@ export const VIEWER_HEADER = 'x-sluice-viewer-address';
 
 type Name = Exclude<keyof Config['hosts'], 'control'>;
 
-/** The name of the secret that CloudFront and the firewall share. A name and not a reference: an export in use could not be removed with the setting. */
+/**
+ * The name of the secret that CloudFront and the firewall share. A name and not a reference: an export in use could
+ * not be removed with the setting.
+ */
 export const cloudFrontSecretName = ({ name }: Config, host: string): string => `${name}/cloudfront/${host}`;
 
 /** The longest wait for a packet without a higher quota. Streams send a comment every 15 s. */
@@ -60,8 +63,9 @@ interface CloudFrontProps {
 }
 
 /**
- * A CloudFront distribution for a host's domain, in front of the same domain in API Gateway. It forwards the name of the host, by which API Gateway finds
- * the API and its certificate, and neither caches nor compresses anything but public GETs.
+ * A CloudFront distribution for a host's domain, in front of the same domain in API Gateway. It forwards the name of
+ * the host, by which API Gateway finds the API and its certificate, and neither caches nor compresses anything but
+ * public GETs.
  */
 export class CloudFrontDistribution extends Construct {
   constructor(scope: Construct, id: string, { config, name, domain, certificateArn, origin: originName }: CloudFrontProps) {

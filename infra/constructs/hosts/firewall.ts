@@ -10,7 +10,8 @@ type Statement = CfnWebACL.StatementProperty;
 const RATE_WINDOW_SECONDS = 300;
 
 /**
- * AWS's rules about bodies, which only count. Tickets quote code and logs, webhooks have addresses, and many bodies are larger than 8 KB.
+ * AWS's rules about bodies, which only count. Tickets quote code and logs, webhooks have addresses, and many bodies
+ * are larger than 8 KB.
  * @see https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html
  */
 const BODY_RULES = {
@@ -37,8 +38,8 @@ interface FirewallProps {
 }
 
 /**
- * A web application firewall of a host's stage, so that it also protects the API's own URL and what calls the host past CloudFront. It keeps no samples of
- * requests and no log: both would have API keys.
+ * A web application firewall of a host's stage, so that it also protects the API's own URL and what calls the host
+ * past CloudFront. It keeps no samples of requests and no log: both would have API keys.
  */
 export class Firewall extends Construct {
   readonly #metrics: string;

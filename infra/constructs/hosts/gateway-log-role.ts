@@ -3,7 +3,10 @@ import { CfnAccount } from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 
-/** The role with which API Gateway writes the logs of all APIs of the account in this region. Other APIs can use it, too, so it is retained. */
+/**
+ * The role with which API Gateway writes the logs of all APIs of the account in this region. Other APIs can use it,
+ * too, so it is retained.
+ */
 export class GatewayLogRole extends Construct {
   constructor(scope: Construct, id: string) {
     super(scope, id);

@@ -1,7 +1,7 @@
 import { type IMetric, type IWidget, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Config } from '../../config/config.ts';
 import { errorsOf, PERIOD, throttlesOf } from '../alarms/alarms.ts';
-import { executionsOf, graph, latencyOf, named, sumsOf, trafficOf } from '../alarms/dashboards.ts';
+import { executionsOf, graph, labelled, latencyOf, sumsOf, trafficOf } from '../alarms/dashboards.ts';
 import type { HostMetrics } from '../alarms/host-metrics.ts';
 import { availabilityOf, badPercentage, firstTokensOf, type Objective } from '../alarms/slo-alarms.ts';
 import type { InferenceHost } from './inference-host.ts';
@@ -28,9 +28,9 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
     [
       trafficOf(stage),
       graph('Failures', [
-        named('Refused or broken off', metrics.failed),
-        named('Crashed', errorsOf(inference)),
-        named('Could not start', throttlesOf(inference)),
+        labelled('Refused or broken off', metrics.failed),
+        labelled('Crashed', errorsOf(inference)),
+        labelled('Could not start', throttlesOf(inference)),
       ]),
     ],
     [
@@ -43,20 +43,20 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
     [
       graph(
         'Time to first token (ms)',
-        (['p50', 'p90', 'p99'] as const).map((statistic) => named(statistic, metrics.firstTokenMs.with({ statistic }))),
+        (['p50', 'p90', 'p99'] as const).map((statistic) => labelled(statistic, metrics.firstTokenMs.with({ statistic }))),
         promised('Promised', slo.firstTokenMs),
       ),
-      graph('Tokens', [named('Prompt', metrics.promptTokens), named('Completion', metrics.completionTokens)]),
+      graph('Tokens', [labelled('Prompt', metrics.promptTokens), labelled('Completion', metrics.completionTokens)]),
     ],
     [
       graph('Cost of a thousand requests ($)', [cost]),
       graph(
         'Limiters',
         [
-          named('Round trips, average', metrics.admissionRoundTrips.with({ statistic: Stats.AVERAGE })),
-          named('Round trips, p99', metrics.admissionRoundTrips.with({ statistic: 'p99' })),
+          labelled('Round trips, average', metrics.admissionRoundTrips.with({ statistic: Stats.AVERAGE })),
+          labelled('Round trips, p99', metrics.admissionRoundTrips.with({ statistic: 'p99' })),
         ],
-        { right: [named('Rejected by limits (429)', metrics.limited)] },
+        { right: [labelled('Rejected by limits (429)', metrics.limited)] },
       ),
     ],
     [graph('Executions', executionsOf([inference, catalog])), graph('Function errors', sumsOf('Errors', [inference, catalog]))],

@@ -4,8 +4,9 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Construct } from 'constructs';
 
 /**
- * TLS 1.3 and 1.2 with forward secrecy. The default of a regional API accepts TLS 1.0. A domain and its API need the same policy, because the API's is
- * used for both. BASIC is the mode that AWS recommends for an API that already has callers.
+ * TLS 1.3 and 1.2 with forward secrecy. The default of a regional API accepts TLS 1.0. A domain and its API need the
+ * same policy, because the API's is used for both. BASIC is the mode that AWS recommends for an API that already has
+ * callers.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-security-policies.html
  */
 export const TLS = { securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09, endpointAccessMode: EndpointAccessMode.BASIC };

@@ -92,14 +92,16 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   inference.addEnvironment('MAX_HELD_REQUESTS', String(ofDeployment));
   inference.addEnvironment('MAX_HELD_REQUESTS_OF_ORGANIZATION', String(keyScope === 'on_demand' ? ofOrganization : ofCaller));
   inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
-  // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
+  // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments
+  // don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);
   return inference;
 };
 
 /**
- * The alias that callers get, if the configuration needs one. Without an alias, a deployment replaces the function at once. The versions of a function
- * are deleted with it; until then they stay, because a stream can run on one for ten minutes after it was replaced.
+ * The alias that callers get, if the configuration needs one. Without an alias, a deployment replaces the function at
+ * once. The versions of a function are deleted with it; until then they stay, because a stream can run on one for ten
+ * minutes after it was replaced.
  */
 const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHostProps): Alias | undefined => {
   const name = NAMES[keyScope].inference;

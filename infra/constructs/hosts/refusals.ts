@@ -5,7 +5,7 @@ import { LambdaDestination } from 'aws-cdk-lib/aws-logs-destinations';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Config } from '../../config/config.ts';
-import { says } from '../alarms/alarms.ts';
+import { logMessage } from '../alarms/alarms.ts';
 import { acknowledgeUnexercised } from '../functions/acknowledge-unexercised.ts';
 import { NodeFunction } from '../functions/node-function.ts';
 import { failureQueue } from '../queues/dead-letter-queue.ts';
@@ -25,7 +25,10 @@ interface RefusalsProps {
   observability: Table;
 }
 
-/** Counts refused requests from the logs of the inference hosts: a function that gets their lines, and a queue for the batches that failed. */
+/**
+ * Counts refused requests from the logs of the inference hosts: a function that gets their lines, and a queue for the
+ * batches that failed.
+ */
 export class Refusals extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;
@@ -53,7 +56,7 @@ export class Refusals extends Construct {
     for (const { logGroup, node } of [host.inference, host.catalog])
       new SubscriptionFilter(host, `${node.id}Refusals`, {
         logGroup,
-        filterPattern: says('refused'),
+        filterPattern: logMessage('refused'),
         destination: new LambdaDestination(this.function),
       });
   }

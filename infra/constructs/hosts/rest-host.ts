@@ -36,7 +36,10 @@ interface RestHostProps {
   prompts?: readonly string[];
 }
 
-/** A public host: a regional REST API. All its error responses have the format of interface 2.6, including those of API Gateway. */
+/**
+ * A public host: a regional REST API. All its error responses have the format of interface 2.6, including those of
+ * API Gateway.
+ */
 export class RestHost extends Construct {
   readonly api: RestApi;
   readonly #domain: string | undefined;
@@ -70,7 +73,8 @@ export class RestHost extends Construct {
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: AccessLogFormat.custom(
-          // Nothing that callers write, such as the user agent: API Gateway inserts values as they are, and a quote would end the text.
+          // Nothing that callers write, such as the user agent: API Gateway inserts values as they are, and a quote
+          // would end the text.
           JSON.stringify({
             gateway_request_id: AccessLogField.contextRequestId(),
             extended_request_id: AccessLogField.contextExtendedRequestId(),
@@ -109,7 +113,10 @@ export class RestHost extends Construct {
     } else this.#acknowledgeNoFirewall();
   }
 
-  /** The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't depend on a deployment. */
+  /**
+   * The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't
+   * depend on a deployment.
+   */
   get url(): string {
     if (this.#domain) return `https://${this.#domain}`;
     const { region, urlSuffix } = Stack.of(this);

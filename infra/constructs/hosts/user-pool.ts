@@ -30,8 +30,8 @@ const REFRESH_TOKEN_VALIDITY = Duration.days(30);
 const INVITATION_VALIDITY = Duration.days(7);
 
 /**
- * The users, who log in with an e-mail address, a password and, optionally, a second factor. Two settings can never be changed on an existing pool:
- * that the address is the user name, and that its case does not matter.
+ * The users, who log in with an e-mail address, a password and, optionally, a second factor. Two settings can never
+ * be changed on an existing pool: that the address is the user name, and that its case does not matter.
  */
 export class UserPool extends Construct {
   readonly pool: CdkUserPool;
@@ -82,7 +82,10 @@ export class UserPool extends Construct {
     this.#acknowledge();
   }
 
-  /** Lets a function use these actions on the pool, and gives it the pool's ids. Actions that an access token authorizes need no permission. */
+  /**
+   * Lets a function use these actions on the pool, and gives it the pool's ids. Actions that an access token
+   * authorizes need no permission.
+   */
   grant(grantee: LambdaFunction, ...actions: Action[]): void {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: actions.map((action) => `cognito-idp:${action}`), resources: [this.pool.userPoolArn] }),

@@ -13,7 +13,10 @@ const RETRIES = 10_000;
 /** The stream keeps a record for 24 hours. */
 const MAX_AGE = Duration.hours(20);
 
-/** Copies every entry of the audit log to a bucket: a function that reads the table's stream, and a queue for the batches that failed. */
+/**
+ * Copies every entry of the audit log to a bucket: a function that reads the table's stream, and a queue for the
+ * batches that failed.
+ */
 export class AuditCopies extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;

@@ -14,7 +14,9 @@ export const deadLetterQueue = (scope: Construct, { fifo }: { fifo: boolean }): 
     retentionPeriod: KEEP,
   });
 
-/** What a function could not process of a stream's records or of its invocations, until an operator has looked at it. */
+/**
+ * What a function could not process of a stream's records or of its invocations, until an operator has looked at it.
+ */
 export const failureQueue = (scope: Construct): Queue => {
   const queue = deadLetterQueue(scope, { fifo: false });
   Validations.of(queue).acknowledge({

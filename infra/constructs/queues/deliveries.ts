@@ -2,7 +2,10 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { WorkQueue } from './work-queue.ts';
 
-/** It must not be shorter than the function's timeout. A receiver that fails is no failed message: the function sends another message with a delay. */
+/**
+ * It must not be shorter than the function's timeout. A receiver that fails is no failed message: the function sends
+ * another message with a delay.
+ */
 const RETRY_AFTER = Duration.minutes(6);
 /** Retries go on for about a day, longer than outages of a database. */
 const MAX_DELIVERIES = 300;
@@ -10,7 +13,10 @@ const KEEP = Duration.days(4);
 /** Each receiver gets the whole time of an invocation, so a slow one delays no other. */
 const BATCH_SIZE = 1;
 
-/** The attempts to deliver notifications to webhooks. The queue is a standard one, because only these have a delay for each message. */
+/**
+ * The attempts to deliver notifications to webhooks. The queue is a standard one, because only these have a delay for
+ * each message.
+ */
 export class Deliveries extends WorkQueue {
   /** Of deliveries, so that they leave room for the stream of notifications. */
   static readonly CONCURRENCY = 8;

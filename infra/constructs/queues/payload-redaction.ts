@@ -13,12 +13,18 @@ import { WorkQueue } from './work-queue.ts';
 const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
 const RETRY_AFTER = Duration.minutes(6);
-/** Retries go on for about half an hour. Then the content is still there for as long as an operator has to act: until the bucket deletes it. */
+/**
+ * Retries go on for about half an hour. Then the content is still there for as long as an operator has to act: until
+ * the bucket deletes it.
+ */
 const MAX_DELIVERIES = 5;
 /** As long as the bucket keeps the content. */
 const KEEP = Duration.days(1);
 const BATCH_SIZE = 5;
-/** Of batches. An organization's payloads are a group, of which one batch is delivered at a time: it holds one of these at most. */
+/**
+ * Of batches. An organization's payloads are a group, of which one batch is delivered at a time: it holds one of
+ * these at most.
+ */
 const CONCURRENCY = 5;
 
 interface PayloadRedactionProps {
@@ -28,8 +34,8 @@ interface PayloadRedactionProps {
 }
 
 /**
- * Redacts payloads that are too large for the environments of their requests: a queue of what waits, without content, and a function. The content is in
- * the bucket of payloads, under a prefix that only this function can read.
+ * Redacts payloads that are too large for the environments of their requests: a queue of what waits, without content,
+ * and a function. The content is in the bucket of payloads, under a prefix that only this function can read.
  */
 export class PayloadRedaction extends Construct {
   readonly function: NodeFunction;

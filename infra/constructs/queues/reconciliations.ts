@@ -14,7 +14,10 @@ const BATCH_SIZE = 1;
 /** Of deliveries, so that they leave room for changes by owners and requests. */
 const CONCURRENCY = 6;
 
-/** The deployments to reconcile next. The queue is FIFO with a group for each deployment, so that it is delivered once at a time. */
+/**
+ * The deployments to reconcile next. The queue is FIFO with a group for each deployment, so that it is delivered once
+ * at a time.
+ */
 export class Reconciliations extends WorkQueue {
   constructor(scope: Construct, id: string) {
     super(scope, id, {

@@ -13,11 +13,19 @@ const MEMORY_MB = 1_769;
 const TIMEOUT = Duration.minutes(5);
 /** The longest delay of totals. A longer window reads the same events less often. */
 const BATCH_WINDOW = Duration.seconds(60);
-/** How long after the end of a request its event is counted at the latest: the window, and time for the stream and the function. */
+/**
+ * How long after the end of a request its event is counted at the latest: the window, and time for the stream and the
+ * function.
+ */
 export const USAGE_LAG = BATCH_WINDOW.plus(Duration.seconds(30));
-/** Lambda's maximum, so that the ten minutes of a busy key are read once per window and not once per thousand events. */
+/**
+ * Lambda's maximum, so that the ten minutes of a busy key are read once per window and not once per thousand events.
+ */
 const BATCH_SIZE = 10_000;
-/** Enough retries for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the day. */
+/**
+ * Enough retries for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the
+ * day.
+ */
 const RETRIES = 100;
 const MAX_AGE = Duration.hours(6);
 
@@ -28,7 +36,10 @@ interface RollupsProps {
   observability: Table;
 }
 
-/** Maintains totals of usage events, and when each deployment was last used: a function that reads the table's stream, and a queue for the batches that failed. */
+/**
+ * Maintains totals of usage events, and when each deployment was last used: a function that reads the table's stream,
+ * and a queue for the batches that failed.
+ */
 export class Rollups extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;

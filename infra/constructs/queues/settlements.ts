@@ -12,8 +12,9 @@ const BATCH_SIZE = 10;
 const CONCURRENCY = 2;
 
 /**
- * The settlements that functions could not make because of the database, and those of crashed functions. The queue is FIFO with a group for each
- * request: an `orphaned` event, which the sweep sends, comes after what the request's function had sent before.
+ * The settlements that functions could not make because of the database, and those of crashed functions. The queue is
+ * FIFO with a group for each request: an `orphaned` event, which the sweep sends, comes after what the request's
+ * function had sent before.
  */
 export class Settlements extends WorkQueue {
   constructor(scope: Construct, id: string) {

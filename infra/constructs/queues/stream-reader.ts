@@ -9,7 +9,10 @@ import { failureQueue } from './dead-letter-queue.ts';
 
 type Reading = Pick<EventSourceMappingProps, 'batchSize' | 'maxBatchingWindow' | 'retryAttempts' | 'maxRecordAge' | 'filters'>;
 
-/** Delivers a table's stream to a function, from its oldest record on. Returns the queue with the batches that failed to the end. */
+/**
+ * Delivers a table's stream to a function, from its oldest record on. Returns the queue with the batches that failed
+ * to the end.
+ */
 export const readStream = (scope: Construct, table: Table, reader: NodeFunction, reading: Reading): Queue => {
   const failures = failureQueue(scope);
   table.grantStream(reader);

@@ -24,7 +24,10 @@ const RETRIES = 10_000;
 const MAX_AGE = Duration.hours(20);
 
 const RETRY_AFTER = Duration.minutes(6);
-/** 25 hours of retries. What fails until then stays in the dead-letter queue for 14 days, from which it can be sent again. */
+/**
+ * 25 hours of retries. What fails until then stays in the dead-letter queue for 14 days, from which it can be sent
+ * again.
+ */
 const MAX_DELIVERIES = 250;
 const KEEP = Duration.days(4);
 /** Each message gets the whole time of an invocation. */
@@ -55,8 +58,9 @@ interface TelemetryProps {
 }
 
 /**
- * Sends the spans and metrics of requests: a function that reads the stream of usage events into a queue for each URL, and sends the messages of these
- * queues. So a destination that does not answer delays no other one, and not the stream, which no more than two functions should read.
+ * Sends the spans and metrics of requests: a function that reads the stream of usage events into a queue for each
+ * URL, and sends the messages of these queues. So a destination that does not answer delays no other one, and not the
+ * stream, which no more than two functions should read.
  */
 export class Telemetry extends Construct {
   readonly function: NodeFunction;
@@ -103,7 +107,10 @@ export class Telemetry extends Construct {
     this.failures = [unread, ...queues.map(({ failures }) => failures)];
   }
 
-  /** What AWS requires of the senders of spans, which each function may write, and of metrics; and the secrets of other destinations. */
+  /**
+   * What AWS requires of the senders of spans, which each function may write, and of metrics; and the secrets of
+   * other destinations.
+   */
   #grantDestinations(destinations: readonly Destination[]): void {
     const secrets = new Set(destinations.flatMap(({ headersSecretArn }) => headersSecretArn ?? []));
     if (secrets.size > 0)

@@ -10,15 +10,19 @@ import { deadLetterQueue } from './dead-letter-queue.ts';
 interface WorkQueueProps {
   /** The environment variable with the queue's URL, for functions that can send messages. */
   variable: string;
-  /** FIFO: the messages of a group are delivered in order, the next one after the last one was processed. Standard: messages can have delays of their own. */
+  /**
+   * FIFO: the messages of a group are delivered in order, the next one after the last one was processed. Standard:
+   * messages can have delays of their own.
+   */
   fifo: boolean;
   /** How long each message waits before it is delivered. Default: not at all. */
   delay?: Duration;
   /** How long a message is kept. */
   keep: Duration;
   /**
-   * A message that failed is delivered again after this time, in which its group waits. It must not be shorter than the function's timeout. AWS advises six
-   * times as long, for retries of a throttled function; docs/decisions/0071 says where it is less.
+   * A message that failed is delivered again after this time, in which its group waits. It must not be shorter than
+   * the function's timeout. AWS advises six times as long, for retries of a throttled function; docs/decisions/0071
+   * says where it is less.
    */
   retryAfter: Duration;
   /** After so many deliveries, a message that still fails goes to the dead-letter queue. */
@@ -37,7 +41,10 @@ const HIGH_THROUGHPUT = {
   fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
 };
 
-/** Messages from functions to a function, which reports those that must be delivered again, and a queue for those that failed to the end. */
+/**
+ * Messages from functions to a function, which reports those that must be delivered again, and a queue for those that
+ * failed to the end.
+ */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
   readonly failures: Queue;

@@ -20,11 +20,20 @@ const ABORT_UPLOADS = Duration.days(1);
 interface BucketProps {
   /** The environment variable with the bucket's name, for functions that can use it. */
   variable: string;
-  /** Object Lock: nobody can delete an object for so many days, in the mode `governance` except with a special permission. */
+  /**
+   * Object Lock: nobody can delete an object for so many days, in the mode `governance` except with a special
+   * permission.
+   */
   lock?: { days: number; mode: keyof typeof RETENTIONS };
-  /** Objects are deleted for good, so many days after they were stored as their tag says: no older versions are kept. Without the tag, the longest time. */
+  /**
+   * Objects are deleted for good, so many days after they were stored as their tag says: no older versions are kept.
+   * Without the tag, the longest time.
+   */
   expiry?: { tag: string; days: readonly number[] };
-  /** Objects under this prefix are deleted so many days after they were stored. What is deleted is deleted for good: no older versions are kept. */
+  /**
+   * Objects under this prefix are deleted so many days after they were stored. What is deleted is deleted for good:
+   * no older versions are kept.
+   */
   temporary?: { prefix: string; days: number };
   /** Pages of any origin can send signed forms to it, like requests to the hosts. */
   takesForms?: boolean;
@@ -39,7 +48,10 @@ const expiryRules = ({ tag, days }: NonNullable<BucketProps['expiry']>): Lifecyc
 
 type ObjectAction = 's3:GetObject' | 's3:PutObject' | 's3:PutObjectTagging' | 's3:DeleteObject';
 
-/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, locked ones for as long as they exist, and those of a bucket where objects expire not at all. */
+/**
+ * A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days,
+ * locked ones for as long as they exist, and those of a bucket where objects expire not at all.
+ */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
@@ -86,7 +98,10 @@ export class Bucket extends Construct {
     this.#grant(grantee, ['s3:PutObject'], 'The function stores objects under keys that are not known before.');
   }
 
-  /** Lets a function of another stack read every object, and store objects in one or several parts, and gives it the bucket's name. */
+  /**
+   * Lets a function of another stack read every object, and store objects in one or several parts, and gives it the
+   * bucket's name.
+   */
   grantReadAndUpload(grantee: NodeFunction): void {
     this.#grant(
       grantee,
@@ -95,20 +110,29 @@ export class Bucket extends Construct {
     );
   }
 
-  /** Lets a function of another stack read, store, tag or delete objects under a prefix, and gives it the bucket's name. @param prefix such as `kept/` */
+  /**
+   * Lets a function of another stack read, store, tag or delete objects under a prefix, and gives it the bucket's
+   * name. @param prefix such as `kept/`
+   */
   grantUnder(grantee: NodeFunction, prefix: string, ...actions: readonly ObjectAction[]): void {
     grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [`${this.#exportedArn()}/${prefix}*`] }));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
     acknowledgeWildcards(grantee.role, [`${this.#exportName()}/${prefix}*`], 'Files are created while the service runs.');
   }
 
-  /** Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param start of each prefix, such as `org_` */
+  /**
+   * Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param
+   * start of each prefix, such as `org_`
+   */
   grantList(grantee: NodeFunction, start: string): void {
     grantee.addToRolePolicy(this.#listing(start));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
   }
 
-  /** Lets a role of another stack list and read the objects under these prefixes. @param start of each prefix, such as `org_` */
+  /**
+   * Lets a role of another stack list and read the objects under these prefixes. @param start of each prefix, such as
+   * `org_`
+   */
   grantReadPrefixes(role: Role, start: string): void {
     const resource = `${this.#exportedArn()}/${start}*/*`;
     role.addToPolicy(this.#listing(start));

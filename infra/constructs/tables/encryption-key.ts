@@ -13,8 +13,9 @@ const USE = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataK
 const SEND = ['kms:Decrypt', 'kms:GenerateDataKey*'];
 
 /**
- * A key of the account in KMS, which it retains. As with AWS's own keys of these services, whoever may use a table, a bucket or a queue can use the key
- * through DynamoDB, S3 or SQS, and not otherwise. So no function needs a permission for it.
+ * A key of the account in KMS, which it retains. As with AWS's own keys of these services, whoever may use a table, a
+ * bucket or a queue can use the key through DynamoDB, S3 or SQS, and not otherwise. So no function needs a permission
+ * for it.
  */
 export class EncryptionKey extends Construct {
   readonly key: Key;

@@ -23,15 +23,24 @@ interface TableProps {
   variable: string;
   partitionKey: string;
   sortKey?: string;
-  /** Keys-only indexes, each on one attribute. A write that does not change that attribute does not write to the index. */
+  /**
+   * Keys-only indexes, each on one attribute. A write that does not change that attribute does not write to the
+   * index.
+   */
   keysOnlyIndexes?: readonly { name: string; attribute: string }[];
-  /** The attribute with an item's expiry time, in seconds since the epoch. DynamoDB deletes the item some hours or days later. */
+  /**
+   * The attribute with an item's expiry time, in seconds since the epoch. DynamoDB deletes the item some hours or
+   * days later.
+   */
   timeToLive?: string;
   /** The stream of changes, if the table has one: with the keys of each changed item, or with the new item. */
   stream?: 'keys' | 'new';
   /** What the table serves at once; default: what DynamoDB gives. */
   warm?: WarmTable | undefined;
-  /** A table that was restored from a backup of this one, and is used instead of it. This one stays, so that its exports and its data do. */
+  /**
+   * A table that was restored from a backup of this one, and is used instead of it. This one stays, so that its
+   * exports and its data do.
+   */
   adopted?: { name: string; streamArn?: string | undefined } | undefined;
 }
 
@@ -96,8 +105,8 @@ export class Table extends Construct {
   }
 
   /**
-   * Lets a function add items, but only in transactions, and gives it the table's name. No policy can require that an item is new: whoever has this
-   * permission can also replace an item. The store's condition prevents that.
+   * Lets a function add items, but only in transactions, and gives it the table's name. No policy can require that an
+   * item is new: whoever has this permission can also replace an item. The store's condition prevents that.
    */
   grantAdd(grantee: LambdaFunction): void {
     grantee.addToRolePolicy(

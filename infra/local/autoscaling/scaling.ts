@@ -18,8 +18,8 @@ interface Change {
 const SCALE_IN_BELOW = 0.9;
 
 /**
- * Starts to wait for each change whose condition holds, and stops waiting where it no longer does. Called after each change of a target, a
- * component or its invocations.
+ * Starts to wait for each change whose condition holds, and stops waiting where it no longer does. Called after each
+ * change of a target, a component or its invocations.
  */
 export const evaluateTargets = (scaling: Scaling): void => {
   for (const target of scaling.targets.values()) evaluate(scaling, target);
@@ -44,8 +44,8 @@ const delayOf = (times: ScalingTimes, kind: ChangeKind): number =>
   kind === 'restore' ? times.restore_capacity_ms : kind === 'out' ? times.scale_out_ms : times.scale_in_ms;
 
 /**
- * The change that a target wants now. Also without any policy, a component outside the capacities of its target is brought back between them,
- * even one that was set to zero copies on purpose, unless scaling is suspended.
+ * The change that a target wants now. Also without any policy, a component outside the capacities of its target is
+ * brought back between them, even one that was set to zero copies on purpose, unless scaling is suspended.
  */
 const changeOf = (target: ScalableTarget, component: ScalableComponent | undefined): Change | undefined => {
   if (!component?.isIdle) return undefined;

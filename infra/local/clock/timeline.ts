@@ -4,7 +4,10 @@ export interface Timeline {
   time(): number;
   /** Schedules an event, relative to `time()`. */
   after(delayMs: number, event: () => void): void;
-  /** Runs all due events in order of their times, events of the same time in the order they were scheduled. Each sees its own time. */
+  /**
+   * Runs all due events in order of their times, events of the same time in the order they were scheduled. Each sees
+   * its own time.
+   */
   advance(): void;
   /** Drops all scheduled events. */
   clear(): void;

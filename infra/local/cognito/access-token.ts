@@ -1,7 +1,6 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { notAuthorized } from './fault.ts';
-
-const SECOND_MS = 1_000;
 
 const Expiring = z.object({ exp: z.number() });
 const AccessToken = z.object({ exp: z.number(), sub: z.string(), client_id: z.string(), token_use: z.literal('access') });
@@ -21,7 +20,10 @@ export const readExpiry = (token: string): number => {
   return parsed.success ? parsed.data.exp * SECOND_MS : Number.POSITIVE_INFINITY;
 };
 
-/** Reads an access token without verifying its signature. Throws NotAuthorizedException if it is malformed or has expired. */
+/**
+ * Reads an access token without verifying its signature. Throws NotAuthorizedException if it is malformed or has
+ * expired.
+ */
 export const readAccessToken = (token: string, now: () => number): { subject: string; clientId: string } => {
   const parsed = AccessToken.safeParse(payloadOf(token));
   if (!parsed.success) throw notAuthorized('Invalid Access Token');

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { poolFile } from './data-folder.ts';
 import { Fault, internalError, isFault } from './fault.ts';
@@ -39,7 +40,6 @@ export interface Backend {
 }
 
 const TIMEOUT_MS = 5_000;
-const SECOND_MS = 1_000;
 
 const Attributes = z.array(z.object({ Name: z.string(), Value: z.string().default('') }));
 const FoundUser = z.object({

@@ -30,7 +30,10 @@ const Respond = z.object({
 
 const invalidSession = (): Fault => notAuthorized('Invalid session for the user.');
 
-/** Challenges after a correct password, and AdminRespondToAuthChallenge. A session is valid for one user and one challenge, once. */
+/**
+ * Challenges after a correct password, and AdminRespondToAuthChallenge. A session is valid for one user and one
+ * challenge, once.
+ */
 export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rule } => {
   const { backend } = context;
   const sessions = createSessions<PendingChallenge>(context.now);

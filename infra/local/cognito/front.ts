@@ -26,7 +26,10 @@ interface FrontOptions extends Omit<RuleContext, 'backend'> {
   folder: string;
 }
 
-/** Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. Its outages are managed at `/control`. */
+/**
+ * Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. Its outages are
+ * managed at `/control`.
+ */
 export const startFront = async ({ backendUrl, folder, ...context }: FrontOptions): Promise<Front> => {
   const handle = createRules({ ...context, backend: createBackend(backendUrl, folder) });
   let last: Promise<unknown> = Promise.resolve();

@@ -12,7 +12,10 @@ const CreateUser = z.looseObject({
   UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
 });
 
-/** AdminCreateUser: checks the temporary password, stores the e-mail address in lower case and can resend the invitation. */
+/**
+ * AdminCreateUser: checks the temporary password, stores the e-mail address in lower case and can resend the
+ * invitation.
+ */
 export const createCreateUser =
   (context: RuleContext): Rule =>
   async (request) => {

@@ -35,7 +35,10 @@ export const createChangePassword =
     }
   };
 
-/** ForgotPassword and ConfirmForgotPassword, with the same responses for unknown users. A code is valid once, for an hour, in memory. */
+/**
+ * ForgotPassword and ConfirmForgotPassword, with the same responses for unknown users. A code is valid once, for an
+ * hour, in memory.
+ */
 export const createResetRules = (context: RuleContext): { forgot: Rule; confirm: Rule } => {
   const { backend, mailbox, now } = context;
   const resets = new Map<string, Reset>();

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { readAccessToken, readExpiry } from './access-token.ts';
 import type { Tokens, User } from './backend.ts';
@@ -9,8 +10,6 @@ export type Challenge = 'NEW_PASSWORD_REQUIRED' | 'SOFTWARE_TOKEN_MFA';
 
 /** Creates a challenge after a correct password; the tokens are withheld until it is completed. */
 export type Ask = (challenge: Challenge, pool: UserPool, user: User, tokens: Tokens) => object;
-
-const SECOND_MS = 1_000;
 
 const InitiateAuth = z.object({ ClientId: z.string(), AuthFlow: z.string(), AuthParameters: z.record(z.string(), z.string()).default({}) });
 

@@ -13,7 +13,10 @@ import { streamReply } from './stream-reply.ts';
 const STREAM_IDLE_TIMEOUT_MS = 300_000;
 const MAX_BUFFERED_REPLY_BYTES = 10_485_760;
 
-/** Starts an invocation. Rejects if the function fails before its first byte. Aborting the signal closes the response stream. */
+/**
+ * Starts an invocation. Rejects if the function fails before its first byte. Aborting the signal closes the response
+ * stream.
+ */
 export type StartFunction = (functionArn: string, payload: Buffer, signal: AbortSignal) => Promise<Invocation>;
 
 interface Integration {
@@ -30,9 +33,10 @@ interface Integration {
 }
 
 /**
- * Invokes the function of a route and sends its response, buffered or streamed, within the integration's timeout. A stream also times out
- * after five minutes without a chunk. A failed function becomes INTEGRATION_FAILURE, a timeout INTEGRATION_TIMEOUT; once the head is sent,
- * both close the caller's connection. After a timeout the function keeps running, and its response is discarded.
+ * Invokes the function of a route and sends its response, buffered or streamed, within the integration's timeout. A
+ * stream also times out after five minutes without a chunk. A failed function becomes INTEGRATION_FAILURE, a timeout
+ * INTEGRATION_TIMEOUT; once the head is sent, both close the caller's connection. After a timeout the function keeps
+ * running, and its response is discarded.
  */
 export const integrate = (integration: Integration): void => {
   const { route, response, refuse, log } = integration;

@@ -12,7 +12,8 @@ const RANK_GREEDY = 2;
 
 /**
  * Finds the route of a request as API Gateway does: the resource first (an exact segment beats `{name}`, which beats
- * `{name+}`), then its method (a specific one beats ANY). If that resource lacks the method, no other resource is tried.
+ * `{name+}`), then its method (a specific one beats ANY). If that resource lacks the method, no other resource is
+ * tried.
  * @param pathname starts with `/`, without stage and query string
  */
 export const matchRoute = (routes: readonly Route[], method: string, pathname: string): RouteMatch | undefined => {

@@ -40,8 +40,8 @@ const NO_IDENTITY: Omit<APIGatewayEventIdentity, 'sourceIp' | 'userAgent'> = {
 };
 
 /**
- * Builds the event of a REST API's Lambda proxy integration, format 1.0.
- * The path is unchanged, without the stage; query parameters are decoded; the body is base64 if its type is a binary media type of the API.
+ * Builds the event of a REST API's Lambda proxy integration, format 1.0. The path is unchanged, without the stage;
+ * query parameters are decoded; the body is base64 if its type is a binary media type of the API.
  */
 export const proxyEvent = (
   api: RestApi,

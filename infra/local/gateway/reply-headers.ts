@@ -26,8 +26,9 @@ const REMAPPED = new Set([
 ]);
 
 /**
- * Builds the headers that a caller receives from a function's response: alternating names and values, for `response.writeHead`.
- * multiValueHeaders override headers of the same name. The default content type is application/json.
+ * Builds the headers that a caller receives from a function's response: alternating names and values, for
+ * `response.writeHead`. multiValueHeaders override headers of the same name. The default content type is
+ * application/json.
  */
 export const replyHeaders = (head: ReplyHead, ids: RequestIds): string[] => {
   const byName = new Map<string, { name: string; values: readonly HeaderValue[] }>();

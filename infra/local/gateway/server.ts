@@ -110,7 +110,8 @@ const writeGatewayResponse = (api: RestApi, response: ServerResponse, type: Gate
   response.write(bytes);
 };
 
-// Closing a socket with unread bytes resets it, and the caller would lose the response. So the rest is read and discarded for a while.
+// Closing a socket with unread bytes resets it, and the caller would lose the response. So the rest is read and
+// discarded for a while.
 const linger = (request: IncomingMessage, response: ServerResponse): void => {
   let discarded = 0;
   const end = (): void => {

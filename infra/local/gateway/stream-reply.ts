@@ -13,9 +13,10 @@ interface StreamReplyEvents {
 }
 
 /**
- * Forwards a streamed response: the prelude becomes the head, then each chunk is written at once, no faster than the caller reads.
- * If the function fails after its prelude, the caller's connection is closed, so that the caller notices the incomplete body.
- * After the caller disconnects, the rest is read and discarded, because the function keeps running.
+ * Forwards a streamed response: the prelude becomes the head, then each chunk is written at once, no faster than the
+ * caller reads. If the function fails after its prelude, the caller's connection is closed, so that the caller
+ * notices the incomplete body. After the caller disconnects, the rest is read and discarded, because the function
+ * keeps running.
  */
 export const streamReply = (source: Readable, response: ServerResponse, ids: RequestIds, events: StreamReplyEvents): void => {
   const split = createPreludeSplitter();

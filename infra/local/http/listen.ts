@@ -10,7 +10,8 @@ const KEEP_ALIVE_MS = 310_000;
  * @throws Error with code EADDRINUSE if the port is in use
  */
 export const listen = async (server: Server, port: number): Promise<string> => {
-  // A client that reuses a connection at the moment when it is closed gets an error. Node closes idle ones after five seconds, AWS after minutes.
+  // A client that reuses a connection at the moment when it is closed gets an error. Node closes idle ones after five
+  // seconds, AWS after minutes.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -17,8 +17,8 @@ const Outage = z.strictObject({
 });
 
 /**
- * Adds outages to the server of an emulator: `PUT`, `GET` and `DELETE` manage them at `/control`. Responses have the number of `calls` since the
- * outage was set.
+ * Adds outages to the server of an emulator: `PUT`, `GET` and `DELETE` manage them at `/control`. Responses have the
+ * number of `calls` since the outage was set.
  */
 export const withOutages = (serve: RequestListener): RequestListener => {
   let outage = Outage.parse({});

@@ -6,7 +6,9 @@ const STREAM_RESPONSE = 'response';
 
 type Handler = (...parameters: unknown[]) => unknown;
 
-/** Sets the global `awslambda` that Lambda's Node runtime provides: `streamifyResponse` and `HttpResponseStream.from`. */
+/**
+ * Sets the global `awslambda` that Lambda's Node runtime provides: `streamifyResponse` and `HttpResponseStream.from`.
+ */
 export const installAwsLambda = (): void => {
   Object.assign(globalThis, {
     awslambda: {

@@ -3,8 +3,8 @@ import type { LambdaFunction, LocalApp } from '../../assembly/local-app.ts';
 type Triggers = Pick<LocalApp, 'apis' | 'schedules' | 'eventRules' | 'eventSources' | 'queueSources' | 'logSubscriptions'>;
 
 /**
- * Returns whether a function works in the background: AWS's services invoke it, by a schedule, an event, a stream, a queue or a log, and no host does.
- * Callers of a host don't wait for such a function, so it can start late.
+ * Returns whether a function works in the background: AWS's services invoke it, by a schedule, an event, a stream, a
+ * queue or a log, and no host does. Callers of a host don't wait for such a function, so it can start late.
  */
 export const createIsBackground = (app: Triggers): ((fn: LambdaFunction) => boolean) => {
   const { schedules, eventRules, eventSources, queueSources, logSubscriptions } = app;

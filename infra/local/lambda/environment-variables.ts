@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { REGION } from '../../assembly/resolve.ts';
 import { LOCAL_KEYS } from '../s3/server.ts';
@@ -34,7 +35,6 @@ const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFuncti
   const seconds = Math.ceil(batchWindowMs / SECOND_MS) + PROCESSING_SECONDS;
   return deployed === undefined ? {} : { USAGE_LAG_SECONDS: String(Math.min(Number(deployed), seconds)) };
 };
-const SECOND_MS = 1_000;
 const PROCESSING_SECONDS = 2;
 
 /** The developer's own machine, whose receivers of webhooks would not be public. */
@@ -45,7 +45,8 @@ const allowedNetworks = ({ environment: { ALLOWED_NETWORKS: deployed } }: Lambda
   deployed === undefined ? {} : { ALLOWED_NETWORKS: [...deployed.split(',').filter(Boolean), ...LOOPBACK].join(',') };
 
 /**
- * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing is inherited.
+ * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing
+ * is inherited.
  * @param hosts URLs of the local hosts, for functions with HOST_SCOPE
  * @param batchWindowMs the longest batching window of event sources
  */

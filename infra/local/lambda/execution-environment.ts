@@ -81,7 +81,8 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
     void exited.then(() => reject(new InvocationFailed(fn.shortName, 'died', 'the process exited before the bundle was loaded')));
   });
   ready.catch(() => undefined);
-  // A connection can reset before the exit event. Callers wait for that event, so that the pool has started the next process.
+  // A connection can reset before the exit event. Callers wait for that event, so that the pool has started the next
+  // process.
   const waitForExit = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS, false)]);
 
   // While it is unclear whether the process is exiting, it gets no more invocations.

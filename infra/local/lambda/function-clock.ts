@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { ManagedSettings } from '../http/serve-settings.ts';
 
 /** 400 days: enough to see a year's end. */
 const MAX_OFFSET_SECONDS = 400 * 86_400;
-const MS = 1_000;
 
 const ClockSettings = z.strictObject({
   /** Seconds by which the clock of all functions is ahead of the machine's; negative: behind. */
@@ -20,7 +20,7 @@ export interface FunctionClock {
 export const createFunctionClock = (): FunctionClock => {
   let offsetSeconds = 0;
   return {
-    offsetMs: () => offsetSeconds * MS,
+    offsetMs: () => offsetSeconds * SECOND_MS,
     settings: {
       schema: ClockSettings,
       set: ({ offset_seconds }) => {
@@ -29,7 +29,7 @@ export const createFunctionClock = (): FunctionClock => {
       reset: () => {
         offsetSeconds = 0;
       },
-      show: () => ({ offset_seconds: offsetSeconds, now: new Date(Date.now() + offsetSeconds * MS).toISOString() }),
+      show: () => ({ offset_seconds: offsetSeconds, now: new Date(Date.now() + offsetSeconds * SECOND_MS).toISOString() }),
     },
   };
 };

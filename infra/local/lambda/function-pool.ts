@@ -22,8 +22,8 @@ export interface FunctionPoolOptions {
   socketFolder: string;
   logFolder: string;
   /**
-   * undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between, and no more than the function
-   * reserves.
+   * undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in
+   * between, and no more than the function reserves.
    */
   environments: number | undefined;
   clockOffsetMs: () => number;
@@ -60,7 +60,10 @@ interface Waiter {
   fail(error: Error): void;
 }
 
-/** Manages the processes of a function. A process that exits is restarted, with a growing delay while it fails to start. */
+/**
+ * Manages the processes of a function. A process that exits is restarted, with a growing delay while it fails to
+ * start.
+ */
 export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
   const { fn, log } = options;
   const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;

@@ -42,7 +42,10 @@ export interface FunctionSet {
   exists(name: string): boolean;
   /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
-  /** Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it fails. */
+  /**
+   * Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it
+   * fails.
+   */
   invoke(name: string, event: unknown): Promise<unknown>;
   /** Process ids by short name; `inference:other` are those of another release. */
   pids(): Record<string, number[]>;

@@ -11,7 +11,10 @@ const TimeoutSettings = z.record(
   z.strictObject({
     /** When a process is killed that is still at an invocation. Default: the template's timeout. */
     timeout_ms: Ms.optional(),
-    /** The time that an invocation believes to have. Default: the template's timeout. Longer than `timeout_ms`, it makes a function that hangs. */
+    /**
+     * The time that an invocation believes to have. Default: the template's timeout. Longer than `timeout_ms`, it
+     * makes a function that hangs.
+     */
     remaining_ms: Ms.optional(),
   }),
 );

@@ -3,7 +3,10 @@ import type { Readable } from 'node:stream';
 /** An invocation whose response has started. */
 export interface Invocation {
   requestId: string;
-  /** The response as the function writes it; it must be read to the end. An error means that the function failed or its process exited. */
+  /**
+   * The response as the function writes it; it must be read to the end. An error means that the function failed or
+   * its process exited.
+   */
   body: Readable;
 }
 

@@ -29,8 +29,8 @@ interface Functions extends Pick<FunctionSet, 'start' | 'exists'> {
 
 /**
  * Starts Lambda's Invoke API, for the invocation types RequestResponse and Event
- * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects. `PUT`, `GET` and `DELETE`
- * manage settings of the functions at paths of their own.
+ * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller
+ * disconnects. `PUT`, `GET` and `DELETE` manage settings of the functions at paths of their own.
  * @param settings by path, such as `/clock`
  */
 export const startInvokeApi = async (functions: Functions, settings: ReadonlyMap<string, ManagedSettings<object>>): Promise<InvokeApi> => {

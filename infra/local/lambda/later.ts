@@ -20,8 +20,8 @@ export interface LaterInvocations {
 }
 
 /**
- * Invokes functions as Lambda does for the invocation type Event: a function that fails is invoked twice more. Unlike Lambda, which waits one and two
- * minutes in between, it waits a growing delay of at most five seconds.
+ * Invokes functions as Lambda does for the invocation type Event: a function that fails is invoked twice more. Unlike
+ * Lambda, which waits one and two minutes in between, it waits a growing delay of at most five seconds.
  */
 export const createLaterInvocations = (start: FunctionSet['start'], log: (line: string) => void): LaterInvocations => {
   const closed = new AbortController();

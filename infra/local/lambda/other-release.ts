@@ -24,7 +24,8 @@ export const Release = z.object({
 export type Release = z.infer<typeof Release>;
 
 /**
- * Reads the functions of another release, as versions of the functions of this one. A function that this one does not have is left out.
+ * Reads the functions of another release, as versions of the functions of this one. A function that this one does not
+ * have is left out.
  * @param folder with `release.json`
  * @throws Error if the folder has no such file, ZodError if it has another shape
  */
@@ -41,7 +42,10 @@ const Shares = z.strictObject({
   other_share: z.number().min(0).max(1).default(0),
 });
 
-/** Which of two releases gets an invocation, as the weights of an alias decide on AWS, but in turns instead of at random. */
+/**
+ * Which of two releases gets an invocation, as the weights of an alias decide on AWS, but in turns instead of at
+ * random.
+ */
 export interface ReleaseShares {
   /** Whether the other release gets the next invocation of a function. */
   picksOther(shortName: string): boolean;

@@ -13,9 +13,9 @@ const withPrelude = (prelude: string, bytes: Bytes): Bytes => {
 };
 
 /**
- * The response stream of a streamed handler. It is the HTTP response itself, so each write of the function is one write on the socket,
- * and `write` returns false when the reader cannot keep up. The first write takes the metadata prelude along. If nothing but the end follows in the same
- * tick, both are one write.
+ * The response stream of a streamed handler. It is the HTTP response itself, so each write of the function is one
+ * write on the socket, and `write` returns false when the reader cannot keep up. The first write takes the metadata
+ * prelude along. If nothing but the end follows in the same tick, both are one write.
  */
 export class ResponseStream extends ServerResponse {
   #prelude: string | undefined;
@@ -25,7 +25,10 @@ export class ResponseStream extends ServerResponse {
     this.setHeader('content-type', contentType);
   }
 
-  /** Sets the metadata prelude, which is sent before the first write. As on AWS, an `end` without a write does not send it. */
+  /**
+   * Sets the metadata prelude, which is sent before the first write. As on AWS, an `end` without a write does not
+   * send it.
+   */
   setPrelude(prelude: unknown): void {
     this.setContentType(PRELUDE_CONTENT_TYPE);
     this.#prelude = JSON.stringify(prelude);

@@ -15,8 +15,8 @@ const hashOfSources = (): string => {
 };
 
 /**
- * Writes the program of function processes as one file of JavaScript, unless it exists. To run its TypeScript, each process would load Node's compiler for
- * it, which takes 10 MiB that a function on Lambda doesn't need.
+ * Writes the program of function processes as one file of JavaScript, unless it exists. To run its TypeScript, each
+ * process would load Node's compiler for it, which takes 10 MiB that a function on Lambda doesn't need.
  * @returns the file
  */
 export const writeRuntimeProgram = (folder = cacheFolder): string => {

@@ -7,9 +7,9 @@ import { CLOCK_OFFSET_HEADER, REMAINING_HEADER, REQUEST_ID_HEADER, type RuntimeM
 import { installClock } from './shift-clock.ts';
 
 /*
- * The program of a function process: it loads the bundle, then serves invocations on a socket. The request body is the event; the response
- * is the handler's result (JSON) or its stream. If the handler fails before its first byte, the response is a 500 with Lambda's error
- * object; if it fails later, the connection is destroyed.
+ * The program of a function process: it loads the bundle, then serves invocations on a socket. The request body is
+ * the event; the response is the handler's result (JSON) or its stream. If the handler fails before its first byte,
+ * the response is a 500 with Lambda's error object; if it fails later, the connection is destroyed.
  */
 const { createServer } = process.getBuiltinModule('http');
 const { flushCompileCache } = process.getBuiltinModule('module');

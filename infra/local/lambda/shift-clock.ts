@@ -1,4 +1,7 @@
-/** Makes `Date` follow a clock that can be set. It must be called before code that keeps `Date.now` is loaded. @returns sets the distance to the machine's clock */
+/**
+ * Makes `Date` follow a clock that can be set. It must be called before code that keeps `Date.now` is loaded.
+ * @returns sets the distance to the machine's clock
+ */
 export const installClock = (): ((offsetMs: number) => void) => {
   const MachineDate = Date;
   let offset = 0;

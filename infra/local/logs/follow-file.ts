@@ -6,7 +6,10 @@ const LINE_FEED = 10;
 
 /** Reads what is appended to a file. */
 export interface FileFollower {
-  /** The complete lines since the last call, at most about 1 MB, each with the position where it ends. A file that does not exist has none. */
+  /**
+   * The complete lines since the last call, at most about 1 MB, each with the position where it ends. A file that
+   * does not exist has none.
+   */
   read(): Promise<{ text: string; end: number }[]>;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { AwsError, type Operations, readInput } from '../http/json-api.ts';
 import { type InsightsQuery, parseQuery } from './insights-query.ts';
 import type { LogGroup } from './log-groups.ts';
@@ -7,7 +8,6 @@ import { type LocatedEvent, type ResultRow, runQuery } from './run-insights-quer
 
 /** Results of the oldest queries are dropped beyond this number. */
 const MAX_QUERIES = 100;
-const SECOND_MS = 1_000;
 
 const StartQuery = z.object({
   logGroupNames: z.array(z.string()).max(50).default([]),

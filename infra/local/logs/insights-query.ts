@@ -62,8 +62,9 @@ const AGGREGATIONS: readonly string[] = ['count', 'sum', 'min', 'max'] satisfies
 const isAggregation = (token: string): token is Aggregation => AGGREGATIONS.includes(token);
 
 /**
- * Parses a query of CloudWatch Logs Insights that has only the commands SOURCE, fields, filter, stats, sort and limit, and of their parts only those that
- * docs/operations.md needs (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html).
+ * Parses a query of CloudWatch Logs Insights that has only the commands SOURCE, fields, filter, stats, sort and
+ * limit, and of their parts only those that docs/operations.md needs
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html).
  * @throws SyntaxError if the query has anything else
  */
 export const parseQuery = (text: string): InsightsQuery => {

@@ -19,7 +19,10 @@ export interface LogGroup {
   streams(): ReadonlyMap<string, LogStream>;
 }
 
-/** The log groups of the account. As on AWS, a group exists from its first line on, and outlives the resource that wrote it. */
+/**
+ * The log groups of the account. As on AWS, a group exists from its first line on, and outlives the resource that
+ * wrote it.
+ */
 export interface LogGroups {
   groups: ReadonlyMap<string, LogGroup>;
   /** Appends lines of one time; creates the group and the stream if they do not exist. */

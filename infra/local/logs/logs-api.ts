@@ -56,7 +56,10 @@ const page = <Item>(items: readonly Item[], start: number, limit: number): { ite
 const isWithin = ({ timestamp }: LogEvent, { startTime, endTime }: { startTime: number; endTime: number }): boolean =>
   timestamp >= startTime && timestamp < endTime;
 
-/** The reads of CloudWatch Logs: FilterLogEvents, GetLogEvents, DescribeLogStreams, DescribeLogGroups, and queries of Logs Insights. */
+/**
+ * The reads of CloudWatch Logs: FilterLogEvents, GetLogEvents, DescribeLogStreams, DescribeLogGroups, and queries of
+ * Logs Insights.
+ */
 export const logsOperations = ({ groups }: LogGroups): Operations => {
   const find = (name: string): LogGroup => {
     const group = groups.get(name);

@@ -26,7 +26,10 @@ interface LogEvent {
   message: string;
 }
 
-/** The event of a delivery (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample). */
+/**
+ * The event of a delivery
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample).
+ */
 const deliveryOf = ({ logicalId, logGroup }: LogSubscription, logStream: string, logEvents: readonly LogEvent[]): object => {
   const message = { messageType: 'DATA_MESSAGE', owner: ACCOUNT_ID, logGroup, logStream, subscriptionFilters: [logicalId], logEvents };
   return { awslogs: { data: gzipSync(JSON.stringify(message)).toString('base64') } };
@@ -45,9 +48,9 @@ const failureMessage = ({ functionArn }: LogSubscription, requestPayload: object
 const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
 /**
- * Delivers new lines of functions' logs as CloudWatch Logs does to a function: the lines that match, in compressed batches, by asynchronous invocations.
- * A batch that fails is delivered again, after a growing delay of at most five seconds instead of one and two minutes. Lines that a stop leaves
- * undelivered are lost.
+ * Delivers new lines of functions' logs as CloudWatch Logs does to a function: the lines that match, in compressed
+ * batches, by asynchronous invocations. A batch that fails is delivered again, after a growing delay of at most five
+ * seconds instead of one and two minutes. Lines that a stop leaves undelivered are lost.
  * @returns a function that stops all subscriptions
  */
 export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFailure, log }: SubscriptionsOptions): (() => void) => {

@@ -34,12 +34,15 @@ export interface ContainerOptions {
 
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
-/** A client that reuses a connection at the moment when it is closed gets an error, and Node closes idle ones after five seconds. */
+/**
+ * A client that reuses a connection at the moment when it is closed gets an error, and Node closes idle ones after
+ * five seconds.
+ */
 const KEEP_ALIVE_MS = 310_000;
 
 /**
- * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and text
- * completions, tokenization, and `/control`, where a test sets delays and faults.
+ * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and
+ * text completions, tokenization, and `/control`, where a test sets delays and faults.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
@@ -99,7 +102,10 @@ const completionRoutes = (context: ServingContext): [string, Route][] => [
   ],
 ];
 
-/** Like vLLM, tries the chat schema, then the text completion schema. Throws `BadRequest` without naming a field if neither matches. */
+/**
+ * Like vLLM, tries the chat schema, then the text completion schema. Throws `BadRequest` without naming a field if
+ * neither matches.
+ */
 const replyToInvocation = (context: ServingContext, body: unknown, exchange: Exchange): Promise<void> => {
   const chat = ChatRequest.safeParse(body);
   if (chat.success) return replyToChat(context, chat.data, exchange);

@@ -29,7 +29,8 @@ interface CheckOptions {
 
 /**
  * Checks calls against the policies of the role whose function signed them.
- * @returns the error of a call that is denied, or undefined. Calls that no function signed are not checked: they are not the app's.
+ * @returns the error of a call that is denied, or undefined. Calls that no function signed are not checked: they are
+ * not the app's.
  * @throws EmulatorGone if the tags of a resource can't be read
  */
 export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {

@@ -6,7 +6,10 @@ const Reply = z.object({ Tags: z.array(z.object({ Key: z.string(), Value: z.stri
 /** The emulator does not answer, as when a run ends. */
 export class EmulatorGone extends Error {}
 
-/** Reads the tags of SageMaker's resources from its emulator. Tags that were found are remembered, since nothing removes them. */
+/**
+ * Reads the tags of SageMaker's resources from its emulator. Tags that were found are remembered, since nothing
+ * removes them.
+ */
 export const createTagReader = (sagemakerUrl: string): ServiceCall['tagsOf'] => {
   const known = new Map<string, Record<string, string[]>>();
   return async (arn) => {

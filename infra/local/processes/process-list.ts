@@ -10,8 +10,9 @@ export interface ProcessList {
 }
 
 /**
- * The watchdog reads lines such as `started 17` until its input ends, as it does when the runner exits, even by SIGKILL. Then it kills the processes that
- * have not ended, including those that are frozen. It is a shell, which starts in a millisecond.
+ * The watchdog reads lines such as `started 17` until its input ends, as it does when the runner exits, even by
+ * SIGKILL. Then it kills the processes that have not ended, including those that are frozen. It is a shell, which
+ * starts in a millisecond.
  */
 const WATCHDOG = `
 pids=' '

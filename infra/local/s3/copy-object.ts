@@ -18,8 +18,9 @@ const sourceOf = ({ headers }: IncomingMessage): { bucket: string; key: string }
 };
 
 /**
- * Copies an object, with its own headers or with those of the request (https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html), if the
- * source is what `x-amz-copy-source-if-match` says, and if there is no object yet where `If-None-Match` says so.
+ * Copies an object, with its own headers or with those of the request
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html), if the source is what
+ * `x-amz-copy-source-if-match` says, and if there is no object yet where `If-None-Match` says so.
  * @param ownHeaders those that the request stores
  * @returns the body of the reply
  */

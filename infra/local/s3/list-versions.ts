@@ -11,8 +11,8 @@ export const isListingVersions = (parameters: URLSearchParams): boolean =>
   parameters.has('versions') && [...parameters.keys()].every((name) => SUPPORTED.has(name));
 
 /**
- * Answers ListObjectVersions (https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html) as for a bucket that keeps no versions: each
- * object has one, `null`. @returns the body
+ * Answers ListObjectVersions (https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html) as for a
+ * bucket that keeps no versions: each object has one, `null`. @returns the body
  */
 export const listVersions = async (store: ObjectStore, bucket: string, parameters: URLSearchParams): Promise<string> => {
   const prefix = parameters.get('prefix') ?? '';

@@ -41,8 +41,8 @@ const readParts = (body: string): { number: number; etag: string }[] =>
   }));
 
 /**
- * Multipart uploads (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html). Parts of uploads in progress are in memory, so a restart of
- * the local run aborts them.
+ * Multipart uploads (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html). Parts of uploads in
+ * progress are in memory, so a restart of the local run aborts them.
  */
 export const createMultipartUploads = (store: ObjectStore) => {
   const uploads = new Map<string, Upload>();

@@ -51,8 +51,8 @@ const ifPresent = async <Result>(reading: Promise<Result>): Promise<Result | und
 };
 
 /**
- * Stores objects as files. File names are hashes of the keys, so that no key escapes the folder or is too long. The key of an object is in a second file
- * next to its content, and its headers, if it has any, are in a third.
+ * Stores objects as files. File names are hashes of the keys, so that no key escapes the folder or is too long. The
+ * key of an object is in a second file next to its content, and its headers, if it has any, are in a third.
  */
 export const createFileStore = (folder: string): ObjectStore => {
   const hashOf = (name: string): string => createHash('sha256').update(name).digest('hex');

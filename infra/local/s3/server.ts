@@ -40,9 +40,9 @@ export interface S3Emulator {
 }
 
 /**
- * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, CopyObject, forms (POST Object),
- * multipart uploads, ListObjectsV2 and ListObjectVersions. The bucket is in
- * the path, as SDKs send it for an IP address. Its outages are managed at `/control`.
+ * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, CopyObject, forms
+ * (POST Object), multipart uploads, ListObjectsV2 and ListObjectVersions. The bucket is in the path, as SDKs send it
+ * for an IP address. Its outages are managed at `/control`.
  * @param buckets names of the existing buckets
  * @param now when signed URLs and forms expire
  * @param keys by which forms are signed

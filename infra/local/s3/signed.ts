@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { accessDenied, incompleteSignature, requestExpired, type S3Error } from './errors.ts';
 
 const SIGNATURE_PARAMETERS = [
@@ -10,13 +11,13 @@ const SIGNATURE_PARAMETERS = [
   'X-Amz-Signature',
 ];
 const DATE = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
-const MS = 1_000;
 /** A week: S3's most. */
 const MAX_EXPIRES_SECONDS = 604_800;
 
 /**
  * Why a read is refused: it needs a signature, in a header or in its URL, and a URL expires
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html). The signature itself is not checked, since the local run has no secrets.
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html). The signature itself is not
+ * checked, since the local run has no secrets.
  */
 export const signatureFault = (
   { headers }: Pick<IncomingMessage, 'headers'>,
@@ -31,5 +32,5 @@ export const signatureFault = (
   const expiresSeconds = Number(parameters.get('X-Amz-Expires'));
   const isValid = Number.isFinite(signedAtMs) && expiresSeconds >= 1 && expiresSeconds <= MAX_EXPIRES_SECONDS;
   if (!isValid) return incompleteSignature;
-  return nowMs >= signedAtMs + expiresSeconds * MS ? requestExpired : undefined;
+  return nowMs >= signedAtMs + expiresSeconds * SECOND_MS ? requestExpired : undefined;
 };

@@ -119,7 +119,8 @@ const policyFault = (policy: Policy, bucket: string, { fields, file }: Form, now
 
 /**
  * Reads the form of an upload, and checks its signature and its policy as S3 does
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). Every form needs a policy, because no bucket is public.
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). Every form needs a policy,
+ * because no bucket is public.
  */
 export const readUploadForm = async (
   bucket: string,

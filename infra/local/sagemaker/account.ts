@@ -32,8 +32,9 @@ export interface Proof extends Existing {
 }
 
 /**
- * The parts of an AWS account that deployments need, in memory: SageMaker's control plane, Application Auto Scaling, CloudWatch Logs and
- * Service Quotas. States change with the injected clock whenever the account is called; there are no timers.
+ * The parts of an AWS account that deployments need, in memory: SageMaker's control plane, Application Auto Scaling,
+ * CloudWatch Logs and Service Quotas. States change with the injected clock whenever the account is called; there are
+ * no timers.
  */
 export interface Account {
   /**

@@ -15,7 +15,10 @@ export type StartContainer = (environment: Readonly<Record<string, string>>) => 
 export interface ComponentContainers {
   /** Starts and stops containers, so that those run whose copies are loading or ready. */
   follow(components: readonly ServingComponent[]): void;
-  /** Returns the container for an invocation, by turns if several revisions have ready copies; undefined: no copy is ready. */
+  /**
+   * Returns the container for an invocation, by turns if several revisions have ready copies; undefined: no copy is
+   * ready.
+   */
   pick(component: ServingComponent): Promise<ContainerTarget | undefined>;
   /** Stops all. */
   close(): Promise<void>;

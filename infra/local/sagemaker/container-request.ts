@@ -8,7 +8,10 @@ export interface ContainerTarget {
   url: string;
   /** `/invocations`; absent for a server with OpenAI's paths, which has one path for chats and one for completions. */
   path?: string;
-  /** Whether a connection is used for several requests (the default). A server that closes idle connections can close one while it is being used. */
+  /**
+   * Whether a connection is used for several requests (the default). A server that closes idle connections can close
+   * one while it is being used.
+   */
   keepsConnections?: boolean;
   /** Its inference component; undefined: the endpoint has none. */
   component?: string;

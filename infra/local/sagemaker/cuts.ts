@@ -6,8 +6,10 @@ type Cuts = 'whole' | 'random' | 'bytes';
 const RANDOM_CUT_EVERY = 4;
 
 /**
- * Creates a splitter of a container's response into payload parts. As on SageMaker, a part can end within a line, event or character.
- * @param cuts `whole`: one part per chunk. `random`: about one chunk in four is split in two, at any byte. `bytes`: one part per byte
+ * Creates a splitter of a container's response into payload parts. As on SageMaker, a part can end within a line,
+ * event or character.
+ * @param cuts `whole`: one part per chunk. `random`: about one chunk in four is split in two, at any byte. `bytes`:
+ * one part per byte
  * @param seed the same seed gives the same cuts
  * @returns a function from a chunk to its parts, in order
  */

@@ -64,7 +64,9 @@ export type ClaimedFault =
 export interface SettingsHolder {
   get(): Settings;
   set(settings: Settings): void;
-  /** Returns the fault if it applies to a request, and counts it. Faults in the stream do not apply to InvokeEndpoint. */
+  /**
+   * Returns the fault if it applies to a request, and counts it. Faults in the stream do not apply to InvokeEndpoint.
+   */
   claim(endpoint: string, streaming: boolean): ClaimedFault | undefined;
 }
 

@@ -11,7 +11,10 @@ export const invocationSettings = (holder: SettingsHolder): ManagedSettings<Sett
   show: holder.get,
 });
 
-/** `/control/deployments`: how transitions of deployments go. Responses also show all that exists, and a reset removes it. */
+/**
+ * `/control/deployments`: how transitions of deployments go. Responses also show all that exists, and a reset removes
+ * it.
+ */
 export const deploymentSettings = (account: Account): ManagedSettings<DeploymentSettings> => ({
   schema: DeploymentSettings,
   set: account.configure,

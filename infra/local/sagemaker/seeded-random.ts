@@ -1,4 +1,7 @@
-/** Returns a generator of numbers in [0, 1), the same for the same seed. Mulberry32 by Tommy Ettinger, in the public domain. */
+/**
+ * Returns a generator of numbers in [0, 1), the same for the same seed. Mulberry32 by Tommy Ettinger, in the public
+ * domain.
+ */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

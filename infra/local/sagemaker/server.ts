@@ -26,9 +26,10 @@ const TICK_MS = 50;
 
 export interface SageMakerEmulator {
   /**
-   * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS and SERVICE_QUOTAS. `PUT`, `GET` and
-   * `DELETE` manage the settings of invocations at `/control`, those of deployments at `/control/deployments`. `DELETE`
-   * closes the connections that no call is using at `/control/idle-connections`, as AWS does after minutes.
+   * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS and
+   * SERVICE_QUOTAS. `PUT`, `GET` and `DELETE` manage the settings of invocations at `/control`, those of deployments
+   * at `/control/deployments`. `DELETE` closes the connections that no call is using at `/control/idle-connections`,
+   * as AWS does after minutes.
    */
   url: string;
   /** What the control planes know. */
@@ -64,10 +65,10 @@ interface Emulated {
 }
 
 /**
- * Starts an emulator of SageMaker's runtime API (InvokeEndpoint, InvokeEndpointWithResponseStream) and of the control planes that deployments
- * need.
- * @param endpoints containers by endpoint name; read for each request, so endpoints can be added later. They exist beside those that callers
- * create
+ * Starts an emulator of SageMaker's runtime API (InvokeEndpoint, InvokeEndpointWithResponseStream) and of the control
+ * planes that deployments need.
+ * @param endpoints containers by endpoint name; read for each request, so endpoints can be added later. They exist
+ * beside those that callers create
  */
 export const startSageMaker = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
@@ -130,7 +131,10 @@ const serve = async (emulated: Emulated, request: IncomingMessage, response: Ser
   await (operation === 'invocations' ? invoke(call) : invokeWithResponseStream(call));
 };
 
-/** Returns the container of an endpoint or of its component, or SageMaker's error. Counts the invocation of a component until its response ends. */
+/**
+ * Returns the container of an endpoint or of its component, or SageMaker's error. Counts the invocation of a
+ * component until its response ends.
+ */
 const findTarget = async (
   { endpoints, account, containers }: Emulated,
   endpoint: string,

@@ -19,8 +19,9 @@ const timeExceeded = (): Buffer =>
   });
 
 /**
- * Sends a container's response as payload parts, each as it arrives, no faster than the caller reads. If the container's stream breaks, the
- * caller receives the ModelStreamError StreamBroken. If the caller disconnects, the request to the container is closed.
+ * Sends a container's response as payload parts, each as it arrives, no faster than the caller reads. If the
+ * container's stream breaks, the caller receives the ModelStreamError StreamBroken. If the caller disconnects, the
+ * request to the container is closed.
  * @param fault produced after its number of parts, or at the end of a shorter stream
  */
 export const streamParts = (

@@ -18,8 +18,8 @@ interface DeliveriesOptions {
 const BatchResult = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() }).nullish();
 
 /**
- * Delivers a queue's messages to a function, as Lambda does. Unlike SQS, it delivers a failed message again after a growing delay of at most five
- * seconds, and not after the queue's visibility timeout.
+ * Delivers a queue's messages to a function, as Lambda does. Unlike SQS, it delivers a failed message again after a
+ * growing delay of at most five seconds, and not after the queue's visibility timeout.
  * @returns a function that stops it
  */
 export const startDeliveries = ({ source, queue, invoke, sendFailure, log }: DeliveriesOptions): (() => void) => {

@@ -13,8 +13,9 @@ export interface FifoQueueTimes {
 }
 
 /**
- * A FIFO queue with message groups, in memory, for one consumer. It adds a message unless one of its group with the same deduplication id was added a
- * short time before, and delivers messages in order: none before earlier ones of its group.
+ * A FIFO queue with message groups, in memory, for one consumer. It adds a message unless one of its group with the
+ * same deduplication id was added a short time before, and delivers messages in order: none before earlier ones of
+ * its group.
  */
 export const createFifoQueue = (
   now: () => number,
@@ -68,8 +69,8 @@ export const createFifoQueue = (
 };
 
 /**
- * The times of a queue whose delay is capped. The time in which a repeated message is recognized shrinks with it: a caller that sends a message once per
- * delay can still do that.
+ * The times of a queue whose delay is capped. The time in which a repeated message is recognized shrinks with it: a
+ * caller that sends a message once per delay can still do that.
  * @param delayMs as deployed
  */
 export const cappedTimes = (delayMs: number, capMs: number): FifoQueueTimes =>

@@ -5,7 +5,8 @@ import { createStandardQueue } from './standard-queue.ts';
 
 /**
  * The queue of a source.
- * @param capMs caps the delay of a FIFO queue. Messages of a standard queue choose their own delays, and would come back at once if they came early.
+ * @param capMs caps the delay of a FIFO queue. Messages of a standard queue choose their own delays, and would come
+ * back at once if they came early.
  */
 export const createQueueOf = (
   { isFifo, delayMs }: Pick<QueueSource, 'isFifo' | 'delayMs'>,

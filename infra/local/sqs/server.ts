@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { withOutages } from '../http/outage.ts';
 import { readBody } from '../http/read-body.ts';
@@ -8,7 +9,6 @@ import { InvalidMessage, type LocalQueue } from './local-queue.ts';
 
 const MAX_REQUEST_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 256 * 1024;
-const SECOND_MS = 1_000;
 
 export interface SqsEmulator {
   url: string;

@@ -15,9 +15,10 @@ export interface EventSourceOptions {
 }
 
 /**
- * Runs an event source mapping as Lambda does: collects matching records until the batch is full or its window has passed, and invokes the
- * function. A failed batch is retried, in halves if the mapping says so, until the retries or the maximum record age are exhausted.
- * Unlike on Lambda, a record's age counts from its first failure, because a restart reads the stream from its beginning.
+ * Runs an event source mapping as Lambda does: collects matching records until the batch is full or its window has
+ * passed, and invokes the function. A failed batch is retried, in halves if the mapping says so, until the retries or
+ * the maximum record age are exhausted. Unlike on Lambda, a record's age counts from its first failure, because a
+ * restart reads the stream from its beginning.
  * @returns a function that stops it; an unfinished batch is delivered again after a restart
  */
 export const startEventSource = ({ source, reader, invoke, sendFailure, log }: EventSourceOptions): (() => void) => {

@@ -1,7 +1,6 @@
 import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { REGION } from '../../assembly/resolve.ts';
-
-const SECOND_MS = 1_000;
 
 /** Converts a record to the format of Lambda's events: JSON, time in seconds, bytes as base64. */
 export const toLambdaRecord = ({ dynamodb, ...record }: StreamRecord, sourceArn: string): unknown => {

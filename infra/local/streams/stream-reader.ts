@@ -22,7 +22,10 @@ interface Shard {
 
 /** Reads a table's stream from its beginning. */
 export interface StreamReader {
-  /** Yields new records: at most one page per shard, in order. After a failure the next call continues after the last page. */
+  /**
+   * Yields new records: at most one page per shard, in order. After a failure the next call continues after the last
+   * page.
+   */
   poll(): AsyncIterable<readonly StreamRecord[]>;
 }
 

@@ -15,7 +15,7 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
@@ -43,14 +43,14 @@ export const operatorOrigin = (name: string, nowMs: number): Origin => ({
 });
 
 const open = ({ database, accountsTable, auditTable, keysTable, observabilityTable, defaultConcurrency }: AccountTables) => {
-  const accounts = createAccountTable(database, accountsTable);
+  const accounts = createRecordTable(database, accountsTable);
   return {
     database,
-    audit: createAuditStore(createAccountTable(database, auditTable)),
+    audit: createAuditStore(createRecordTable(database, auditTable)),
     organizations: createOrganizationStore(accounts, defaultConcurrency),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
-    payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
+    payloadLogs: createPayloadLogStore(createRecordTable(database, observabilityTable)),
     limiters: createLimiterConfigurationStore(database, keysTable),
     credit: createCreditStore(database, accountsTable),
   };
@@ -60,7 +60,10 @@ type Stores = ReturnType<typeof open>;
 
 const ORGANIZATION_ID = /^org_[\w-]{1,59}$/;
 
-/** Creates an organization with its id as its name, unless it exists. Its limits come from an existing limiter, which older versions created alone. */
+/**
+ * Creates an organization with its id as its name, unless it exists. Its limits come from an existing limiter, which
+ * older versions created alone.
+ */
 const ensureOrganization = async (stores: Stores, origin: Origin, id: string): Promise<void> => {
   try {
     await stores.organizations.get(id);
@@ -109,7 +112,10 @@ export const limitByOperator = async (
 const MAX_PAGES = 10_000;
 const PAGE = 100;
 
-/** Gives the default concurrency to all organizations for which no admin has set another. @returns the ids of those that had another default */
+/**
+ * Gives the default concurrency to all organizations for which no admin has set another. @returns the ids of those
+ * that had another default
+ */
 export const applyDefaults = async (tables: AccountTables, origin: Origin): Promise<string[]> => {
   const stores = open(tables);
   const changed: string[] = [];

@@ -14,7 +14,7 @@ import { createBillingClient, createBillingFiles } from '../../../shared/billing
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createSdkDatabase, type SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
@@ -26,6 +26,7 @@ import { createPayloadLogStore } from '../../../shared/payload-log/settings-stor
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
@@ -52,11 +53,12 @@ import { describeVerification, verifyInvoice } from './verify-invoice.ts';
 import { whyAlarm } from './why/why-alarm.ts';
 import { whyRequest } from './why/why-request.ts';
 
-const HOUR_MS = 3_600_000;
-
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
-/** The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the stack's outputs. */
+/**
+ * The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the
+ * stack's outputs.
+ */
 const physicalName = async (
   variable:
     | 'KEYS_TABLE'
@@ -98,7 +100,7 @@ const publish = async (
   { model, tokenizer, stack }: Extract<Command, { command: 'publish-model' }>,
 ): Promise<void> => {
   const models = createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack));
-  const audit = createAccountTable(database, await physicalName('AUDIT_TABLE', 'AuditTable', stack));
+  const audit = createRecordTable(database, await physicalName('AUDIT_TABLE', 'AuditTable', stack));
   const files = tokenizer && (await upload(tokenizer, stack));
   try {
     await publishModel({ database, audit: createAuditStore(audit), models }, operator, { ...model, ...(files && { tokenizer: files }) });
@@ -137,12 +139,12 @@ const creditStores = async (database: Database, stack: string) => {
     credit: createCreditStore(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack)),
     rollups: createRollupStore(database, usageTable),
     gpuEvents: createGpuEventStore(database, usageTable),
-    deployments: createDeploymentStore(createAccountTable(database, await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack))),
+    deployments: createDeploymentStore(createRecordTable(database, await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack))),
   };
 };
 
 const invoiceStores = async (database: Database, stack: string) => {
-  const billing = createAccountTable(database, await physicalName('BILLING_TABLE', 'BillingTable', stack));
+  const billing = createRecordTable(database, await physicalName('BILLING_TABLE', 'BillingTable', stack));
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
   return {
     invoices: createInvoiceStore(billing),
@@ -157,16 +159,16 @@ const invoiceStores = async (database: Database, stack: string) => {
 
 const deskOf = async (database: Database, stack: string): Promise<DeskDependencies> => {
   const tables = await accountTables(database, stack);
-  const accounts = createAccountTable(database, tables.accountsTable);
+  const accounts = createRecordTable(database, tables.accountsTable);
   const ticketsTable = await physicalName('TICKETS_TABLE', 'TicketsTable', stack);
   const promise = SupportPromise.parse(JSON.parse(await physicalName('SUPPORT_PROMISE', 'SupportPromise', stack)));
   return {
     database,
-    audit: createAuditStore(createAccountTable(database, tables.auditTable)),
+    audit: createAuditStore(createRecordTable(database, tables.auditTable)),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
-    tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
-    outbox: createOutbox(createAccountTable(database, await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack))),
+    tickets: createTicketStore(database, ticketsTable, createRecordTable(database, ticketsTable)),
+    outbox: createOutbox(createRecordTable(database, await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack))),
     clocks: createClocks(promise),
   };
 };
@@ -174,7 +176,7 @@ const deskOf = async (database: Database, stack: string): Promise<DeskDependenci
 const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: boolean): Promise<AllDependencies> => {
   const { keysTable, accountsTable, auditTable, observabilityTable } = await accountTables(database, stack);
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
-  const accounts = createAccountTable(database, accountsTable);
+  const accounts = createRecordTable(database, accountsTable);
   return {
     ...(await creditStores(database, stack)),
     database,
@@ -184,8 +186,8 @@ const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: b
     totals: createOrganizationTotalsStore(database, usageTable),
     organizations: createOrganizationStore(accounts),
     apiKeys: createApiKeyStore(accounts),
-    audit: createAuditStore(createAccountTable(database, auditTable)),
-    payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
+    audit: createAuditStore(createRecordTable(database, auditTable)),
+    payloadLogs: createPayloadLogStore(createRecordTable(database, observabilityTable)),
     ...(hasRequestRows && { requestRows: createRequestRowStore(database, observabilityTable) }),
     now: Date.now,
   };

@@ -217,7 +217,10 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/** An alarm can have its whole name in CloudWatch, which begins with the stack's and ends, for a part of an alarm, with the part's. */
+/**
+ * An alarm can have its whole name in CloudWatch, which begins with the stack's and ends, for a part of an alarm,
+ * with the part's.
+ */
 const subjectOf = (about: string | undefined): Subject => {
   if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
   if (isRequest(about)) return { kind: 'request', id: about };

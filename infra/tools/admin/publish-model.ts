@@ -17,8 +17,8 @@ export class PricesEdited extends Error {
 }
 
 /**
- * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or deprecation that is missing in the file
- * stays. Requests see the change within 30 s.
+ * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or
+ * deprecation that is missing in the file stays. Requests see the change within 30 s.
  * @throws PricesEdited; 412 after a concurrent change
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {

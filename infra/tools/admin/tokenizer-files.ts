@@ -45,8 +45,9 @@ const canCount = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): boolean => {
 
 /**
  * Checks that a model's files can count a prompt.
- * @throws Error that names a file that is too large or invalid, the construct of the chat template that can't be rendered as Jinja does, or the reason
- *   why the template cannot render a plain message
+ * @throws Error that names a file that is too large or invalid, the construct of the chat template that can't be
+ * rendered as Jinja does, or the reason
+ *     why the template cannot render a plain message
  */
 export const checkTokenizer = (texts: TokenizerTexts): void => {
   checkSizes(texts);
@@ -64,7 +65,10 @@ export const checkTokenizer = (texts: TokenizerTexts): void => {
 /** The object key is derived from the content, so an object never changes and functions can cache it. */
 const keyOf = (content: string, name: string): string => `sha256/${createHash('sha256').update(content).digest('hex')}/${name}`;
 
-/** The fields of tokenizer.json that are read. Hugging Face vocabularies are objects, or lists of pairs in Unigram models. */
+/**
+ * The fields of tokenizer.json that are read. Hugging Face vocabularies are objects, or lists of pairs in Unigram
+ * models.
+ */
 const Vocabulary = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int() })).default([]),
   model: z.looseObject({ vocab: z.union([z.array(z.unknown()).transform(({ length }) => length - 1), z.record(z.string(), z.int())]) }),

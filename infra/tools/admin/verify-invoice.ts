@@ -95,8 +95,9 @@ const groupLate = async (deps: VerifyDependencies, organization: string, uncount
 };
 
 /**
- * Derives an invoice again from the events that it counted, and compares each day, API key, deployment, line and sum. Which events it counted is in the
- * files of its days, whose hashes lead to the invoice's own digest. Taxes are those that the tax function returned.
+ * Derives an invoice again from the events that it counted, and compares each day, API key, deployment, line and sum.
+ * Which events it counted is in the files of its days, whose hashes lead to the invoice's own digest. Taxes are those
+ * that the tax function returned.
  * @throws Error if a file is missing or was changed
  */
 export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promise<Verification> => {

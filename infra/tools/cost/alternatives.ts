@@ -15,8 +15,9 @@ const BALANCER_UNIT = { gigabytes: 1n, connections: 25n * 3_600n } as const;
 const HOURS = BigInt(MONTH_HOURS);
 
 /**
- * A month of two Fargate tasks behind a load balancer, with a database and a cache in two zones each. It is the gateway only: the model's instances cost
- * the same behind it. What depends on how it is built is left out, in its favor: NAT, logs, backups, metrics, more tasks under load.
+ * A month of two Fargate tasks behind a load balancer, with a database and a cache in two zones each. It is the
+ * gateway only: the model's instances cost the same behind it. What depends on how it is built is left out, in its
+ * favor: NAT, logs, backups, metrics, more tasks under load.
  */
 export const linesOfGateway = (usage: Usage): Line[] => [
   { item: 'tasks', price: 'fargateCpuHour', quantity: quantity(TASKS.count * TASKS.cpus * HOURS) },

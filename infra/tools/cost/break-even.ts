@@ -8,7 +8,10 @@ import type { Usage } from './usage.ts';
 /** More requests than an API Gateway of an account answers in a month. */
 export const MAX_REQUESTS = 30_000_000_000n;
 
-/** The least number of requests for which a comparison is true that stays true for more of them; undefined if it is false for the largest number. */
+/**
+ * The least number of requests for which a comparison is true that stays true for more of them; undefined if it is
+ * false for the largest number.
+ */
 const leastRequests = (isTrue: (requests: bigint) => boolean): bigint | undefined => {
   if (!isTrue(MAX_REQUESTS)) return undefined;
   let [low, high] = [0n, MAX_REQUESTS];

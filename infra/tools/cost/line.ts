@@ -22,7 +22,10 @@ export const costNanos = ({ price, quantity: { amount, scale } }: Line): bigint 
 /** The sum of the lines as they are rounded, in nano-dollars. */
 export const totalNanos = (lines: readonly Line[]): bigint => lines.reduce((sum, line) => sum + costNanos(line), 0n);
 
-/** The lines without what an account gets for free each month, if it uses its allowances for nothing else. Earlier lines use them up first. */
+/**
+ * The lines without what an account gets for free each month, if it uses its allowances for nothing else. Earlier
+ * lines use them up first.
+ */
 export const afterAllowances = (lines: readonly Line[]): Line[] => {
   const left = new Map<string, Quantity>();
   return lines.map((line) => {

@@ -9,8 +9,8 @@ export interface ListPrice {
   /** The monthly allowance of an account that these units use up first. */
   allowance?: string;
   /**
-   * `verified`: the number was read on the date, in AWS's own text or in a page that quotes AWS's price list. `assumed`: no such page was at hand, so
-   * compare it with AWS's page before you rely on it.
+   * `verified`: the number was read on the date, in AWS's own text or in a page that quotes AWS's price list.
+   * `assumed`: no such page was at hand, so compare it with AWS's page before you rely on it.
    */
   status: 'verified' | 'assumed';
   /** The day on which the price was read or assumed. */

@@ -6,7 +6,8 @@ import { toJson, toReport } from './report.ts';
 import { readResources } from './resources.ts';
 
 /*
- * `npm run cost`: what a month costs, by what the app's templates contain and how it is used, beside a gateway that always runs and Bedrock.
+ * `npm run cost`: what a month costs, by what the app's templates contain and how it is used, beside a gateway that
+ * always runs and Bedrock.
  */
 const main = async (): Promise<void> => {
   const options = readOptions(process.argv.slice(2));

@@ -14,10 +14,15 @@ export const SEARCH_ROW_WRITES = 1_000;
 /** The totals of one key, for each minute in which it was used: 14 rows are written, and rows and events are read. */
 export const TOTALS = { writes: 14_000, reads: 18_500 } as const;
 
-/** Reads of the events of the last ten minutes, for each request beyond the first of its minute: 0.92 units for one request a second, in all. */
+/**
+ * Reads of the events of the last ten minutes, for each request beyond the first of its minute: 0.92 units for one
+ * request a second, in all.
+ */
 export const FURTHER_EVENT_READS = 620;
 
-/** Bytes of what DynamoDB stores for a request: its event, and its row for the search with the overhead of both items. */
+/**
+ * Bytes of what DynamoDB stores for a request: its event, and its row for the search with the overhead of both items.
+ */
 export const STORED = { event: 1_024, searchRow: 800, searchRowDays: 30 } as const;
 
 /** A streamed chunk of one token, and what a reply has besides its tokens. */

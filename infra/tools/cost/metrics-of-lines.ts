@@ -10,8 +10,8 @@ const FilterProperties = z.object({
 });
 
 /**
- * The names of the metrics that have values if functions write these lines: those with a matching line, and those with a value for all other lines. Only
- * a metric with values is billed.
+ * The names of the metrics that have values if functions write these lines: those with a matching line, and those
+ * with a value for all other lines. Only a metric with values is billed.
  * @param linesOf the lines of a function, by its short name
  */
 export const metricsOfLines = (

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { interpret } from '../../assembly/interpret.ts';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { type LocatedResource, readProperties } from '../../assembly/located-resource.ts';
@@ -13,7 +14,10 @@ export interface Resources {
   alarmMetrics: { ofOperations: number; ofReleases: number };
   compositeAlarms: number;
   dashboards: number;
-  /** Metrics of log lines that have values without any request, and those that requests to the serverless host give values. */
+  /**
+   * Metrics of log lines that have values without any request, and those that requests to the serverless host give
+   * values.
+   */
   metrics: { atRest: number; ofRequests: number };
   /** Routes for which API Gateway reports metrics. */
   measuredRoutes: number;
@@ -54,8 +58,6 @@ const AliasProperties = z.object({
 });
 const SamplingProperties = z.object({ SamplingRule: z.object({ FixedRate: z.number(), ReservoirSize: z.literal(0) }) });
 const LogGroupProperties = z.object({ RetentionInDays: z.int() });
-
-const SECOND_MS = 1_000;
 
 /**
  * Counts what of an app is billed.

@@ -8,7 +8,8 @@ import { flagsOfSettings, readCommandLine } from './command-line.ts';
 import { CannotDeploy, decideReservation, decideShares } from './reservation.ts';
 
 /*
- * `npm run deploy`: checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same flags.
+ * `npm run deploy`: checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same
+ * flags.
  */
 const ROOT = path.join(import.meta.dirname, '../../..');
 const STACKS_WITH_FUNCTIONS = ['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control', 'support'];

@@ -14,7 +14,8 @@ export interface Reservation {
 const ADVICE = 'Request a higher quota for "Concurrent executions" of Lambda in Service Quotas';
 
 /**
- * Decides what a deployment reserves: what the deployer has set, else the defaults if the account has room for them, else nothing.
+ * Decides what a deployment reserves: what the deployer has set, else the defaults if the account has room for them,
+ * else nothing.
  * @throws CannotDeploy if there is no room for what the deployer has set
  */
 export const decideReservation = (setting: Config['reservedConcurrency'], { limit, available }: AccountConcurrency): Reservation => {
@@ -33,7 +34,10 @@ export const decideReservation = (setting: Config['reservedConcurrency'], { limi
 /** What a deployer has set of the shares of an organization. */
 type SetShares = Pick<Config, 'organizationConcurrency'> & Pick<Config['deployments'], 'maxHeldRequests' | 'maxHeldRequestsOfOrganization'>;
 
-/** The shares of an organization in an account where nothing is reserved, unless the deployer has set them. @param limit the account's executions */
+/**
+ * The shares of an organization in an account where nothing is reserved, unless the deployer has set them. @param
+ * limit the account's executions
+ */
 export const decideShares = (limit: number, { organizationConcurrency, maxHeldRequests, maxHeldRequestsOfOrganization }: SetShares) => {
   const shares = sharesOfAccount(limit);
   const setsHeld = maxHeldRequests !== undefined || maxHeldRequestsOfOrganization !== undefined;

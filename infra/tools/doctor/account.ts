@@ -71,7 +71,10 @@ const readRequestQuota = async (client: ServiceQuotasClient): Promise<number> =>
   }
 };
 
-/** Whether API Gateway takes what the throttles of all hosts let through. Some regions have a quarter of the usual quota. @param wanted by the throttles */
+/**
+ * Whether API Gateway takes what the throttles of all hosts let through. Some regions have a quarter of the usual
+ * quota. @param wanted by the throttles
+ */
 export const requestQuotaRow = async (client: ServiceQuotasClient, wanted: number): Promise<Row> => {
   const quota = await readRequestQuota(client);
   const found = `${quota} requests a second, of which the hosts let through ${wanted}`;

@@ -1,7 +1,10 @@
 import { type CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import { failure, ok, type Row, warning } from './row.ts';
 
-/** Whether an alarm is in the state ALARM. @param stack the one with all alarms, with whose name CloudFormation begins theirs */
+/**
+ * Whether an alarm is in the state ALARM. @param stack the one with all alarms, with whose name CloudFormation begins
+ * theirs
+ */
 export const alarmsRow = async (client: CloudWatchClient, stack: string): Promise<Row> => {
   const ringing: string[] = [];
   let alarms = 0;

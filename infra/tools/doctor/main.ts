@@ -12,7 +12,7 @@ import { createOrganizationStore } from '../../../functions/control/organization
 import { createLimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore, listLiveDeployments } from '../../../shared/deployments/deployment-store.ts';
@@ -41,8 +41,8 @@ import { tablesRow, wantedTables } from './tables.ts';
 import { weightsRow } from './weights.ts';
 
 /*
- * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a row does. It changes nothing,
- * except that it sends a request with `--smoke KEY`, which is charged.
+ * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a
+ * row does. It changes nothing, except that it sends a request with `--smoke KEY`, which is charged.
  */
 const ROOT = path.join(import.meta.dirname, '../../..');
 const TIMEOUTS = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
@@ -93,13 +93,13 @@ const deploymentRows = async (
   const table = (output: string): string => outputOf('data', output);
   const database = createSdkDatabase();
   const resources = (await listStackResources(new CloudFormationClient(options), `${name}-data`)) ?? [];
-  const accounts = () => createAccountTable(database, table('AccountsTable'));
+  const accounts = () => createRecordTable(database, table('AccountsTable'));
   const ledger = () => ({
     limiters: createLimiterStore(database, table('KeysTable')),
     credit: createCreditStore(database, table('AccountsTable')),
     rollups: createRollupStore(database, table('UsageTable')),
     gpuEvents: createGpuEventStore(database, table('UsageTable')),
-    deployments: createDeploymentStore(createAccountTable(database, table('DeploymentsTable'))),
+    deployments: createDeploymentStore(createRecordTable(database, table('DeploymentsTable'))),
     organizations: createOrganizationStore(accounts()),
   });
   const models = async (): Promise<Row[]> => {
@@ -109,7 +109,7 @@ const deploymentRows = async (
     return modelRows(deps, [...published.values()]);
   };
   const weights = async (): Promise<Row[]> => {
-    const store = createDeploymentStore(createAccountTable(database, table('DeploymentsTable')));
+    const store = createDeploymentStore(createRecordTable(database, table('DeploymentsTable')));
     const live: Deployment[] = [];
     for await (const id of listLiveDeployments(database, table('DeploymentsTable'))) {
       const deployment = await store.find(id);

@@ -74,7 +74,10 @@ const missingFiles = async ({ s3, tokenizersBucket }: ModelDependencies, { token
   return missing;
 };
 
-/** Whether each published model can be called, and its prompts counted. One that no endpoint serves at all is a failure. */
+/**
+ * Whether each published model can be called, and its prompts counted. One that no endpoint serves at all is a
+ * failure.
+ */
 export const modelRows = async (deps: ModelDependencies, models: readonly Model[]): Promise<Row[]> => {
   if (models.length === 0) return [warning('models', 'none is published', 'npm run admin -- publish-model --file model.json')];
   const rows: Row[] = [];

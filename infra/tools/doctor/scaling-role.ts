@@ -14,7 +14,10 @@ const PARTITIONS = [
   { prefix: '', endpoint: 'https://iam.amazonaws.com', region: 'us-east-1' },
 ] as const;
 
-/** @returns the status and the body of IAM's GetRole (https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html) */
+/**
+ * @returns the status and the body of IAM's GetRole
+ * (https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html)
+ */
 const getRole = async (credentials: Credentials, region: string): Promise<{ status: number; text: string }> => {
   const found = PARTITIONS.find(({ prefix }) => region.startsWith(prefix)) ?? PARTITIONS[2];
   const url = new URL(process.env.AWS_ENDPOINT_URL_IAM || process.env.AWS_ENDPOINT_URL || found.endpoint);

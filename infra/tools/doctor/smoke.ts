@@ -91,7 +91,10 @@ const differencesOf = (event: UsageEvent, usage: StreamUsage, { prices }: Model)
   ];
 };
 
-/** Sends one streamed request with an API key, and checks that it is billed as its stream says, at the model's price. The request is charged. */
+/**
+ * Sends one streamed request with an API key, and checks that it is billed as its stream says, at the model's price.
+ * The request is charged.
+ */
 export const smokeRow = async (deps: SmokeDependencies, secret: string): Promise<Row> => {
   const key = parseSecret(secret);
   if (key?.scope !== 'serverless')

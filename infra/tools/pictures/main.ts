@@ -6,8 +6,9 @@ import { readDashboards } from './dashboards/read-dashboards.ts';
 import { timelinePicture } from './timeline/timeline-picture.ts';
 
 /*
- * `npm run synth && npm run pictures`: draws the pictures of the documentation that show what the code makes: the synthesized dashboards and a request's timeline.
- * `--assembly`: the folder of the cloud assembly, by default cdk.out.
+ * `npm run synth && npm run pictures`: draws the pictures of the documentation that show what the code makes: the
+ * synthesized dashboards and a request's timeline. `--assembly`: the folder of the cloud assembly, by default
+ * cdk.out.
  */
 const root = path.join(import.meta.dirname, '../../..');
 const { values } = parseArgs({ options: { assembly: { type: 'string', default: path.join(root, 'cdk.out') } } });

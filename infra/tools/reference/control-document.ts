@@ -65,7 +65,10 @@ const limitsSentence = (operation: Operation): string => {
   return bounds.length === 0 ? '' : `Limits: ${bounds.map(textForAll).join('; ')}.`;
 };
 
-/** The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, too many calls, stale versions and large bodies. */
+/**
+ * The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, too many
+ * calls, stale versions and large bodies.
+ */
 const impliedErrors = ({ access, body, isVersioned, tag }: Operation): number[] => {
   if (tag === 'Service') return [];
   return [400, 401, ...(access === 'public' ? [] : [403, 429]), ...(isVersioned ? [412] : []), ...(body ? [413] : [])];

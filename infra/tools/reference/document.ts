@@ -63,7 +63,10 @@ const headersOf = (part: unknown): JsonSchema => {
   return Object.fromEntries(Object.entries(replyHeaders).filter(([name]) => names.includes(name)));
 };
 
-/** Creates a host's OpenAPI 3.1 document from the operations that its routes are served from and the schemas that validate its requests. */
+/**
+ * Creates a host's OpenAPI 3.1 document from the operations that its routes are served from and the schemas that
+ * validate its requests.
+ */
 export const createDocument = <Tag extends string>(operations: readonly Operation<Tag>[], host: HostDocument<Tag>): JsonSchema => {
   const paths: Record<string, JsonSchema> = {};
   for (const operation of shareExamples(operations)) {

@@ -100,7 +100,10 @@ const toSchemas = (components: ReadonlyMap<string, Component>, io: Direction): R
   return schemas as Record<string, JsonSchema>;
 };
 
-/** Converts zod schemas to OpenAPI components by name. A schema that contains another one of the same direction refers to it. */
+/**
+ * Converts zod schemas to OpenAPI components by name. A schema that contains another one of the same direction refers
+ * to it.
+ */
 export const toComponents = (components: ReadonlyMap<string, Component>): Record<string, JsonSchema> => {
   const schemas = { ...toSchemas(components, 'input'), ...toSchemas(components, 'output') };
   return Object.fromEntries(

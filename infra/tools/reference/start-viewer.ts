@@ -12,8 +12,8 @@ SwaggerUIBundle({ ${SETTINGS} });
 `;
 
 /**
- * The same for a host with models: the examples of the document that it shows name the first of the host's own models, so that they can be executed as
- * they are. If the models are not public, the examples stay as they are.
+ * The same for a host with models: the examples of the document that it shows name the first of the host's own
+ * models, so that they can be executed as they are. If the models are not public, the examples stay as they are.
  */
 export const START_WITH_MODELS = `
 {

@@ -9,9 +9,10 @@ import { openApiDocument } from './inference-document.ts';
 import { START, START_WITH_MODELS } from './start-viewer.ts';
 
 /*
- * Writes the API reference into `reference/` in a bundle's folder: the OpenAPI document, the page that shows it, and the page's viewer (Swagger UI),
- * each compressed. So the function that serves them (shared/http/reference.ts) does not convert schemas at a cold start.
- * Arguments: the folder, `--host` with the host's name, and `--structured-outputs` if the deployer has turned them on.
+ * Writes the API reference into `reference/` in a bundle's folder: the OpenAPI document, the page that shows it, and
+ * the page's viewer (Swagger UI), each compressed. So the function that serves them (shared/http/reference.ts) does
+ * not convert schemas at a cold start. Arguments: the folder, `--host` with the host's name, and
+ * `--structured-outputs` if the deployer has turned them on.
  */
 const {
   values: { host, 'structured-outputs': structuredOutputs },

@@ -7,8 +7,9 @@ import * as z from 'zod';
 import { provenanceOf } from './provenance.ts';
 
 /*
- * `npm run attest [-- --key KEY]`: writes the list of packages (CycloneDX) and the provenance of the version in package.json to .sluice/release/, from a commit without
- * changes. With a key of SSH it signs the provenance; .github/workflows/release.yml signs both with the workflow's identity instead.
+ * `npm run attest [-- --key KEY]`: writes the list of packages (CycloneDX) and the provenance of the version in
+ * package.json to .sluice/release/, from a commit without changes. With a key of SSH it signs the provenance;
+ * .github/workflows/release.yml signs both with the workflow's identity instead.
  */
 /** npm runs scripts in the project's folder. */
 const ROOT = process.cwd();

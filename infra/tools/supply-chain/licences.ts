@@ -12,7 +12,10 @@ const UNNAMED: Readonly<Record<string, string>> = { 'png-js@2.0.0': 'MIT' };
 
 const NAME = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/;
 
-/** Whether an SPDX expression leaves a choice that is allowed. Parentheses are only around whole expressions, or around choices. */
+/**
+ * Whether an SPDX expression leaves a choice that is allowed. Parentheses are only around whole expressions, or
+ * around choices.
+ */
 const isAllowed = (expression: string): boolean =>
   expression
     .replaceAll(/[()]/g, '')

@@ -5,7 +5,8 @@ import { LockFile, lockFileFaults } from './lock-file.ts';
 import { verifySignatures } from './signatures.ts';
 
 /*
- * `npm run packages`: checks where the packages of package-lock.json come from, under which licences, and by whom they are signed. SECURITY.md says what each check means.
+ * `npm run packages`: checks where the packages of package-lock.json come from, under which licences, and by whom
+ * they are signed. SECURITY.md says what each check means.
  */
 const ROOT = path.join(import.meta.dirname, '../../..');
 

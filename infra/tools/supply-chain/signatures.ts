@@ -67,7 +67,10 @@ const canReach = async (url: string): Promise<boolean> => {
   }
 };
 
-/** Verifies the registry's signatures of the packages that are installed, if it and the keys can be reached within 20 s. */
+/**
+ * Verifies the registry's signatures of the packages that are installed, if it and the keys can be reached within 20
+ * s.
+ */
 export const verifySignatures = async (): Promise<Verdict> => {
   if (!(await canReach(KEYS_URL))) return unknown(`${new URL(KEYS_URL).host} can't be reached`);
   const audit = await run();

@@ -8,7 +8,9 @@ export interface Leftover {
   type: string;
 }
 
-/** Retained when an update replaces them, but part of a function in the same stack, which is deleted with all of them. */
+/**
+ * Retained when an update replaces them, but part of a function in the same stack, which is deleted with all of them.
+ */
 const DELETED_WITH_OTHERS: ReadonlySet<string> = new Set(['AWS::Lambda::Version']);
 
 /** The resources that the templates retain, and that nothing else in their stack takes with it. */

@@ -9,7 +9,8 @@ import { deletionOf, type Leftover, leftoversOf } from './leftovers.ts';
 import { billedAccelerators, describeEndpoints, listRunningEndpoints, type RunningEndpoint } from './running-endpoints.ts';
 
 /*
- * `npm run teardown`: says how to delete everything, and what remains. With `--check`: which endpoints are billed. It deletes nothing.
+ * `npm run teardown`: says how to delete everything, and what remains. With `--check`: which endpoints are billed. It
+ * deletes nothing.
  */
 const ROOT = path.join(import.meta.dirname, '../../..');
 

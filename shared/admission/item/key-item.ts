@@ -21,7 +21,10 @@ export interface KeyItem extends LimiterItem {
   /** The same, as a setting of its organization, and the version of the organization in which that was set. */
   no_o?: true;
   no_v?: number;
-  /** Whether the content of its requests is logged: a setting of its organization with its version, and a setting of its own, which has priority. */
+  /**
+   * Whether the content of its requests is logged: a setting of its organization with its version, and a setting of
+   * its own, which has priority.
+   */
   log_o?: true;
   log_v?: number;
   log_k?: boolean;
@@ -35,7 +38,10 @@ export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === 
 /** Whether content of the key's requests may be stored for later requests. */
 export const mayStore = ({ no_content, no_o }: KeyItem): boolean => no_content !== true && no_o !== true;
 
-/** Whether the content of the key's requests goes to the payload log. The log checks the settings again before it writes. */
+/**
+ * Whether the content of the key's requests goes to the payload log. The log checks the settings again before it
+ * writes.
+ */
 export const isPayloadLogged = (item: KeyItem): boolean => (item.log_k ?? item.log_o === true) && mayStore(item);
 
 /** An organization's setting for its payload log, and the version of that setting. */
@@ -110,7 +116,10 @@ export const newKeyItem = (
   ...(payloadLog && { log_v: payloadLog.version, ...(payloadLog.isOn && { log_o: true }) }),
 });
 
-/** The configuration change that sets a new secret. `previous` stays valid until `untilMs`; without it, no earlier secret does. */
+/**
+ * The configuration change that sets a new secret. `previous` stays valid until `untilMs`; without it, no earlier
+ * secret does.
+ */
 export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Array; untilMs: number }): Configuration<KeyItem> =>
   previous
     ? { set: { h: hash, h2: previous.hash, h2_until: previous.untilMs }, remove: [] }
@@ -123,7 +132,8 @@ export const usableShardsOf = ({ shards = 1, all_r = shards, all_c = shards }: K
   usableShards(shards, { requestsPerMinute: all_r, concurrency: all_c });
 
 /**
- * Guesses another shard of a key: the same configuration without counts. A shard's part of a limit can be smaller by one, so every limit is
- * lowered by one: a guess that is too low costs a round trip, one that is too high would admit one request too many.
+ * Guesses another shard of a key: the same configuration without counts. A shard's part of a limit can be smaller by
+ * one, so every limit is lowered by one: a guess that is too low costs a round trip, one that is too high would admit
+ * one request too many.
  */
 export const assumedShard = (item: KeyItem, id: string): KeyItem => ({ ...lowerLimits(item), id });

@@ -9,22 +9,32 @@ import { type Budget, dayNumberOf, type Money, monthOf } from './spending.ts';
 export type StoredNanos = number | bigint;
 
 /**
- * The limiter item of an API key, a key's shard or an organization: everything that a request reads and writes, in one small item. Attribute names are
- * short because DynamoDB charges for them. Other folders read items through the functions below.
+ * The limiter item of an API key, a key's shard or an organization: everything that a request reads and writes, in
+ * one small item. Attribute names are short because DynamoDB charges for them. Other folders read items through the
+ * functions below.
  */
 export interface LimiterItem {
   id: string;
   org: string;
   status: 'active' | 'revoked' | 'suspended';
-  /** The version of the configuration. A write's condition verifies with it that the decision was made on the current configuration. */
+  /**
+   * The version of the configuration. A write's condition verifies with it that the decision was made on the current
+   * configuration.
+   */
   cfg: number;
   /** Limits: requests per minute, tokens per minute, requests in flight. Absent: no limit. */
   lim_r?: number;
   lim_t?: number;
   lim_c?: number;
-  /** The number of limiter items that share the limits of a key or an organization; absent: one. An organization's own item has the current number. */
+  /**
+   * The number of limiter items that share the limits of a key or an organization; absent: one. An organization's own
+   * item has the current number.
+   */
   shards?: number;
-  /** A change of the configuration has not reached all shards yet: the budgets of the whole. See `spread-configuration.ts`. */
+  /**
+   * A change of the configuration has not reached all shards yet: the budgets of the whole. See
+   * `spread-configuration.ts`.
+   */
   pending?: Partial<Record<Period, StoredNanos>>;
   /** The limits of the whole key or organization, on each of its shards. */
   all_r?: number;
@@ -42,7 +52,10 @@ export interface LimiterItem {
   /** The requests in flight by request id. The entry is the reservation. */
   fl: Record<string, StoredEntry> | UnreadMap;
   last_used?: number;
-  /** The epoch (see `sweep-epoch.ts`) of the last admission. The sweep uses it to find entries that crashed functions left. */
+  /**
+   * The epoch (see `sweep-epoch.ts`) of the last admission. The sweep uses it to find entries that crashed functions
+   * left.
+   */
   ep?: string;
   /** Spent and held in total. */
   spent?: StoredNanos;
@@ -141,7 +154,10 @@ export const wholeRateLimitsOf = ({ lim_r, lim_t, lim_c, all_r = lim_r, all_t = 
   concurrency: all_c ?? Number.POSITIVE_INFINITY,
 });
 
-/** Tokens to reserve in an item. If the request fits the whole key's limit, a shard reserves at most its own part of the limit. */
+/**
+ * Tokens to reserve in an item. If the request fits the whole key's limit, a shard reserves at most its own part of
+ * the limit.
+ */
 export const tokensToReserve = ({ lim_t = Number.POSITIVE_INFINITY, all_t }: LimiterItem, tokens: number): number =>
   all_t !== undefined && tokens <= all_t ? Math.min(tokens, lim_t) : tokens;
 
@@ -154,14 +170,23 @@ export const countsRates = ({ lim_r, lim_t }: LimiterItem): boolean => lim_r !==
 export const countsMoney = ({ bud_d, bud_m, bud_t, prepaid }: LimiterItem): boolean =>
   prepaid === true || bud_d !== undefined || bud_m !== undefined || bud_t !== undefined;
 
-/** Whether a request was counted in a later slot than this one. A slot that is more than a minute later is another function's wrong clock. */
+/**
+ * Whether a request was counted in a later slot than this one. A slot that is more than a minute later is another
+ * function's wrong clock.
+ */
 export const hasCountedAfter = ({ slot: latest = 0 }: LimiterItem, slot: number): boolean => latest > slot && latest <= slot + PAST_SLOTS;
 
-/** The condition of a write that counts in a slot, `hasCountedAfter` as DynamoDB evaluates it; the write also sets `slot = :slot`. */
+/**
+ * The condition of a write that counts in a slot, `hasCountedAfter` as DynamoDB evaluates it; the write also sets
+ * `slot = :slot`.
+ */
 export const NOT_COUNTED_AFTER = '(attribute_not_exists(slot) OR NOT slot BETWEEN :next AND :far)';
 export const slotValues = (slot: number) => ({ ':slot': slot, ':next': slot + 1, ':far': slot + PAST_SLOTS });
 
-/** The time to count at: our own, or if our clock is behind, the start of the slot in which the last request was counted. */
+/**
+ * The time to count at: our own, or if our clock is behind, the start of the slot in which the last request was
+ * counted.
+ */
 export const furthestClock = (item: LimiterItem, nowMs: number): number =>
   hasCountedAfter(item, slotOf(nowMs)) ? (item.slot as number) * SLOT_MS : nowMs;
 
@@ -182,7 +207,10 @@ export const slotCounters = (kind: 'r' | 't', slot: number): readonly SlotCounte
 /** Whether this is a counter of a slot that no longer counts in this one. */
 const isStaleCounter = (name: string, slot: number): boolean => /^[rt]\d+$/.test(name) && Number(name.slice(1)) < slot - PAST_SLOTS;
 
-/** The counters that no longer count from this slot on. An item that has counted in the slot has none, unless its writer didn't know it. */
+/**
+ * The counters that no longer count from this slot on. An item that has counted in the slot has none, unless its
+ * writer didn't know it.
+ */
 export const staleCounters = (item: LimiterItem, slot: number): string[] =>
   item.slot === slot ? [] : Object.keys(item).filter((name) => isStaleCounter(name, slot));
 
@@ -206,7 +234,10 @@ type MoneyCounters = Record<Period, `d${number}` | `m${number}` | 'spent'>;
 /** The counters of money at an instant. */
 export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayNumberOf(ms)}`, month: `m${monthOf(ms)}`, total: 'spent' });
 
-/** The counters of a request's cost, determined by the time in its id, which also determines the day on which it is billed. */
+/**
+ * The counters of a request's cost, determined by the time in its id, which also determines the day on which it is
+ * billed.
+ */
 export const moneyCountersOf = (requestId: string): MoneyCounters => moneyCountersAt(requestTimeMs(requestId));
 
 /** Nano-dollars that are spent or held in the periods of an instant. */

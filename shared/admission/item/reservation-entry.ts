@@ -9,7 +9,10 @@ export type StoredEntry = [
   deployment?: string,
 ];
 
-/** Characters of a deployment's id that an entry keeps. They are random; if two deployments share them, one can stay awake longer. */
+/**
+ * Characters of a deployment's id that an entry keeps. They are random; if two deployments share them, one can stay
+ * awake longer.
+ */
 const MARK_CHARACTERS = 6;
 
 /** What the entries of a deployment's requests have of its id. */

@@ -27,7 +27,10 @@ type Load = Pick<RateLimits, 'requestsPerMinute' | 'concurrency'>;
 export const shardsForLoad = ({ requestsPerMinute, concurrency }: Load): number =>
   Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT), Math.ceil(requestsPerMinute / 60 / MAX_REQUESTS_PER_SECOND));
 
-/** The number of shards with a part of the limits. If limits are lower than the number of shards, the last shards get nothing. */
+/**
+ * The number of shards with a part of the limits. If limits are lower than the number of shards, the last shards get
+ * nothing.
+ */
 export const usableShards = (shards: number, { requestsPerMinute, concurrency }: Load): number =>
   Math.max(1, Math.min(shards, requestsPerMinute, concurrency));
 
@@ -54,7 +57,10 @@ export const ownerIdOf = (limiterId: string): string => limiterId.split('#', 1)[
 /** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
 
-/** A key's events are spread over at most this many shards: enough for 16,800 requests per second. Every total reads them all. */
+/**
+ * A key's events are spread over at most this many shards: enough for 16,800 requests per second. Every total reads
+ * them all.
+ */
 const MAX_EVENT_SHARDS = 42;
 
 /** The number of a key's shards that store its usage events. */
@@ -70,8 +76,9 @@ export const randomShards = (shards: number, first: number, count: number): numb
 const generationOf = (shards: number): number => 2 ** Math.floor(Math.log2(shards));
 
 /**
- * The shard of an organization that a request tries first: linear hashing (Litwin, 1980). Shards are split in their order, so a shard that was
- * already split gets half as many requests as one that was not, and has half of its limits.
+ * The shard of an organization that a request tries first: linear hashing (Litwin, 1980). Shards are split in their
+ * order, so a shard that was already split gets half as many requests as one that was not, and has half of its
+ * limits.
  */
 export const growingShardOf = (requestId: string, shards: number): number => {
   const hash = crc32(requestId);
@@ -80,7 +87,10 @@ export const growingShardOf = (requestId: string, shards: number): number => {
   return shard < shards ? shard : hash % generation;
 };
 
-/** The shards to split next, at most `count`: the first one gives half of its limits to the shard with the number `shards`, and so on. */
+/**
+ * The shards to split next, at most `count`: the first one gives half of its limits to the shard with the number
+ * `shards`, and so on.
+ */
 export const nextToSplit = (shards: number, count: number): number[] => {
   const generation = generationOf(shards);
   return Array.from({ length: Math.min(count, 2 * generation - shards) }, (_, i) => shards - generation + i);

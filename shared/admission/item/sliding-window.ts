@@ -1,11 +1,12 @@
+import { MINUTE_MS } from '../../time/units.ts';
 import type { RateLimits } from './limits.ts';
 
 /**
- * Pure arithmetic of the rate limits; counts are integers.
- * A minute slides in slots of ten seconds: a request is counted with those of its slot and of the six before it. These cover the last 60 s and up to
- * 10 s more, so the limit holds in every 60 s, and a rejection comes at most 10 s early. The counters are the limiter item's `r<slot>` and `t<slot>`.
+ * Pure arithmetic of the rate limits; counts are integers. A minute slides in slots of ten seconds: a request is
+ * counted with those of its slot and of the six before it. These cover the last 60 s and up to 10 s more, so the
+ * limit holds in every 60 s, and a rejection comes at most 10 s early. The counters are the limiter item's `r<slot>`
+ * and `t<slot>`.
  */
-export const MINUTE_MS = 60_000;
 export const SLOT_MS = 10_000;
 /** The number of slots before the current one that count. */
 export const PAST_SLOTS = MINUTE_MS / SLOT_MS;
@@ -68,7 +69,10 @@ export interface RateRefusal {
 /** A concurrency slot becomes free when another request ends, at an unknown time. */
 const CONCURRENCY_RETRY_MS = 1_000;
 
-/** The exact rule: the limit that rejects one more request with `tokens` for the longest time; undefined if the request fits. */
+/**
+ * The exact rule: the limit that rejects one more request with `tokens` for the longest time; undefined if the
+ * request fits.
+ */
 export const refusalOf = (limits: RateLimits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
   const waits: RateRefusal[] = [];
   const wait = (dimension: 'requests' | 'tokens', limit: number, window: Window, amount: number): void => {

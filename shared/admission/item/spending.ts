@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../time/units.ts';
 import type { Period } from './limits.ts';
 
 /**
- * Pure rules of a limiter's spending, in nano-dollars. Counts include spent money and money held for requests in flight, so a request that fits can
- * be paid whatever the other requests turn out to cost.
+ * Pure rules of a limiter's spending, in nano-dollars. Counts include spent money and money held for requests in
+ * flight, so a request that fits can be paid whatever the other requests turn out to cost.
  */
-const DAY_MS = 24 * 60 * 60_000;
 
 /** The UTC day of an instant, counted from the epoch. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS);
@@ -53,7 +53,10 @@ const untilNext = (period: Period, nowMs: number): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - nowMs;
 };
 
-/** The reason why a request that can cost `holdNanos` cannot be paid, with the longest wait; undefined if it can. A cost of 0 can always be paid. */
+/**
+ * The reason why a request that can cost `holdNanos` cannot be paid, with the longest wait; undefined if it can. A
+ * cost of 0 can always be paid.
+ */
 export const moneyRefusalOf = ({ budgets, creditNanos, heldNanos }: Money, holdNanos: bigint, nowMs: number): MoneyRefusal | undefined => {
   if (holdNanos === 0n) return undefined;
   const refusals: MoneyRefusal[] = [];

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * Limiter items are indexed by the quarter-hour of their last admission, spread over eight partitions. So the sweep finds items that can have old
- * entries without a scan, and a busy key rewrites its index row only once per quarter-hour.
+ * Limiter items are indexed by the quarter-hour of their last admission, spread over eight partitions. So the sweep
+ * finds items that can have old entries without a scan, and a busy key rewrites its index row only once per
+ * quarter-hour.
  */
 export const EPOCH_MS = 15 * 60_000;
 export const EPOCH_PARTITIONS = 8;

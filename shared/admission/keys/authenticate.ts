@@ -55,9 +55,9 @@ export interface Opened {
 }
 
 /**
- * The key's item, from the cache or by one read, if the presented key is valid and `check` passes.
- * A cached item is valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in that time: so a
- * new secret works at once, and many requests with wrong keys cost few reads.
+ * The key's item, from the cache or by one read, if the presented key is valid and `check` passes. A cached item is
+ * valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in
+ * that time: so a new secret works at once, and many requests with wrong keys cost few reads.
  */
 export const openKey = async (
   { store, cache, now }: ReadableKeys,
@@ -104,7 +104,8 @@ export const takeRead = ({ cache, now }: ReadableKeys, item: KeyItem): void => {
 };
 
 /**
- * The current item of a presented key, for access to the organization's stored data, which no conditional write protects.
+ * The current item of a presented key, for access to the organization's stored data, which no conditional write
+ * protects.
  * @throws 401; 403 if the organization is suspended; 429
  */
 export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {

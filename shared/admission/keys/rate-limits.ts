@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../../time/units.ts';
 import { type LimiterItem, rateLimitsOf, usageOf, wholeRateLimitsOf } from '../item/limiter-item.ts';
-import { MINUTE_MS, remaining, resetMs, slotOf, type Window } from '../item/sliding-window.ts';
+import { remaining, resetMs, slotOf, type Window } from '../item/sliding-window.ts';
 
 /** A duration as OpenAI writes it in these headers: `850ms`, `12.5s`, `1m30s`. */
 export const formatDuration = (ms: number): string => {
@@ -46,7 +47,10 @@ const currentLimitsOf = (item: LimiterItem, nowMs: number): { requests: RateLimi
 const scarcest = (limits: readonly RateLimit[]): RateLimit =>
   limits.reduce((scarce, limit) => (limit.remaining < scarce.remaining ? limit : scarce));
 
-/** The `x-ratelimit-*` headers from images of the limiter items that apply to a request: for each limit, the one with the least left. */
+/**
+ * The `x-ratelimit-*` headers from images of the limiter items that apply to a request: for each limit, the one with
+ * the least left.
+ */
 export const limitHeaders = (items: readonly LimiterItem[], nowMs: number): Record<string, string> => {
   const all = items.map((item) => currentLimitsOf(item, nowMs));
   return rateLimitHeaders({

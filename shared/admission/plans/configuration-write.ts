@@ -82,7 +82,10 @@ const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>
   };
 };
 
-/** Changes a configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
+/**
+ * Changes a configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as
+ * expected.
+ */
 export const toConfigure = <Item extends LimiterItem>(
   table: string,
   id: string,

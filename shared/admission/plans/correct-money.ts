@@ -1,6 +1,5 @@
+import { DAY_MS } from '../../time/units.ts';
 import { type LimiterItem, moneyCountersAt, type StoredNanos } from '../item/limiter-item.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** What a limiter has counted: attributes with counters of money, or with its credit, and nano-dollars. */
 export type MoneyCounts = ReadonlyMap<string, bigint>;
@@ -8,7 +7,10 @@ export type MoneyCounts = ReadonlyMap<string, bigint>;
 /** The attribute with the prepaid credit that is neither spent nor held. */
 export const CREDIT = 'avail';
 
-/** The counters that requests which end now can still change: those of today, yesterday, this month and the last, and the total. */
+/**
+ * The counters that requests which end now can still change: those of today, yesterday, this month and the last, and
+ * the total.
+ */
 export const currentMoneyCounters = (nowMs: number): Set<string> => {
   const now = new Date(nowMs);
   const lastMonthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0);

@@ -49,8 +49,8 @@ export const toCollect = (table: string, ownId: string, donations: readonly Dona
 };
 
 /**
- * The write that adds the grant with this number to an organization's own item. A deduction, a negative grant, that this item can't pay makes its
- * credit negative.
+ * The write that adds the grant with this number to an organization's own item. A deduction, a negative grant, that
+ * this item can't pay makes its credit negative.
  */
 export const toGrant = (table: string, own: LimiterItem, number: number, amountNanos: bigint): TransactItem => {
   const clauses = [number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'grants = :before'];

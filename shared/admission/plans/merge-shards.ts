@@ -6,8 +6,8 @@ const add = (one: StoredNanos, other: StoredNanos): StoredNanos => {
 };
 
 /**
- * One image of a whole key or organization, from the items of its shards: their limits, counts, money and requests in flight together. The rest comes
- * from the first item. The rules for one item then apply to the whole.
+ * One image of a whole key or organization, from the items of its shards: their limits, counts, money and requests in
+ * flight together. The rest comes from the first item. The rules for one item then apply to the whole.
  */
 export const mergeShards = <Item extends LimiterItem>(items: readonly [Item, ...LimiterItem[]]): Item => {
   const [first, ...others] = items;

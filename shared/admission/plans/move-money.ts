@@ -4,7 +4,9 @@ import type { Period } from '../item/limits.ts';
 
 /** A move takes money from at most this many shards: a transaction has at most 100 writes. */
 const MAX_DONORS = 90;
-/** If the shards have less than this many times a request's cost on average, a move collects that much in one of them. */
+/**
+ * If the shards have less than this many times a request's cost on average, a move collects that much in one of them.
+ */
 const SCARCE_HOLDS = 8n;
 
 type Pot = Period | 'credit';
@@ -29,7 +31,8 @@ const roomsOf = (item: LimiterItem, requestId: string): Map<Pot, bigint> => {
 const smallest = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
- * Plans how the target can pay for a request: it gets enough for this request and a fair part of the rest, so that the next requests need no move.
+ * Plans how the target can pay for a request: it gets enough for this request and a fair part of the rest, so that
+ * the next requests need no move.
  * @returns undefined if the target needs nothing, or if the richest shards do not have enough
  */
 export const planMove = (items: readonly LimiterItem[], target: LimiterItem, requestId: string, holdNanos: bigint): Move | undefined => {

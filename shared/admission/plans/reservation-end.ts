@@ -20,7 +20,10 @@ interface UsageFacts {
   cost_nanos: bigint;
 }
 
-/** The charge of an admission from its request's usage event. A second admission, after the first was settled, is charged nothing more. */
+/**
+ * The charge of an admission from its request's usage event. A second admission, after the first was settled, is
+ * charged nothing more.
+ */
 export const usedBy = (event: UsageFacts, admittedAtMs: number): Used =>
   event.admitted_at === admittedAtMs
     ? { tokens: event.prompt_tokens + event.completion_tokens, costNanos: event.cost_nanos }
@@ -60,8 +63,8 @@ const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, n
 };
 
 /**
- * RELEASE or UNDO as a DynamoDB update: removes the entry and corrects the counters from reserved to used amounts. It takes effect only once, because
- * its condition holds only while this admission is in flight.
+ * RELEASE or UNDO as a DynamoDB update: removes the entry and corrects the counters from reserved to used amounts. It
+ * takes effect only once, because its condition holds only while this admission is in flight.
  */
 export const toEnd = (ending: Ending) => {
   const { requestId, entry, used, nowMs, known } = ending;

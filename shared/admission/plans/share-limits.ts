@@ -5,13 +5,16 @@ import { MIN_BUDGET_NANOS, shareOf, shareOfNanos, usableShards } from '../item/s
 import { slotOf } from '../item/sliding-window.ts';
 
 /**
- * Each shard's part of a key's budget, by what the shards have counted, so that together they spend no more than the budget and can spend what is
- * left of it: on the first `usable` shards, or on fewer where the parts would be too small for a request.
- * @returns a part for each shard; they add up to the budget. Unless the budget is spent, no part is below what its shard has counted.
+ * Each shard's part of a key's budget, by what the shards have counted, so that together they spend no more than the
+ * budget and can spend what is left of it: on the first `usable` shards, or on fewer where the parts would be too
+ * small for a request.
+ * @returns a part for each shard; they add up to the budget. Unless the budget is spent, no part is below what its
+ * shard has counted.
  */
 export const shareBudget = (budgetNanos: bigint, countedNanos: readonly bigint[], usable: number): bigint[] => {
   const counted = countedNanos.reduce((sum, amount) => sum + amount, 0n);
-  // The budget is spent: every shard has counted its part, so none spends more, and in the next day or month they have the budget again.
+  // The budget is spent: every shard has counted its part, so none spends more, and in the next day or month they
+  // have the budget again.
   if (counted > 0n && counted >= budgetNanos) {
     // A shard that received money from others can have a negative count. It keeps that as its part.
     const isNegative = (amount: bigint): boolean => amount < 0n;
@@ -40,7 +43,10 @@ const equalRates = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLim
   concurrency: shareOf(concurrency, shards, shard),
 });
 
-/** Divides limits among shards. @param counted absent for a new key @param rates each shard's part of the rate limits, if the parts are not equal */
+/**
+ * Divides limits among shards. @param counted absent for a new key @param rates each shard's part of the rate limits,
+ * if the parts are not equal
+ */
 export const shareLimits = (
   { requestsPerMinute, tokensPerMinute, concurrency, budgets, isPrepaid }: Limits,
   shards: number,
@@ -67,8 +73,9 @@ export const shareLimits = (
 };
 
 /**
- * New parts of a rate limit, from the current ones, which need not be equal: a higher limit raises every part, and a lower one lowers every part. So no
- * mixture of current and new parts adds up to more than the larger of the two limits.
+ * New parts of a rate limit, from the current ones, which need not be equal: a higher limit raises every part, and a
+ * lower one lowers every part. So no mixture of current and new parts adds up to more than the larger of the two
+ * limits.
  */
 const reshare = (parts: readonly number[], whole: number): number[] => {
   const before = parts.reduce((sum, part) => sum + part, 0);
@@ -83,7 +90,10 @@ const reshare = (parts: readonly number[], whole: number): number[] => {
   });
 };
 
-/** The periods whose budget is not spent. In these, each shard must stay within its part, or the shards together could exceed the budget. */
+/**
+ * The periods whose budget is not spent. In these, each shard must stay within its part, or the shards together could
+ * exceed the budget.
+ */
 const isUnspent = (budget: bigint, period: Period, counted: Counted): boolean =>
   counted.reduce((sum, nanos) => sum + nanos[period], 0n) < budget;
 
@@ -114,8 +124,8 @@ const inProportion = (count: number, parts: readonly number[]): number[] => {
 };
 
 /**
- * Moves the counts of requests and tokens to where the new limits are. If the shards have counted a whole new limit, each has then counted its part of
- * it, so a lowered limit applies to the next request.
+ * Moves the counts of requests and tokens to where the new limits are. If the shards have counted a whole new limit,
+ * each has then counted its part of it, so a lowered limit applies to the next request.
  */
 const movedCounts = (items: readonly LimiterItem[], limits: readonly Limits[], slot: number): Map<string, number>[] => {
   const moved = items.map(() => new Map<string, number>());

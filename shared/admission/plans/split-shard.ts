@@ -17,8 +17,9 @@ import { slotOf } from '../item/sliding-window.ts';
 import { dayNumberOf, monthAfter, monthBefore, monthOf } from '../item/spending.ts';
 
 /**
- * Splitting a shard of an organization: a new shard gets half of its limits, counts and credit. Requests in flight stay where they are. The condition
- * proves that each of the two stays within its new part, so together they never admit more than the old shard could.
+ * Splitting a shard of an organization: a new shard gets half of its limits, counts and credit. Requests in flight
+ * stay where they are. The condition proves that each of the two stays within its new part, so together they never
+ * admit more than the old shard could.
  */
 export interface Split {
   parent: LimiterItem;

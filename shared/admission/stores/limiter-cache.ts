@@ -3,7 +3,10 @@ import { endsWithARequest, type Refusal } from '../item/refusal.ts';
 import { createReadLimit } from './read-limit.ts';
 
 const MAX_ENTRIES = 10_000;
-/** After an exact refusal this environment rejects requests by itself for at most this long, so that a raised limit takes effect. */
+/**
+ * After an exact refusal this environment rejects requests by itself for at most this long, so that a raised limit
+ * takes effect.
+ */
 const MAX_REFUSAL_MS = 5_000;
 /** A refusal that ends when another request ends can end at any moment; this short wait only dampens bursts. */
 const REQUEST_REFUSAL_MS = 100;
@@ -13,7 +16,10 @@ interface Seen {
   seenAtMs: number;
 }
 
-/** An item that does not match the presented key is read again this often per interval, so that many wrong secrets cost few reads. */
+/**
+ * An item that does not match the presented key is read again this often per interval, so that many wrong secrets
+ * cost few reads.
+ */
 const MAX_REREADS = 5;
 const REREADS_MS = 5_000;
 
@@ -23,8 +29,8 @@ interface Entry extends Seen {
 }
 
 /**
- * This environment's last images of limiter items. They are never the authority: an admission's condition verifies them, so a wrong image costs a
- * round trip and never admits a request too many.
+ * This environment's last images of limiter items. They are never the authority: an admission's condition verifies
+ * them, so a wrong image costs a round trip and never admits a request too many.
  */
 export const createLimiterCache = () => {
   const entries = new Map<string, Entry>();
@@ -62,8 +68,8 @@ export const createLimiterCache = () => {
       });
     },
     /**
-     * Reads a limiter again whose recent image does not match the presented key: once for all concurrent callers, at most five times in five
-     * seconds. Returns undefined if no read is allowed now.
+     * Reads a limiter again whose recent image does not match the presented key: once for all concurrent callers, at
+     * most five times in five seconds. Returns undefined if no read is allowed now.
      */
     readAgain: (id: string, nowMs: number, read: () => Promise<LimiterItem | undefined>): Promise<LimiterItem | undefined> | undefined => {
       const name = `reread ${id}`;

@@ -11,7 +11,10 @@ import { planCollection, toCollect, toGrant } from '../plans/credit-grant.ts';
 import { createLimiterStore } from './limiter-store.ts';
 import { createSpread } from './spread-configuration.ts';
 
-/** A deduction collects credit from all shards in so many transactions, some of which fail because requests changed the shards. */
+/**
+ * A deduction collects credit from all shards in so many transactions, some of which fail because requests changed
+ * the shards.
+ */
 const MAX_ATTEMPTS = 40;
 
 /** The `keys` table with the writes of the control plane, which configures limiters. */
@@ -23,7 +26,8 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
     ...createSpread(database, table),
 
     /**
-     * Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers.
+     * Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the
+     * order of their numbers.
      * @throws 503 if the shards change too often meanwhile
      */
     addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
@@ -47,11 +51,17 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
       throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
     },
 
-    /** Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
+    /**
+     * Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as
+     * expected.
+     */
     toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, expected?: Expected): Write =>
       toConfigure(table, id, configuration, expected),
 
-    /** Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version of the organization. */
+    /**
+     * Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version
+     * of the organization.
+     */
     setContent: async (id: string, { mayStore, version }: ContentSetting): Promise<void> => {
       const write = database.update({
         TableName: table,
@@ -65,7 +75,10 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
       });
     },
 
-    /** Gives a key's limiter its organization's setting for the payload log, unless it has the same or a later version of that setting. */
+    /**
+     * Gives a key's limiter its organization's setting for the payload log, unless it has the same or a later version
+     * of that setting.
+     */
     setPayloadLog: async (id: string, { isOn, version }: PayloadLogSetting): Promise<void> => {
       const write = database.update({
         TableName: table,
@@ -79,7 +92,10 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
       });
     },
 
-    /** Adds corrections to what an item has counted; false if it has counted something since it was read, and then nothing is done. */
+    /**
+     * Adds corrections to what an item has counted; false if it has counted something since it was read, and then
+     * nothing is done.
+     */
     correct: async (read: LimiterItem, corrections: MoneyCounts): Promise<boolean> => {
       try {
         await database.update({ TableName: table, Key: { id: read.id }, ...toCorrect(read, corrections) });
@@ -94,7 +110,10 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
       item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
     }),
 
-    /** The time of each limiter's last admission, in ms since the epoch; limiters without admissions are absent. For at most 100 limiters. */
+    /**
+     * The time of each limiter's last admission, in ms since the epoch; limiters without admissions are absent. For
+     * at most 100 limiters.
+     */
     lastUses: async (ids: readonly string[]): Promise<Map<string, number>> => {
       const Keys = ids.map((id) => ({ id }));
       const items = await getItems(database, table, { Keys, ProjectionExpression: 'id, last_used' });

@@ -9,7 +9,10 @@ const MAX_READ = 100;
 /** The id of the sweep's own row; no limiter has such an id. */
 export const SWEEP_MARK = 'sweep';
 
-/** Reads limiter items. Separate from their store, so that functions which admit nothing don't load what admission needs. */
+/**
+ * Reads limiter items. Separate from their store, so that functions which admit nothing don't load what admission
+ * needs.
+ */
 export const createLimiterReader = (database: Database, table: string) => ({
   /** The current item, or undefined. */
   get: async (id: string): Promise<LimiterItem | undefined> => {

@@ -22,13 +22,17 @@ class ReservationEnded extends Error {}
 
 /**
  * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
- * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
+ * @param once sends each admission only once: one that arrives after its request has ended must differ from the one
+ * that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
   return {
     ...createLimiterReader(database, table),
 
-    /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    /**
+     * Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing
+     * is done.
+     */
     split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
       try {
         await database.transactWrite({ TransactItems: toSplit(table, organization, splits, before) });
@@ -39,7 +43,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       }
     },
 
-    /** Moves money between shards in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    /**
+     * Moves money between shards in one transaction; false if one of them changed meanwhile, and then nothing is
+     * done.
+     */
     move: async (move: Move): Promise<boolean> => {
       const writes = toMove(table, move).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
       try {
@@ -51,7 +58,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       }
     },
 
-    /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
+    /**
+     * ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not
+     * exist).
+     */
     admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
       try {
         const { Attributes } = await once.update({
@@ -83,7 +93,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       refused: () => new ReservationEnded(),
     }),
 
-    /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
+    /**
+     * The ids of an organization's own limiter and those of its keys and their shards. One that was just created can
+     * be missing.
+     */
     listByOrganization: async function* (organization: string): AsyncGenerator<string> {
       const query = {
         TableName: table,
@@ -94,7 +107,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
     },
 
-    /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
+    /**
+     * Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was
+     * already done.
+     */
     markOrganizationLimited: async (id: string): Promise<void> => {
       const write = database.update({
         TableName: table,

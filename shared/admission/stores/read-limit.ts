@@ -9,8 +9,9 @@ const MAX_KEYS = 10_000;
 const MS_PER_READ = 1_000 / READS_PER_SECOND;
 
 /**
- * Limits the requests of each key that read the database without an admission, such as those for stored data. A limit in the database would cost a
- * write, more than most of these reads; this one is kept by each environment for itself, as a token bucket in its memory.
+ * Limits the requests of each key that read the database without an admission, such as those for stored data. A limit
+ * in the database would cost a write, more than most of these reads; this one is kept by each environment for itself,
+ * as a token bucket in its memory.
  */
 export const createReadLimit = () => {
   /** For each key: the time at which all of its reads are available again. */

@@ -21,7 +21,8 @@ export const readAllShards = async (store: Pick<LimiterReader, 'get' | 'getMany'
 };
 
 /**
- * The reservations of a request in flight: its entry in the key's limiter, then the matching entry in a shard of the organization, if it exists.
+ * The reservations of a request in flight: its entry in the key's limiter, then the matching entry in a shard of the
+ * organization, if it exists.
  * @param shards the organization's shards; called if the key's entry says that there is one
  */
 export const reservationsOf = async (
@@ -38,7 +39,10 @@ export const reservationsOf = async (
   return [own];
 };
 
-/** Ends a request's reservations, the organization's before the key's, because the sweep finds the organization's through the key's. Idempotent. */
+/**
+ * Ends a request's reservations, the organization's before the key's, because the sweep finds the organization's
+ * through the key's. Idempotent.
+ */
 export const endReservations = async (
   store: LimiterStore,
   reservations: readonly Reservation[],

@@ -59,8 +59,8 @@ const lower = (one: Limits, other: Limits): Limits => ({
 });
 
 /**
- * The first write of a change of many limiter items: the own item of the key or organization. No limit is raised yet. The others follow with
- * `spreadConfiguration`; if that does not happen, the sweep makes them follow.
+ * The first write of a change of many limiter items: the own item of the key or organization. No limit is raised yet.
+ * The others follow with `spreadConfiguration`; if that does not happen, the sweep makes them follow.
  * @param part the own item's new part of the limits @param budgets of the whole
  */
 export const beginSpreading = <Item extends LimiterItem>(
@@ -91,9 +91,10 @@ const inBatches = <Element>(elements: readonly Element[], size: number): Element
   Array.from({ length: Math.ceil(elements.length / size) }, (_, i) => elements.slice(i * size, (i + 1) * size));
 
 /**
- * Gives all shards of a key or organization the configuration of its own item, if a change has begun that does not fit one transaction. First every part
- * of a limit is lowered that must be, then the others are raised, so the parts never add up to more than the larger of the old and the new limits.
- * Can be repeated, and runs concurrently with itself and with other changes: each of its transactions checks the version of the own item.
+ * Gives all shards of a key or organization the configuration of its own item, if a change has begun that does not
+ * fit one transaction. First every part of a limit is lowered that must be, then the others are raised, so the parts
+ * never add up to more than the larger of the old and the new limits. Can be repeated, and runs concurrently with
+ * itself and with other changes: each of its transactions checks the version of the own item.
  * @throws 503 if the shards changed during every attempt
  */
 const spreadConfiguration = async (
@@ -145,7 +146,10 @@ const spreadConfiguration = async (
 export const createSpread = (database: Database, table: string) => {
   const reader = createLimiterReader(database, table);
   return {
-    /** Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often meanwhile */
+    /**
+     * Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often
+     * meanwhile
+     */
     spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, reader, ownerId, nowMs),
   };
 };

@@ -41,15 +41,17 @@ const runAt = (scan: Scan, from: number): Run => {
   return { from, to: at, digits };
 };
 
-/** A group: where it begins, the digits before it, and their sums with every other digit doubled (the Luhn algorithm). */
+/**
+ * A group: where it begins, the digits before it, and their sums with every other digit doubled (the Luhn algorithm).
+ */
 const starts = new Int32Array(GROUPS);
 const before = new Int32Array(GROUPS);
 const evenSums = new Int32Array(GROUPS);
 const oddSums = new Int32Array(GROUPS);
 
 /**
- * Finds the numbers of payment cards in a run of digits: they begin and end with a group, and their last digit is right (ISO/IEC 7812-1). Each group
- * is compared with at most seven earlier ones.
+ * Finds the numbers of payment cards in a run of digits: they begin and end with a group, and their last digit is
+ * right (ISO/IEC 7812-1). Each group is compared with at most seven earlier ones.
  */
 const cardsIn = (scan: Scan, { from, to }: Run, found: (match: Match) => void): void => {
   const { codes } = scan;

@@ -55,7 +55,9 @@ for (const [six, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 SIXES[HYPHEN] = SIXES[codeOf('+')] as number;
 SIXES[UNDERSCORE] = SIXES[SLASH] as number;
 
-/** Whether base64 stands for a name, a colon and a password, all of them printable. Most words stand for other bytes. */
+/**
+ * Whether base64 stands for a name, a colon and a password, all of them printable. Most words stand for other bytes.
+ */
 const isNameAndPassword = (scan: Scan, from: number, to: number): boolean => {
   const { codes } = scan;
   let hasColon = false;
@@ -115,7 +117,10 @@ export const apiKeyAround = (scan: Scan, at: number): Match | undefined => {
 const WEBHOOK_SECRET = 'whsec_';
 const MIN_WEBHOOK_SECRET = 16;
 
-/** The secret of a webhook that begins with `whsec` before this underscore: of this service, or of another one with the same prefix. */
+/**
+ * The secret of a webhook that begins with `whsec` before this underscore: of this service, or of another one with
+ * the same prefix.
+ */
 export const webhookSecretAround = (scan: Scan, at: number): Match | undefined => {
   const from = at - WEBHOOK_SECRET.length + 1;
   if (from < 1 || !isAt(scan, from, WEBHOOK_SECRET) || isIn(scan.codes[from - 1], ALPHANUMERIC)) return undefined;

@@ -5,8 +5,8 @@ const SPACE = /\s/;
 const OF_NUMBER = /[\s\d().+-]/;
 
 /**
- * The start of a text that is too long, with a mark at its end. It ends at a space and not within a number, because a part of a card number or of a key
- * isn't recognized as one.
+ * The start of a text that is too long, with a mark at its end. It ends at a space and not within a number, because a
+ * part of a card number or of a key isn't recognized as one.
  */
 export const cutText = (text: string, maxCharacters: number): string => {
   if (text.length <= maxCharacters) return text;

@@ -105,7 +105,10 @@ const after =
 
 const atY = after('e', looksFor('aws_key', awsSecretAfter));
 
-/** What is looked for where a character is. All begin with it, or have it at a place that is rarer than their beginning. */
+/**
+ * What is looked for where a character is. All begin with it, or have it at a place that is rarer than their
+ * beginning.
+ */
 const LOOKS: Readonly<Record<string, Look>> = {
   ...Object.fromEntries([...'0123456789'].map((digit) => [digit, atDigit])),
   '@': looksFor('email', (search, at) => emailAround(search, at, search.ends.email)),
@@ -147,8 +150,9 @@ const withoutOverlaps = (spans: Span[]): Span[] => {
 };
 
 /**
- * Finds in one pass what to replace, in order and without overlaps. The work grows with the length of the text, whatever it contains: each look reads a
- * bounded part of the text, or a part that no other look of its kind reads again.
+ * Finds in one pass what to replace, in order and without overlaps. The work grows with the length of the text,
+ * whatever it contains: each look reads a bounded part of the text, or a part that no other look of its kind reads
+ * again.
  * @param most steps
  * @returns the spans, as indexes of the normal text, and the steps; undefined: it would take more than `most`
  */

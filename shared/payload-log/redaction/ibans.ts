@@ -1,7 +1,10 @@
 import { ALPHANUMERIC, codeOf, DIGIT, isIn, LETTER } from './characters.ts';
 import type { Scan } from './scan.ts';
 
-/** The characters of an IBAN by country: the registry of ISO 13616, and countries that use the format without being registered. */
+/**
+ * The characters of an IBAN by country: the registry of ISO 13616, and countries that use the format without being
+ * registered.
+ */
 const LENGTHS = `
 AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22
 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31
@@ -29,8 +32,8 @@ const remainderWith = (rest: number, code: number): number =>
   isIn(code, DIGIT) ? (rest * 10 + code - ZERO) % MODULUS : (rest * 100 + (code % LETTERS) + 9) % MODULUS;
 
 /**
- * The index after the bank account number whose first check digit is here, in groups or not; 0: there is none. Its length follows from its country, so
- * its checksum (its rearranged digits are 1 modulo 97) is computed once.
+ * The index after the bank account number whose first check digit is here, in groups or not; 0: there is none. Its
+ * length follows from its country, so its checksum (its rearranged digits are 1 modulo 97) is computed once.
  */
 export const endOfIban = (scan: Scan, at: number): number => {
   const { codes } = scan;

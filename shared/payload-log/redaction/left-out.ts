@@ -4,8 +4,8 @@ const TOOL_TYPE = /_call(?:_output)?$|^tool_(?:use|result)$/;
 const CALL_IDENTITY = new Set(['id', 'type', 'call_id', 'tool_use_id', 'name', 'role', 'status', 'server_label']);
 
 /**
- * Whether a field has what a model passes to a tool, or what a tool returned: `arguments` anywhere, the `input` of something with a name, the content
- * of a tool's message, and what a call has besides its identity.
+ * Whether a field has what a model passes to a tool, or what a tool returned: `arguments` anywhere, the `input` of
+ * something with a name, the content of a tool's message, and what a call has besides its identity.
  */
 const isToolContent = (field: string, { role, type, name }: Record<string, unknown>): boolean =>
   field === 'arguments' ||

@@ -1,8 +1,9 @@
 import { codeOf, DIGIT, HEX, isIn, OTHER, OTHER_DIGIT, OTHER_LETTER } from './characters.ts';
 
 /**
- * A text as patterns read it: spaces, dashes, digits and letters of other widths are those of ASCII, characters without a width are left out, and the
- * escapes of JSON are what they stand for, however often the text was made JSON. It is valid until the next text is normalized.
+ * A text as patterns read it: spaces, dashes, digits and letters of other widths are those of ASCII, characters
+ * without a width are left out, and the escapes of JSON are what they stand for, however often the text was made
+ * JSON. It is valid until the next text is normalized.
  */
 export interface NormalText {
   /** A code of `characters.ts` for each character, from the index 1 on, between two zeros. */

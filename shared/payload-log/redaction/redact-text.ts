@@ -6,7 +6,10 @@ import { type NormalText, normalize } from './normal-text.ts';
 /** What stands for content that was left out. */
 export const markerOf = (name: string): string => `[redacted:${name}]`;
 
-/** What a replacement leaves can be something to replace, such as an address whose neighbour was replaced. A second round is nearly always the last. */
+/**
+ * What a replacement leaves can be something to replace, such as an address whose neighbour was replaced. A second
+ * round is nearly always the last.
+ */
 const MAX_ROUNDS = 8;
 
 type Count = (name: string, times: number) => void;

@@ -37,7 +37,8 @@ type Paths = readonly (readonly Segment[])[];
 const NO_PATHS: Paths = [];
 
 /**
- * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again changes nothing, unless it was cut.
+ * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again
+ * changes nothing, unless it was cut.
  * @param value as `JSON.parse` returns it
  * @param maxSteps the most work. What is left after it is left out
  */

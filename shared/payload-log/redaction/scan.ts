@@ -2,7 +2,10 @@ import { isIn } from './characters.ts';
 
 /** The search of one text. */
 export interface Scan {
-  /** As `NormalText` has them: patterns can look one character behind the first one, and stop at the zero after the last one. */
+  /**
+   * As `NormalText` has them: patterns can look one character behind the first one, and stop at the zero after the
+   * last one.
+   */
   codes: Uint8Array;
   end: number;
   /** The steps that the search has taken. */

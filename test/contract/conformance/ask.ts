@@ -27,8 +27,8 @@ export interface Container {
 export type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Sends one request and returns the reply that a caller of the gateway would get. Throws the error that the caller would get, or
- * ContainerGone.
+ * Sends one request and returns the reply that a caller of the gateway would get. Throws the error that the caller
+ * would get, or ContainerGone.
  */
 export type Ask = (body: Body, kind: keyof Container['models']) => Promise<Reply>;
 

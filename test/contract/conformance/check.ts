@@ -26,7 +26,10 @@ export const BASE: Body = {
   temperature: 0,
 };
 
-/** The reply at a position. A missing reply is a mistake in the table of checks, since a judge gets one reply for each body. */
+/**
+ * The reply at a position. A missing reply is a mistake in the table of checks, since a judge gets one reply for each
+ * body.
+ */
 export const reply = (replies: readonly Reply[], position: number): Reply => {
   const found = replies[position];
   if (!found) throw new Error(`the check has no request ${position}`);

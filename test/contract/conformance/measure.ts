@@ -18,14 +18,20 @@ export interface Row {
 
 const extras = [...new Set(Object.values(dialects).flatMap((dialect) => dialect.extras))];
 
-/** Every field of the interface in its order, then all other fields. Each has one row for each of its checks, at least one. */
+/**
+ * Every field of the interface in its order, then all other fields. Each has one row for each of its checks, at least
+ * one.
+ */
 export const rows: readonly Row[] = [...chatFields, ...extras].flatMap((field): Row[] => {
   const own = checks.filter((check) => check.field === field);
   if (own.length === 0) return [{ field, label: field, check: undefined }];
   return own.map((check) => ({ field, label: check.variant ? `${field}: ${check.variant}` : field, check }));
 });
 
-/** How a dialect treats a field, as in the dialect's table. A field outside the interface may be unknown to the dialect. */
+/**
+ * How a dialect treats a field, as in the dialect's table. A field outside the interface may be unknown to the
+ * dialect.
+ */
 export const treatmentOf = (field: Row['field'], dialect: Model['dialect']): { how: string; to?: string } => {
   const { fields, extras: own } = dialects[dialect];
   if (field in fields) return fields[field as ChatField];

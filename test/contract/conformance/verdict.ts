@@ -1,4 +1,7 @@
-/** The result for a field. `works`, `accepted`, `not shown`, `fails` and `refused` were observed; the others need no request. */
+/**
+ * The result for a field. `works`, `accepted`, `not shown`, `fails` and `refused` were observed; the others need no
+ * request.
+ */
 export type Verdict =
   | { result: 'works' | 'accepted' | 'done by Sluice' | 'ignored' | '400' | 'not sent' }
   | { result: 'fails' | 'refused' | 'not shown'; words: string };

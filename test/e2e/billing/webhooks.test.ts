@@ -63,7 +63,8 @@ test('a webhook is notified of each threshold of a budget once, and again with t
   const key = await control.done('POST', '/v1/api-keys', { token, body: { name: 'batch', budgets } });
 
   statuses = [503];
-  // The second threshold is evaluated after the first one, so by then a repetition of the first would have been sent, too.
+  // The second threshold is evaluated after the first one, so by then a repetition of the first would have been sent,
+  // too.
   await eventually(async () => {
     await chat(key.secret);
     return new Set(received.map((each) => each.headers['webhook-id'])).size > 1;

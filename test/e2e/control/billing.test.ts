@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
@@ -28,7 +28,7 @@ test('a draft is issued, downloaded, credited and paid by requests', async () =>
   const changed = await control.call('PATCH', '/v1/billing/profile', { token: owner.token, body: profile });
   expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"1"']);
 
-  const invoices = createInvoiceStore(createAccountTable(run.database, run.tables.Billing as string));
+  const invoices = createInvoiceStore(createRecordTable(run.database, run.tables.Billing as string));
   // Nothing is billed in this run, so there is nothing to give back.
   const draft = newInvoice({ organization, replaced: [] });
   await transact(run.database, invoices.toCreate(draft));

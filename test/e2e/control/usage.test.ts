@@ -3,13 +3,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { openLocalDatabase } from '../../../infra/local/seed.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { schemasOf } from '../../support/clients/schemas.ts';
 
-const DAY_MS = 86_400_000;
 const { faults } = schemasOf(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../contract/openai-usage-schemas.json'), 'utf8')));
 
 let run: TestRun;

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
+import { DAY_SECONDS } from '../../../shared/time/units.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -23,8 +24,6 @@ export interface Customer {
   token: string;
   events: number;
 }
-
-const DAY_SECONDS = 86_400;
 
 /**
  * Creates an organization with data of every kind. Whatever it or its people named, wrote or sent contains `canary`.

@@ -1,14 +1,14 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore, type DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const SECOND_MS = 1_000;
 const TIMEOUT_MS = 180 * SECOND_MS;
 const CALLERS = 200;
 /** More than may wait: 50 is the default of `maxHeldRequests`. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
     forcePathStyle: true,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  deployments = createDeploymentStore(createAccountTable(run.database, run.tables.Deployments as string));
+  deployments = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
   const { token } = await control.asAdmin();
   await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
 });

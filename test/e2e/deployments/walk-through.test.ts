@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/on-demand.md');
-const SECOND_MS = 1_000;
 /** The emulator's time of a wake: long compared with the time between two looks. */
 const TIMES = { instance_ms: 6 * SECOND_MS, download_ms: 3 * SECOND_MS, load_ms: 3 * SECOND_MS };
 
@@ -23,7 +23,7 @@ afterAll(() => walk.close());
 
 const deploymentOf = async (id: string): Promise<Deployment> => {
   const { database, tables } = walk.run;
-  const deployment = await createDeploymentStore(createAccountTable(database, tables.Deployments as string)).find(id);
+  const deployment = await createDeploymentStore(createRecordTable(database, tables.Deployments as string)).find(id);
   if (!deployment) throw new Error(`${id} is gone.`);
   return deployment;
 };

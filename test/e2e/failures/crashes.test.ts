@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { ownerIdOf, shardId } from '../../../shared/admission/item/shards.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -16,10 +17,12 @@ const KILLS = sized(40, 300);
 const CALLERS = 14;
 const ENVIRONMENTS = '6';
 const MAX_MS = 240_000;
-const MINUTE_MS = 60_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 const GRANTED = 1_000_000_000n;
-/** How long a process must be up before it is killed: one that dies while it starts is restarted after ever longer delays. */
+/**
+ * How long a process must be up before it is killed: one that dies while it starts is restarted after ever longer
+ * delays.
+ */
 const MIN_UPTIME_MS = 300;
 
 /** Shares of all calls, together about a tenth. Many more would use up the SDK's retry budget. */
@@ -77,7 +80,9 @@ const kill = (pid: number): boolean => {
   }
 };
 
-/** Sends requests from many callers at once while it kills function processes at random. Returns how each reply ended. */
+/**
+ * Sends requests from many callers at once while it kills function processes at random. Returns how each reply ended.
+ */
 const runUnderLoad = async (callers: readonly Caller[]): Promise<{ endings: (number | 'cut')[]; kills: number }> => {
   const endings: (number | 'cut')[] = [];
   const until = performance.now() + MAX_MS;
@@ -107,7 +112,10 @@ const runUnderLoad = async (callers: readonly Caller[]): Promise<{ endings: (num
   return { endings, kills };
 };
 
-/** The request ids that must have an event, with their keys, by the log of writes and the requests in flight before the sweep. */
+/**
+ * The request ids that must have an event, with their keys, by the log of writes and the requests in flight before
+ * the sweep.
+ */
 const expectedEvents = (
   writes: readonly LoggedWrite[],
   keyLimiters: ReadonlyMap<string, Caller>,

@@ -84,7 +84,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Measures a fault, and again while a busy machine makes it slower than the document says. Returns the cells of every time. */
+/**
+ * Measures a fault, and again while a busy machine makes it slower than the document says. Returns the cells of every
+ * time.
+ */
 const measureInTime = async (fault: TableFault, document: string): Promise<Cell[][]> => {
   const times: Cell[][] = [];
   for (let time = 1; time <= MAX_TIMES; time++) {

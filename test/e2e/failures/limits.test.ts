@@ -25,7 +25,10 @@ describe.each(HOSTS)('the %s host', (name) => {
       body: JSON.stringify({ model: run.model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 2, temperature: 0, ...body }),
     });
 
-  /** The status of a reply that was read to its end, or `cut` when the connection broke, as it does when its function crashes. */
+  /**
+   * The status of a reply that was read to its end, or `cut` when the connection broke, as it does when its function
+   * crashes.
+   */
   const ending = async (reply: Promise<Response>): Promise<number | 'cut'> => {
     try {
       const response = await reply;
@@ -98,7 +101,8 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(events.length);
       expect(events).toHaveLength(admitted);
       expect((await run.limiters.whole(key_id))?.fl).toEqual({});
-      // Each caller got its whole reply, an error, or a broken connection, and never a truncated reply that looks complete.
+      // Each caller got its whole reply, an error, or a broken connection, and never a truncated reply that looks
+      // complete.
       expect(endings.filter((end) => end !== 200 && end !== 503 && end !== 'cut')).toEqual([]);
       expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(
         endings.filter((end) => end === 200).length,

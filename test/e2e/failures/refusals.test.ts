@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createRefusalStore, MINUTE_MS } from '../../../shared/observability/refusal-store.ts';
+import { createRefusalStore } from '../../../shared/observability/refusal-store.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 

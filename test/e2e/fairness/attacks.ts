@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DAY_SECONDS } from '../../../shared/time/units.ts';
 import type { Received, Sent } from './send.ts';
 import type { Tenant, Tenants } from './tenants.ts';
 
 const USER = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
-const DAY_SECONDS = 86_400;
 const MEGABYTE = 1_000_000;
 const TEXT_BYTES = 300_000;
 const PASSWORD = 'Not-the-password-1';
@@ -19,8 +19,8 @@ export interface Attack {
   sends: string;
   neighbour: Neighbour;
   /**
-   * How many send at once, and how long each of them waits between two requests at least. So slow that they don't take the CPU of this machine, which
-   * the neighbour's environments share here and not on Lambda.
+   * How many send at once, and how long each of them waits between two requests at least. So slow that they don't
+   * take the CPU of this machine, which the neighbour's environments share here and not on Lambda.
    */
   senders: number;
   everyMs: number;

@@ -11,7 +11,10 @@ const REQUESTS = sized(20, 100);
 const UNTIMED = 10;
 const EVERY_MS = 100;
 const MOST_RATIO = 2;
-/** Times below this differ by what else the machine does: beside other suites, several seconds' waits for an environment still stand out. */
+/**
+ * Times below this differ by what else the machine does: beside other suites, several seconds' waits for an
+ * environment still stand out.
+ */
 const NOISE_MS = sized(2_000, 200);
 const MAX_ROUNDS = 3;
 const SET_UP_MS = 240_000;

@@ -1,10 +1,11 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { ReservedConcurrency } from '../../../infra/config/config.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
@@ -16,8 +17,6 @@ const ENVIRONMENTS = Math.max(...Object.values(RESERVED));
 /** More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy. */
 const STEADY_A_MINUTE = 6_000;
 const STEADY_AT_ONCE = 18;
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
 /** The wakes by which the next one is predicted, and the one that the attacker's requests then wait for. */
 const FAST = { instance_ms: 500, download_ms: 200, load_ms: 200, release_ms: 200 };
 const SLOW = { ...FAST, instance_ms: 60 * SECOND_MS };
@@ -78,7 +77,7 @@ const createSleeping = async (run: TestRun, control: Control, { organization, ow
   });
   await s3.send(new PutObjectCommand({ Bucket: run.buckets.Weights, Key: `${organization}/tiny/config.json`, Body: '{}' }));
   s3.destroy();
-  const store = createDeploymentStore(createAccountTable(run.database, run.tables.Deployments as string));
+  const store = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
   const find = async (id: string): Promise<Deployment> => (await store.find(id)) as Deployment;
   const isIn = (id: string, state: Deployment['state']) => async (): Promise<boolean> => (await find(id)).state === state;
   for (const name of names) {

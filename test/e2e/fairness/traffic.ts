@@ -44,7 +44,10 @@ export const sendSteadily = async (
   return trafficOf(await Promise.all(received), untimed);
 };
 
-/** Sends as fast as it is answered, at most one request each so many milliseconds a sender, until it is told to end. Returns what came back. */
+/**
+ * Sends as fast as it is answered, at most one request each so many milliseconds a sender, until it is told to end.
+ * Returns what came back.
+ */
 export const sendUntil = async (
   signal: AbortSignal,
   senders: number,

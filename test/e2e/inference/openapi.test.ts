@@ -36,7 +36,10 @@ const documentedReply = (path: string, method: string, status: number): Reply =>
   return reply.$ref ? ((document.components as { responses: Record<string, Reply> }).responses[status] as Reply) : reply;
 };
 
-/** Sends a request, checks status, headers and body, or each event of a stream, against the document, and returns the values. */
+/**
+ * Sends a request, checks status, headers and body, or each event of a stream, against the document, and returns the
+ * values.
+ */
 const checkReply = async (
   path: string,
   method: 'get' | 'post',

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Payload } from '../../../shared/payload-log/payload.ts';
 import { PATTERNS } from '../../../shared/payload-log/settings.ts';
@@ -18,7 +18,7 @@ describe.each(HOSTS)('content of more than 64 KB on the %s host', (name) => {
     run = await startHostRun(name);
     const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
     s3 = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials, forcePathStyle: true });
-    const store = createPayloadLogStore(createAccountTable(run.database, run.tables.Observability as string));
+    const store = createPayloadLogStore(createRecordTable(run.database, run.tables.Observability as string));
     const settings = { enabled: true, retention_days: 1 as const, patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' as const };
     const version = (await store.get({ organization: ORGANIZATION }))?.version;
     const saved = { ...settings, updated_at: 0, updated_by: 'user_1', pending: false };

@@ -69,7 +69,10 @@ interface Customers {
   organizations: string[];
 }
 
-/** An organization that pays afterwards, and one with prepaid credit, limits and a budget; keys with budgets, with several items, rotated and revoked. */
+/**
+ * An organization that pays afterwards, and one with prepaid credit, limits and a budget; keys with budgets, with
+ * several items, rotated and revoked.
+ */
 const createCustomers = async ({ done, createOrganization, asAdmin }: Control): Promise<Customers> => {
   const { token } = await asAdmin();
   const plain = await createOrganization('Pays afterwards');

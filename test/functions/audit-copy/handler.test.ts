@@ -12,7 +12,7 @@ import { createStreamReader, type StreamReader } from '../../../infra/local/stre
 import type { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { commit } from '../../../shared/audit/commit.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { actorOf } from '../../support/fixtures/managed-models.ts';
@@ -64,7 +64,7 @@ afterAll(async () => {
 const newRecords = async (): Promise<DynamoDBRecord[]> =>
   (await Array.fromAsync(stream.poll())).flat().map((record) => toLambdaRecord(record, 'arn:stream') as DynamoDBRecord);
 
-const audit = () => createAuditStore(createAccountTable(database.database, TABLE));
+const audit = () => createAuditStore(createRecordTable(database.database, TABLE));
 
 /** Records a change with the control plane's own rule and returns its entry. */
 const record = async (organization: string | null, changes: { before?: object; after?: object } = {}): Promise<AuditEntry> => {

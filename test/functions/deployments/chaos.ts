@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import type { Reconciling } from '../../../functions/deployments/reconcile/reconcile.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
-import { ASLEEP, isTransient } from '../../../shared/deployments/state.ts';
+import { ASLEEP, isTransitional } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
@@ -130,8 +131,6 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
     { minLength: 2, maxLength: 14 },
   );
 
-const MINUTE_MS = 60_000;
-const SECOND_MS = 1_000;
 /** Far more than any life needs. */
 const MAX_PASSES = 60;
 
@@ -175,7 +174,7 @@ const wrapChanges = (aws: Aws, around: Around): Aws => {
 const withStores = (test: TestDatabase, deps: Reconciling, over: TestDatabase['database']): Reconciling => ({
   ...deps,
   database: over,
-  deployments: createDeploymentStore(createAccountTable(over, test.tables.Deployments as string)),
+  deployments: createDeploymentStore(createRecordTable(over, test.tables.Deployments as string)),
   models: createModelStore(over, test.tables.Models as string),
 });
 
@@ -335,7 +334,8 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         isTouchedByHand = true;
         const { endpoints, inference_components } = plane.account.proof();
         const isStarting = inference_components.some(({ status }) => status === 'Creating');
-        // SageMaker can't delete a component that is being created on an endpoint that is gone, for as long as it tries.
+        // SageMaker can't delete a component that is being created on an endpoint that is gone, for as long as it
+        // tries.
         const [endpoint] = isStarting ? [] : endpoints;
         if (endpoint) plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint.name }));
         return;
@@ -364,7 +364,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         if ((await world.pass()) === 'settled') break;
         const after = await world.read();
         if (hasChanged(world, calls)) world.plane.advance(15 * SECOND_MS);
-        else if (after.version !== version || isTransient(after.state)) world.plane.advance(95 * SECOND_MS);
+        else if (after.version !== version || isTransitional(after.state)) world.plane.advance(95 * SECOND_MS);
         else if (pauses.length > 0 && hasEnded(after)) world.plane.advance(pauses.pop() ?? 0);
         else break;
       }

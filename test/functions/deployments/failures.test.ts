@@ -6,13 +6,11 @@ import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/con
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { Model } from '../../../shared/models/model.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -50,7 +50,8 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   if (row.state === 'failed')
     expect(row.reason).toMatchObject({ code: expect.any(String), message: expect.any(String), action: expect.any(String) });
   for (const { status } of row.generations) if (row.state === 'in_service') expect(status).not.toBe('creating');
-  // Faults of calls and crashes never make anything fail, nor does a person who deletes an endpoint while its component starts.
+  // Faults of calls and crashes never make anything fail, nor does a person who deletes an endpoint while its
+  // component starts.
   if (!commands.some(({ kind }) => kind === 'break')) expect(row.generations.filter(({ status }) => status === 'failed')).toEqual([]);
   const model = await world.model();
   if (row.state === 'deleted') {
@@ -75,7 +76,10 @@ const lateDeletion: Command[] = [
   { kind: 'slow_pass', seconds: 5 },
 ];
 
-/** The deletion of a configuration that a stop had planned arrives when the next start has created an endpoint from it. */
+/**
+ * The deletion of a configuration that a stop had planned arrives when the next start has created an endpoint from
+ * it.
+ */
 const lateDeletionOfConfig: Command[] = [
   { kind: 'slow_pass', seconds: 10 },
   { kind: 'want', wanted: 'stopped' },

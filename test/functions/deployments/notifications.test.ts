@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { reasonFor } from '../../../functions/deployments/reasons.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { OUTBOX_PREFIX, readOutboxEntry } from '../../../shared/notifications/outbox.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, type World } from './world.ts';
-
-const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -18,7 +17,7 @@ beforeEach(() => {
 
 /** The notifications of a deployment's organization, oldest first. */
 const notificationsOf = async ({ organization }: World) => {
-  const table = createAccountTable(database.database, database.tables.Notifications as string);
+  const table = createRecordTable(database.database, database.tables.Notifications as string);
   const rows = await Array.fromAsync(table.all({ account: organization, prefix: OUTBOX_PREFIX }));
   return rows.map((row) => {
     const entry = readOutboxEntry(row);

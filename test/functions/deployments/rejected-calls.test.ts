@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { inState } from '../../../shared/deployments/deployment.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, type World } from './world.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 let database: TestDatabase;
 let written: jest.SpiedFunction<typeof process.stdout.write>;
@@ -19,7 +17,10 @@ beforeEach(() => {
   written.mockClear();
 });
 
-/** A deployment in service whose copies Application Auto Scaling does not register, because its caller lacks a permission. */
+/**
+ * A deployment in service whose copies Application Auto Scaling does not register, because its caller lacks a
+ * permission.
+ */
 const unregistered = async (fields: Parameters<typeof createWorld>[1] = {}) => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: null, ...fields });
   const { register } = world.dependencies.aws.scaling;

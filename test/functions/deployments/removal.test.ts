@@ -3,10 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import { createWaitingStore } from '../../../functions/inference/capacity/waiting-store.ts';
 import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
-
-const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 beforeAll(async () => {

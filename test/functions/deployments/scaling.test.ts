@@ -2,10 +2,9 @@ import { DescribeScalableTargetsCommand, DescribeScalingPoliciesCommand } from '
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { inState } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
-
-const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -8,16 +8,16 @@ import { createListTagged } from '../../../functions/deployments/aws/tagged-reso
 import { type PassOutcome, type Reconciling, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Caller } from '../../../shared/aws/caller.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import { createControlPlane } from '../../support/emulators/sagemaker-control-plane.ts';
 import { deploymentsOf, newDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 
-const SECOND_MS = 1_000;
 /** The delay of the queue's messages. */
 const DELAY_MS = 15 * SECOND_MS;
 /** How long after their end requests are known. */
@@ -42,7 +42,10 @@ const taggingCaller = (call: (target: string, body: string) => { body: object })
   },
 });
 
-/** A deployment of an organization of its own, an emulated AWS account on a virtual clock, and the passes of the reconciler between them. */
+/**
+ * A deployment of an organization of its own, an emulated AWS account on a virtual clock, and the passes of the
+ * reconciler between them.
+ */
 export const createWorld = async (test: TestDatabase, fields: Partial<Deployment> = {}, options: PlaneOptions = {}) => {
   const plane = createControlPlane(options);
   // Signatures are not checked, and take a third of a call's time.
@@ -62,8 +65,8 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     database: test.database,
     deployments: store,
     models: test.models,
-    audit: createAuditStore(createAccountTable(test.database, test.tables.Audit as string)),
-    outbox: createOutbox(createAccountTable(test.database, test.tables.Notifications as string)),
+    audit: createAuditStore(createRecordTable(test.database, test.tables.Audit as string)),
+    outbox: createOutbox(createRecordTable(test.database, test.tables.Notifications as string)),
     aws: {
       sageMaker: createSageMaker(new SageMakerClient(config)),
       scaling: createScaling(new ApplicationAutoScalingClient(config)),

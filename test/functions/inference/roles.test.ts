@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { growOrganization } from '../../../functions/inference/admission/grow-organization.ts';
 import { wake } from '../../../functions/inference/capacity/wake.ts';
 import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
@@ -62,7 +62,7 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     const prices = [{ version: 'price_1', effective_at: 0, hour_nanos: 1_200_000_000 }];
     if (type) await transact(database.database, [instanceTypes.toReplace({ ...type, prices })]);
     const asleep = await storeDeployment(database, { organization, state: 'scaled_to_zero' });
-    const records = createAccountTable(line, database.tables.Deployments as string);
+    const records = createRecordTable(line, database.tables.Deployments as string);
     const holdStartCredit = createHoldStartCredit(line, database.tables.Keys as string, createCatalogueStore(records));
     const woken = await wake(
       { deployments: createDeploymentStore(records), holdStartCredit, reconcile: async () => undefined, now: Date.now },

@@ -16,6 +16,7 @@ import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { TimedContext } from '../../../shared/middleware/deadline.ts';
 import { middy } from '../../../shared/middleware/middy.ts';
 import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { toMessage } from '../../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
@@ -27,7 +28,6 @@ import { limitOrganization } from '../../support/fixtures/limit-organization.ts'
 import { newId } from '../../support/fixtures/new-id.ts';
 import { sized } from '../../support/sized.ts';
 
-const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 10, 21, 12);
 const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 const HOLD = 5_000n;
@@ -100,7 +100,10 @@ const setUp = async () => {
       },
       hasTime: () => true,
     });
-  /** What was charged by the event, the key's budget and the organization's credit. They must agree, and nothing may be in flight. */
+  /**
+   * What was charged by the event, the key's budget and the organization's credit. They must agree, and nothing may
+   * be in flight.
+   */
   const charged = async (): Promise<bigint> => {
     const [own, organization, stored] = await Promise.all([
       database.limiters.get(key.keyId),

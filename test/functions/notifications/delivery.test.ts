@@ -2,13 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { Webhook as Verifier } from 'standardwebhooks';
 import { LEASE_MS } from '../../../functions/notifications/organization-shares.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 let database: TestDatabase;
 let world: NotificationsWorld;

@@ -4,11 +4,10 @@ import { createOrganization } from '../../../functions/control/organizations/cre
 import { MailRejected } from '../../../functions/notifications/mail/send-email.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { storeUser } from '../../support/fixtures/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
-
-const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
 let world: NotificationsWorld;

@@ -12,7 +12,7 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createOrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createUserDirectory } from '../../../shared/identity/user-directory.ts';
 import type { TimedContext } from '../../../shared/middleware/deadline.ts';
@@ -24,12 +24,12 @@ import { type Notification, newNotification } from '../../../shared/notification
 import { createOutbox, OUTBOX_PREFIX } from '../../../shared/notifications/outbox.ts';
 import { SECRET_PREFIX, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { createWebhookStore } from '../../../shared/notifications/webhook-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import { accountStores } from '../../support/fixtures/account-stores.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { storeUser } from '../../support/fixtures/stored-users.ts';
 
-const SECOND_MS = 1_000;
 const MAX_STEPS = 10_000;
 
 /** A request that a receiver got. */
@@ -40,13 +40,16 @@ interface Received {
   body: string;
 }
 
-/** The function `notifications` on a virtual clock, with a queue in memory, and a receiver that answers as a test wants. */
+/**
+ * The function `notifications` on a virtual clock, with a queue in memory, and a receiver that answers as a test
+ * wants.
+ */
 export const createNotificationsWorld = async (test: TestDatabase) => {
   let nowMs = Date.now();
   const stores = accountStores(test);
   const admin = await storeUser(stores, { role: 'admin', organization: null });
   const { id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' });
-  const table = createAccountTable(test.database, test.tables.Notifications as string);
+  const table = createRecordTable(test.database, test.tables.Notifications as string);
   const queue: { body: string; dueAtMs: number }[] = [];
   const received: Received[] = [];
   const mails: { to: string; subject: string; text: string; reply_to?: string | undefined }[] = [];
@@ -67,11 +70,11 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
   const url = await listen(server, 0);
 
   const depsOver = (database: Database): NotificationsDependencies => {
-    const rows = createAccountTable(database, test.tables.Notifications as string);
-    const accounts = createAccountTable(database, test.tables.Accounts as string);
+    const rows = createRecordTable(database, test.tables.Notifications as string);
+    const accounts = createRecordTable(database, test.tables.Accounts as string);
     return {
       database,
-      audit: createAuditStore(createAccountTable(database, test.tables.Audit as string)),
+      audit: createAuditStore(createRecordTable(database, test.tables.Audit as string)),
       webhooks: createWebhookStore(rows),
       deliveries: createDeliveryStore(rows),
       mails: createMailStore(rows),
@@ -92,7 +95,7 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
   };
   const deps = depsOver(await test.as('notifications'));
   const outbox = createOutbox(table);
-  const audit = createAuditStore(createAccountTable(test.database, test.tables.Audit as string));
+  const audit = createAuditStore(createRecordTable(test.database, test.tables.Audit as string));
 
   /** Delivers these new entries of the outbox, as the stream does. */
   const announceRows = async (rows: readonly Record<string, unknown>[], over = deps): Promise<void> => {
@@ -177,8 +180,10 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
     },
 
     /**
-     * Lets time pass, with what the stream and the queue deliver meanwhile. A message that fails is delivered again a minute later.
-     * @param copies how often the stream delivers each record, and so how many messages each delivery has in the queue
+     * Lets time pass, with what the stream and the queue deliver meanwhile. A message that fails is delivered again a
+     * minute later.
+     * @param copies how often the stream delivers each record, and so how many messages each delivery has in the
+     * queue
      */
     run: async (ms: number, copies = 1): Promise<void> => {
       const endMs = nowMs + ms;

@@ -8,11 +8,10 @@ import { createPutEvent } from '../../../functions/notifications/put-event.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { Notification } from '../../../shared/notifications/notification.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { storeUser } from '../../support/fixtures/stored-users.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
-
-const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
 let world: NotificationsWorld;

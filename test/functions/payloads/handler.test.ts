@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { type Exchange, writeExchange } from '../../../shared/payload-log/exchange.ts';
 import { createPayloadPlaces, type PayloadPlaces } from '../../../shared/payload-log/payload-places.ts';
@@ -54,7 +54,7 @@ afterEach(() => {
 });
 
 const setLog = async (enabled: boolean, before?: number): Promise<void> => {
-  const store = createPayloadLogStore(createAccountTable(database.database, database.tables.Observability as string));
+  const store = createPayloadLogStore(createRecordTable(database.database, database.tables.Observability as string));
   const settings = { enabled, retention_days: 7 as const, patterns: [...PATTERNS], paths: [], tool_arguments: 'redact' as const };
   const saved = { ...settings, updated_at: 1, updated_by: 'user_1', pending: false };
   await transact(database.database, [store.toSave({ organization }, saved, before)]);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { recompute } from '../../../functions/rollup/rollup.ts';
 import { ConditionFailed, type Database, readNumber } from '../../../shared/database/database.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { BUCKET_MS } from '../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -11,7 +12,6 @@ import { newId } from '../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../support/fixtures/rollups.ts';
 
 const START = Date.parse('2026-11-21T12:00Z');
-const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 let client: DynamoDBDocumentClient;

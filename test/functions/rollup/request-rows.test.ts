@@ -4,13 +4,13 @@ import { writeRequestRows } from '../../../functions/rollup/request-rows.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { createRequestRowStore, type RequestRowStore } from '../../../shared/observability/request-row-store.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createOrganizationTotalsStore, type OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 
-const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LoginRefused } from '../../../functions/sign-in/errors.ts';
 import { logIn } from '../../../functions/sign-in/log-in.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createAttemptStore } from '../../../shared/identity/attempt-store.ts';
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
@@ -42,7 +42,7 @@ const tokens = { subject: 'right', accessToken: 'access', refreshToken: 'refresh
 
 /** Logs in with a fake clock and an identity provider that takes `tookMs`; returns the result and the waits. */
 const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCorrect: boolean; tookMs: number; atMs?: number }) => {
-  const accounts = createAccountTable(database.database, database.tables.Accounts as string);
+  const accounts = createRecordTable(database.database, database.tables.Accounts as string);
   let now = atMs;
   const waits: number[] = [];
   const deps: SessionDependencies = {
@@ -65,7 +65,7 @@ const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCo
 };
 
 const create = async (user: StoredUser): Promise<void> => {
-  const users = createUserStore(createAccountTable(database.database, database.tables.Accounts as string));
+  const users = createUserStore(createRecordTable(database.database, database.tables.Accounts as string));
   await users.claimEmail(user.email, user.id, NOON);
   await transact(database.database, users.toCreate(user, user.id));
 };
@@ -96,7 +96,7 @@ test('a successful login does not wait and does not count as an attempt', async 
 
 test('refused logins of a user are one entry of the audit log in an hour, whatever their number', async () => {
   await create(userOf('guessed', { organization: 'org_guessed' }));
-  const audit = createAuditStore(createAccountTable(database.database, database.tables.Accounts as string));
+  const audit = createAuditStore(createRecordTable(database.database, database.tables.Accounts as string));
   const entries = async () => (await audit.list('org_guessed', { limit: 100 })).data.map(({ action, target }) => [action, target.id]);
   const refuse = (atMs: number) =>
     Array.from({ length: 8 }, (_, i) => attempt('guessed@example.com', { isCorrect: false, tookMs: i, atMs }));

@@ -7,13 +7,12 @@ import type { SupportDependencies } from '../../../functions/support/dependencie
 import { handleSchedule } from '../../../functions/support/handle-schedule.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
+import { DAY_MS, HOUR_MS } from '../../../shared/time/units.ts';
 import { startTicketDesk, type TicketDesk } from '../control/tickets/ticket-desk.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const RETENTION_MS = 730 * DAY_MS;
 
 let desk: TicketDesk;
@@ -28,7 +27,7 @@ beforeAll(async () => {
   desk = await startTicketDesk();
   const { emulator } = desk;
   const database = await emulator.as('support');
-  const table = (name: string) => createAccountTable(database, emulator.tables[name] as string);
+  const table = (name: string) => createRecordTable(database, emulator.tables[name] as string);
   own = {
     database,
     audit: createAuditStore(table('Audit')),
@@ -148,7 +147,7 @@ describe('closed tickets', () => {
       };
       const crashing = { ...whole, transactWrite };
       const name = desk.emulator.tables.Tickets as string;
-      const tickets = createTicketStore(crashing, name, createAccountTable(crashing, name));
+      const tickets = createTicketStore(crashing, name, createRecordTable(crashing, name));
       await deleteExpired(at(lateMs(), { database: crashing, tickets })).catch(() => undefined);
       await deleteExpired(at(lateMs()));
       expect(await rowsOf(id)).toEqual([]);

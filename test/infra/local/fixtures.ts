@@ -102,7 +102,10 @@ const method = (resourceId: unknown, httpMethod: string, functionId: string, str
   },
 });
 
-/** Two stacks: one with a table and a bucket, one with a host that has a streamed route, a buffered route and a gateway response. */
+/**
+ * Two stacks: one with a table and a bucket, one with a host that has a streamed route, a buffered route and a
+ * gateway response.
+ */
 export const fixtureStacks: Readonly<Record<string, FixtureStack>> = {
   'test-data': {
     resources: {

@@ -19,7 +19,10 @@ const MAX_POLICY_BYTES = 10_240;
 const MAX_FUNCTION_POLICY_BYTES = 20_480;
 
 const BUDGET = 'AWS::Budgets::Budget';
-/** A region of each kind: what CloudFormation lacks there of what the options add, and the options that the configuration then refuses. */
+/**
+ * A region of each kind: what CloudFormation lacks there of what the options add, and the options that the
+ * configuration then refuses.
+ */
 const REGIONS = [
   { region: 'us-east-1', lacks: [], refused: [] },
   { region: 'eu-west-1', lacks: [], refused: [] },

@@ -74,7 +74,8 @@ describe('Lambda’s detection of recursive loops', () => {
 
   test('can only stop a function that sends to its own queue while it handles something else', () => {
     const ofThemselves = new Set(deliveries.filter(({ sends }) => sends).map(({ functionName }) => functionName));
-    // The sweep sends settlements, requests for codes are queued, and the stream of usage events gives spans to send; their messages lead to no others.
+    // The sweep sends settlements, requests for codes are queued, and the stream of usage events gives spans to send;
+    // their messages lead to no others.
     expect([...ofThemselves].sort()).toEqual(['billing', 'deployments', 'metering', 'notifications', 'sign-in', 'telemetry']);
   });
 });

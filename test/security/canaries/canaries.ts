@@ -7,7 +7,10 @@ export interface Planted {
   secret(what: string): string;
   /** Content: prompts, definitions of tools, stop sequences and the like. */
   content(what: string): string;
-  /** The name of an unknown field, which is in the header `x-sluice-ignored` of the reply, and so in the result of an idempotency key. */
+  /**
+   * The name of an unknown field, which is in the header `x-sluice-ignored` of the reply, and so in the result of an
+   * idempotency key.
+   */
   ignored(what: string): string;
   /** `metadata` and `user`, which are stored for tracing. */
   traced(what: string): string;

@@ -16,7 +16,10 @@ const toolOf = ({ content }: Planted) => ({
   parameters: { type: 'object', properties: { [content('property')]: { type: 'string', description: content('property description') } } },
 });
 
-/** So that the model replies the same each time. By chance it can repeat a word of its prompt, which the payload log then has as the reply. */
+/**
+ * So that the model replies the same each time. By chance it can repeat a word of its prompt, which the payload log
+ * then has as the reply.
+ */
 const GREEDY = { temperature: 0 };
 
 /** The payload log leaves out arguments and results of tools, and addresses. */

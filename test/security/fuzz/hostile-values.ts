@@ -16,7 +16,10 @@ const nested = (depth: number, wrap: (inner: unknown) => unknown): unknown => {
   return value;
 };
 
-/** Strings that have broken parsers, database expressions, logs, file names and terminals. None of them contains what a leak would contain. */
+/**
+ * Strings that have broken parsers, database expressions, logs, file names and terminals. None of them contains what
+ * a leak would contain.
+ */
 export const HOSTILE_STRINGS: readonly string[] = [
   '',
   ' ',

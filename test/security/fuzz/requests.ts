@@ -70,7 +70,10 @@ const headerText = (value: unknown): string =>
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')
     .slice(0, MAX_IN_PATH);
 
-/** Creates requests to one host from its OpenAPI document: most of them valid but for a few hostile parts, some entirely valid. */
+/**
+ * Creates requests to one host from its OpenAPI document: most of them valid but for a few hostile parts, some
+ * entirely valid.
+ */
 export const createRequests = ({ document, callers, strangers, ids, known }: FuzzedHost) => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -155,7 +158,10 @@ export const createRequests = ({ document, callers, strangers, ids, known }: Fuz
   };
 };
 
-/** Breaks some bodies: JSON that ends early, bytes that are not UTF-8, a byte order mark, two values, more than a host accepts. */
+/**
+ * Breaks some bodies: JSON that ends early, bytes that are not UTF-8, a byte order mark, two values, more than a host
+ * accepts.
+ */
 const brokenAtTimes = (body: Buffer, random: Random): Buffer => {
   const kind = random();
   if (kind < 0.02) return body.subarray(0, intBelow(random, body.length + 1));

@@ -8,8 +8,8 @@ export interface FuzzedReply {
 }
 
 /**
- * A reply of which nothing comes for so long counts as hanging. A valid request can ask for 65,536 tokens, and several of them together keep a model
- * busy for half a minute.
+ * A reply of which nothing comes for so long counts as hanging. A valid request can ask for 65,536 tokens, and
+ * several of them together keep a model busy for half a minute.
  */
 const HANGS_AFTER_MS = 60_000;
 /** More than any reply has. */

@@ -45,7 +45,10 @@ const exercisedBy = ({ id, reason }: Permission, named: Named): string => {
 const rowOf = (permission: Permission, named: Named): string =>
   `| \`${permission.action}\` | \`${short(permission.resource)}\` | ${conditionOf(permission)} | ${exercisedBy(permission, named)} |`;
 
-/** The page with all permissions. @param named a suite that uses each of them; a permission without one shows its reason */
+/**
+ * The page with all permissions. @param named a suite that uses each of them; a permission without one shows its
+ * reason
+ */
 export const toDocument = (roles: readonly GrantedRole[], named: Named): string =>
   [
     INTRODUCTION,

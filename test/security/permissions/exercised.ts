@@ -22,8 +22,9 @@ export const wronglyNamed = (named: Named, uses: Uses): string[] =>
   [...named].filter(([id, suite]) => !uses.get(id)?.has(suite)).map(([id, suite]) => `${id}: ${suite}`);
 
 /**
- * A suite for each permission, out of what several runs recorded. It uses the permission in every run that it is part of, because what a function does
- * in the background can differ. It stays the same suite as long as it can, and is otherwise the one that most runs have.
+ * A suite for each permission, out of what several runs recorded. It uses the permission in every run that it is part
+ * of, because what a function does in the background can differ. It stays the same suite as long as it can, and is
+ * otherwise the one that most runs have.
  */
 export const chooseSuites = (runs: readonly Uses[], named: Named): Map<string, string> => {
   const partsOf = runs.map((uses) => new Set([...uses.values()].flatMap((suites) => [...suites])));

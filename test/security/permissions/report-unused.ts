@@ -10,8 +10,9 @@ import { readGrants } from './grants.ts';
 const ROOT = path.join(import.meta.dirname, '../../..');
 
 /**
- * Fails a run of all tests if no suite used a granted permission. At their full sizes, it also fails if docs/permissions.md names a suite that did not use
- * it; smaller ones may do without it. A run of some tests, or one that failed anyway, says nothing about that.
+ * Fails a run of all tests if no suite used a granted permission. At their full sizes, it also fails if
+ * docs/permissions.md names a suite that did not use it; smaller ones may do without it. A run of some tests, or one
+ * that failed anyway, says nothing about that.
  */
 export default class ReportUnused implements Pick<Reporter, 'onRunComplete' | 'getLastError'> {
   #error: Error | undefined;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { environmentCredentials } from '../../../shared/aws/credentials.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
 import { type Answer, type FakeAws, startFakeAws } from '../../support/emulators/fake-aws.ts';
 import { signatureFault } from '../../support/faults/verify-signature.ts';
 import { aCall, callerOf, credentials, textOf } from './caller-fixtures.ts';
@@ -10,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const HOUR_MS = 3_600_000;
-
-/** AWS with a clock that is ahead of ours. It rejects other signatures, and those that are more than five minutes off. */
+/**
+ * AWS with a clock that is ahead of ours. It rejects other signatures, and those that are more than five minutes off.
+ */
 const awsAheadBy =
   (aheadMs: number): Answer =>
   (response, _, request) => {

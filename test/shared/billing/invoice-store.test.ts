@@ -3,7 +3,7 @@ import { invoiceIdOf } from '../../../functions/billing/close/invoice-id.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { createInvoiceStore, InvoiceExists, type InvoiceStore } from '../../../shared/billing/invoice-store.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
@@ -13,7 +13,7 @@ let invoices: InvoiceStore;
 let organization: string;
 beforeAll(async () => {
   database = await startTestDatabase();
-  invoices = createInvoiceStore(createAccountTable(database.database, database.tables.Billing as string));
+  invoices = createInvoiceStore(createRecordTable(database.database, database.tables.Billing as string));
 });
 afterAll(async () => {
   await database.close();
@@ -134,7 +134,7 @@ test('invoices are listed newest first, page by page, and by month', async () =>
 });
 
 test('what was read of a day for an invoice stays what it was', async () => {
-  const billed = createBilledMonthsStore(createAccountTable(database.database, database.tables.Billing as string));
+  const billed = createBilledMonthsStore(createRecordTable(database.database, database.tables.Billing as string));
   const day = { events: 1, cost_nanos: 2n ** 60n + 1n, gpu_seconds: 0n, gpu_cost_nanos: 0n, sha256: 'a' };
   await transact(database.database, billed.toKeepDay(organization, 'inv_1', '2026-10-01', day));
   const again = billed.toKeepDay(organization, 'inv_1', '2026-10-01', { ...day, sha256: 'b' });

@@ -4,6 +4,7 @@ import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { issueInvoice } from '../../../shared/billing/issue-invoice.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import {
   type BillingDeps,
   billingDepsOf,
@@ -18,7 +19,6 @@ import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
 
 const ORGANIZATIONS = 20;
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06', '2026-07', '2026-08', '2026-09', '2026-10'];
-const DAY_MS = 86_400_000;
 const origin = systemOrigin('billing', NOW);
 
 let database: TestDatabase;

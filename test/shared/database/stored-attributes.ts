@@ -3,7 +3,10 @@ import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import type { Item } from '../../../shared/database/database.ts';
 import { UnreadMap } from '../../../shared/database/unread-map.ts';
 
-/** Without a quote alone: Node 24.21 parses the name in `{"a":0,"\"":0}` as a backslash. Without the end of a list, which no name or text of ours has. */
+/**
+ * Without a quote alone: Node 24.21 parses the name in `{"a":0,"\"":0}` as a backslash. Without the end of a list,
+ * which no name or text of ours has.
+ */
 export const storedText = fc.string({ unit: 'grapheme' }).filter((one) => !one.includes(']}') && one !== '"');
 
 /** Names and text that look like parts of an item in DynamoDB's JSON. */

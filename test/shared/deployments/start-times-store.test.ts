@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createStartTimesStore, MAX_START_TIMES } from '../../../shared/deployments/start-times-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-const open = () => createStartTimesStore(emulator.database, createAccountTable(emulator.database, emulator.tables.Deployments as string));
+const open = () => createStartTimesStore(emulator.database, createRecordTable(emulator.database, emulator.tables.Deployments as string));
 
 test('keeps the newest wakes of each instance type, oldest first', async () => {
   const store = open();

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { totpOf, wrongTotpOf } from '../../support/clients/totp.ts';
 import { startTestCognito, type TestCognito } from '../../support/emulators/cognito.ts';
 import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
-
-const MINUTE_MS = 60_000;
 
 let cognito: TestCognito;
 let users: UserPool;

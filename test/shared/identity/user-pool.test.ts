@@ -3,11 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTokenVerifier, jwksUriOf } from '../../../functions/control/identity/verify-token.ts';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { pool, startTestCognito, type TestCognito } from '../../support/emulators/cognito.ts';
 import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let cognito: TestCognito;
 let users: UserPool;

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../../shared/database/database.ts';
 import {
   createRefusalStore,
-  MINUTE_MS,
   type Refusal,
   type RefusalCount,
   type RefusalStore,
   TooManyLines,
 } from '../../../shared/observability/refusal-store.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 

@@ -5,11 +5,11 @@ import { newRequestId, requestTimeMs } from '../../../shared/ids/request-id.ts';
 import { partitionOf, partitionsWithin } from '../../../shared/observability/request-partitions.ts';
 import { type RequestRow, requestRowOf } from '../../../shared/observability/request-row.ts';
 import { createRequestRowStore, type RowQuery } from '../../../shared/observability/request-row-store.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { requestRow } from '../../support/fixtures/request-rows.ts';
 
-const DAY_MS = 86_400_000;
 const DAY = '2026-11-21';
 const START = Date.parse(DAY);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { BusinessHours, createBusinessTime } from '../../../shared/tickets/business-time.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
 
-const HOUR_MS = 3_600_000;
 const at = (text: string): number => Date.parse(text);
 const iso = (ms: number): string => new Date(ms).toISOString();
 

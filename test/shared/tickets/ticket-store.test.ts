@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inParallel } from '../../../shared/database/in-parallel.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
@@ -41,7 +41,7 @@ const newTicket = (i: number): Ticket => {
 beforeAll(async () => {
   emulator = await startTestDatabase({ hasStreams: false });
   const { database, tables } = emulator;
-  tickets = createTicketStore(database, tables.Tickets as string, createAccountTable(database, tables.Tickets as string));
+  tickets = createTicketStore(database, tables.Tickets as string, createRecordTable(database, tables.Tickets as string));
   const all = Array.from({ length: TICKETS }, (_, i) => newTicket(i));
   const errors = await inParallel(
     all,

@@ -56,7 +56,10 @@ const faults: ByteFault[] = [
   { kind: 'stall', place: 'frame payload' },
 ];
 const isFrame = ({ place }: ByteFault): boolean => place.startsWith('frame ');
-/** With the SDK, a reply that breaks within its head looks like a kept connection that was closed meanwhile, after which an invocation is sent again. */
+/**
+ * With the SDK, a reply that breaks within its head looks like a kept connection that was closed meanwhile, after
+ * which an invocation is sent again.
+ */
 const mayRepeat = (client: string, { kind, place }: ByteFault): boolean =>
   client === 'sdk' && kind === 'cut' && ['status line', 'headers'].includes(place);
 

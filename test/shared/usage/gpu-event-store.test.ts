@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recompute } from '../../../functions/rollup/rollup.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { bucketOfKey } from '../../../shared/usage/bucket.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore, type GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
@@ -10,7 +11,6 @@ import { newId } from '../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../support/fixtures/rollups.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const DAY_MS = 24 * 60 * 60_000;
 
 let database: TestDatabase;
 let store: GpuEventStore;

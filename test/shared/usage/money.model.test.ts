@@ -10,6 +10,7 @@ import { planSplit } from '../../../shared/admission/plans/split-shard.ts';
 import type { LimiterCache } from '../../../shared/admission/stores/limiter-cache.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { type CrashPoint, crashingStores, WRITES } from '../../support/faults/crashing-stores.ts';
 import { Crash } from '../../support/faults/unreliable-database.ts';
@@ -26,7 +27,6 @@ const SPLITTING_RUNS = sized(5, 14);
 /** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_121;
 const OPERATIONS = 60;
-const MINUTE_MS = 60_000;
 const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 /** Close to midnight at the end of a month, so that the day and the month change during the test. */
 const START = Date.UTC(2026, 10, 30, 23, 40);
@@ -190,7 +190,8 @@ const createWorld = async () => {
     // A function that crashes while it undoes a reservation cannot report the rejection.
     if (outcome instanceof ApiError && !hasCrashed()) {
       expect(outcome.status).toBe(429);
-      // Several shards can have room for a request together that none of them has alone, but money moves to where it is needed.
+      // Several shards can have room for a request together that none of them has alone, but money moves to where it
+      // is needed.
       if (isSplit && fitsKey) {
         expect(fitsOrganization && outcome.type === 'insufficient_quota').toBe(false);
         return;

@@ -1,5 +1,4 @@
-/** A reference implementation of the rules of limits and money, with plain counts per period. */
-const DAY_MS = 24 * 60 * 60_000;
+import { DAY_MS } from '../../../shared/time/units.ts';
 
 const SLOT_MS = 10_000;
 const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);

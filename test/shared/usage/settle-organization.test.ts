@@ -7,6 +7,7 @@ import { epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
 import { planSplit } from '../../../shared/admission/plans/split-shard.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
@@ -16,7 +17,6 @@ import { limitOrganization } from '../../support/fixtures/limit-organization.ts'
 import { newId } from '../../support/fixtures/new-id.ts';
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 
-const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;
 const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 const CREDIT = 40_000n;

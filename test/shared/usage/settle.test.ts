@@ -5,6 +5,7 @@ import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -14,7 +15,6 @@ import { eventOf as usageEventOf } from '../../support/fixtures/completed-event.
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
 
-const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;
 const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 
@@ -268,7 +268,8 @@ test.each(sized([1, 2], [1, 2, 3, 4, 5]))(
     const events = await eventsOf(key.keyId, start, now);
     const ids = events.map(({ request_id }) => request_id);
     expect(new Set(ids).size).toBe(ids.length);
-    // The count includes the first request, which warms the cache. A request whose admission crashed is admitted iff it was counted.
+    // The count includes the first request, which warms the cache. A request whose admission crashed is admitted iff
+    // it was counted.
     expect(events).toHaveLength(counted);
     for (const [id, state] of seen) if (state === 'admitted') expect(ids).toContain(id);
     for (const [id, tokens] of settled)

@@ -8,7 +8,10 @@ import { isolatedAssembly } from './isolated-assembly.ts';
 
 const KEEP = path.join(import.meta.dirname, 'keep-assembly.ts');
 
-/** The folder of the app's cloud assembly. The first suite that asks for it after a change of the app waits for its synthesis. */
+/**
+ * The folder of the app's cloud assembly. The first suite that asks for it after a change of the app waits for its
+ * synthesis.
+ */
 export const assemblyDir = (): string => {
   const { SLUICE_TEST_ASSEMBLY: folder } = process.env;
   if (!folder) throw new Error('Nothing says where the cloud assembly is kept: test/support/jest/set-up.mjs has not run.');

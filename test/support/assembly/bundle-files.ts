@@ -14,7 +14,10 @@ const filesAtStart = (file: string, found = new Set<string>()): ReadonlySet<stri
   return found;
 };
 
-/** The files of a function's code, without source maps: those that its start loads, and those that are loaded when a request needs them. */
+/**
+ * The files of a function's code, without source maps: those that its start loads, and those that are loaded when a
+ * request needs them.
+ */
 export const bundleFiles = (fn: LambdaFunction): { start: string[]; later: string[] } => {
   const index = bundleFile(fn);
   const folder = path.dirname(index);

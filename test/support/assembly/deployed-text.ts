@@ -23,8 +23,8 @@ const LONGEST_NAMES: Readonly<Record<string, number>> = {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /**
- * Evaluates what templates say as CloudFormation does in a region, with names of the length that it generates. ARNs have the shape that most services
- * have, and a queue's reference is its URL.
+ * Evaluates what templates say as CloudFormation does in a region, with names of the length that it generates. ARNs
+ * have the shape that most services have, and a queue's reference is its URL.
  */
 export const createEvaluator = (stacks: readonly CloudFormationStackArtifact[], region: string) => {
   const isGovCloud = region.startsWith('us-gov-');

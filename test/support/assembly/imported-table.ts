@@ -10,7 +10,10 @@ import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 const CHUNK_CHARACTERS = 1_000_000;
 const READY = /^Dynoxide listening on (\S+)$/;
 
-/** Writes items in the format of DynamoDB's exports (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html). */
+/**
+ * Writes items in the format of DynamoDB's exports
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html).
+ */
 const writeExport = async (file: string, fill: (put: (item: object) => void) => Promise<void>): Promise<void> => {
   const descriptor = openSync(file, 'w');
   let chunk = '';
@@ -36,8 +39,8 @@ const urlOf = async (child: ChildProcess): Promise<string> => {
 };
 
 /**
- * A copy of one of the app's tables in an in-memory emulator of its own, with the items that `fill` puts. The emulator imports them from a file, which
- * takes a small part of the time of as many calls.
+ * A copy of one of the app's tables in an in-memory emulator of its own, with the items that `fill` puts. The
+ * emulator imports them from a file, which takes a small part of the time of as many calls.
  */
 export const importTable = async (
   client: DynamoDBClient,

@@ -23,8 +23,8 @@ export const keepTestAssembly = async (): Promise<void> => {
 };
 
 /**
- * Returns a folder with the app's assembly, which must not be changed. Its synthesis needs no network, no credentials and no configuration of AWS, so it
- * has none.
+ * Returns a folder with the app's assembly, which must not be changed. Its synthesis needs no network, no credentials
+ * and no configuration of AWS, so it has none.
  * @param context besides that of cdk.json, which it overrides
  */
 export const isolatedAssembly = (context: Readonly<Record<string, unknown>> = {}): Promise<string> => {

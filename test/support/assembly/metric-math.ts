@@ -39,8 +39,9 @@ const OPERATORS: Readonly<Record<string, { level: number; of: (a: Value, b: Valu
 };
 
 /**
- * Evaluates an expression of CloudWatch's metric math (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html) at one time:
- * arithmetic, comparisons, IF and FILL.
+ * Evaluates an expression of CloudWatch's metric math
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html) at one time: arithmetic,
+ * comparisons, IF and FILL.
  * @param lookUp the value of another metric or expression
  * @throws Error if the expression has anything else
  */

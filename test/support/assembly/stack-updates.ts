@@ -28,9 +28,10 @@ export const linkedStacks = (folder: string): LinkedStack[] =>
   });
 
 /**
- * What CloudFormation refuses when stacks are deployed one after the other: to change or remove an export that a deployed stack imports, and to import
- * one that no deployed stack has.
- * @param deployed the stacks before; one that is not among the updated ones stays as it is, as with `cdk deploy --all`
+ * What CloudFormation refuses when stacks are deployed one after the other: to change or remove an export that a
+ * deployed stack imports, and to import one that no deployed stack has.
+ * @param deployed the stacks before; one that is not among the updated ones stays as it is, as with `cdk deploy
+ * --all`
  * @param updated the stacks that are deployed, in this order
  */
 export const refusedUpdates = (deployed: readonly LinkedStack[], updated: readonly LinkedStack[]): string[] => {

@@ -1,4 +1,7 @@
-/** A property of the interface: values that it accepts besides null, values that it rejects, and whether it accepts null. */
+/**
+ * A property of the interface: values that it accepts besides null, values that it rejects, and whether it accepts
+ * null.
+ */
 export interface Row {
   takes: readonly unknown[];
   refuses: readonly unknown[];

@@ -60,7 +60,10 @@ const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf
   return valuesOf(type, text).flatMap((value) => schemas.faults(schema, value).map((fault) => ({ method, path, status, fault, value })));
 };
 
-/** Compares replies of a host with its OpenAPI document, as it was served. An undocumented property is a fault, except in the schemas named in `open`. */
+/**
+ * Compares replies of a host with its OpenAPI document, as it was served. An undocumented property is a fault, except
+ * in the schemas named in `open`.
+ */
 export const readDocument = async (served: Response, open: string[] = []) => {
   const document = (await served.json()) as Document;
   const schemas = schemasOf(document as unknown as Json, { isClosed: true, open });

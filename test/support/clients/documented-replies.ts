@@ -51,8 +51,8 @@ export const documentedReplies = async ({ base_url, api_key }: { base_url: strin
   };
 
   /**
-   * Sends a request and checks status, headers and body, or each event of a stream, against the document. Returns the values and the last
-   * of them.
+   * Sends a request and checks status, headers and body, or each event of a stream, against the document. Returns the
+   * values and the last of them.
    */
   const checkReply = async (path: string, method: string, { body, id = '', query = '', key = api_key }: RequestOptions) => {
     const response = await fetch(base_url + path.replace('{id}', id) + query, {

@@ -56,8 +56,8 @@ const ORGANIZATION = 'org_test';
 export type HostRun = TestRun & { host: HostFacts };
 
 /**
- * A local run seen through one of its hosts: the URL of the host, and keys for it. The models that are published on the serverless host are
- * deployed for the keys' organization on the on-demand host, under the same names.
+ * A local run seen through one of its hosts: the URL of the host, and keys for it. The models that are published on
+ * the serverless host are deployed for the keys' organization on the on-demand host, under the same names.
  * @param flags without any, suites share the run
  */
 export const startHostRun = async (name: HostName, ...flags: string[]): Promise<HostRun> => {

@@ -10,7 +10,7 @@ import { forgetUses, readUses } from '../../../infra/local/permissions/permissio
 import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
-import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
@@ -32,8 +32,9 @@ export const startTestRun = async (...flags: string[]) => startRun({ flags });
 export const startDurableRun = async (state?: string, ...flags: string[]) => startRun({ flags, durable: true, ...(state && { state }) });
 
 /**
- * A local run without flags that the suites of one Jest worker use one after the other. It is started for the first of them and ends after all tests, so
- * a suite must not stop it, must not expect that it is the first one to use it, and gets it with all faults, clocks and timeouts reset.
+ * A local run without flags that the suites of one Jest worker use one after the other. It is started for the first
+ * of them and ends after all tests, so a suite must not stop it, must not expect that it is the first one to use it,
+ * and gets it with all faults, clocks and timeouts reset.
  */
 export const shareTestRun = async () => {
   const folder = process.env.SLUICE_TEST_SHARED;
@@ -173,7 +174,7 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
       createUser: (email: string, password: string): Promise<void> => createUnrecordedUser(facts, email, password),
     },
     accounts: {
-      users: createUserStore(createAccountTable(database, facts.tables.Accounts as string)),
+      users: createUserStore(createRecordTable(database, facts.tables.Accounts as string)),
       /** Sets the amount that a limiter has counted as spent. */
       spend: async (limiterId: string, nanos: bigint): Promise<void> => limiters.configure(limiterId, { spent: nanos }),
       /** Sets the number of keys that an organization has counted. */

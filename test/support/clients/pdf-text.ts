@@ -41,7 +41,10 @@ const fontOf = (objects: ReadonlyMap<string, string>, id: string): Font => {
 
 const SHOWN = /1 0 0 1 ([\d.]+) ([\d.]+) Tm\n\/(F\d+) ([\d.]+) Tf\n\[(.*)\] TJ/g;
 
-/** All texts of a PDF of ours, page by page, in the order in which they are drawn. It reads what pdfkit writes, and nothing else. */
+/**
+ * All texts of a PDF of ours, page by page, in the order in which they are drawn. It reads what pdfkit writes, and
+ * nothing else.
+ */
 export const textsOf = (pdf: Buffer): PrintedText[] => {
   const objects = objectsOf(pdf);
   const pages = [...objects.values()].filter((body) => /\/Type \/Page\n/.test(body));

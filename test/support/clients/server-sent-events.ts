@@ -1,4 +1,6 @@
-/** The events of a stream without its `[DONE]`, each with its data and its name, if it has one. Comments are skipped. */
+/**
+ * The events of a stream without its `[DONE]`, each with its data and its name, if it has one. Comments are skipped.
+ */
 export const readEvents = (stream: string): { events: { name?: string; data: unknown }[]; isDone: boolean } => {
   const events = stream.split('\n\n').flatMap((event) => {
     const lines = event.split('\n');

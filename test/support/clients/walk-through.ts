@@ -45,7 +45,8 @@ export const startWalk = async (...flags: string[]) => {
   /** Runs a script as a person types it, in one shell; what it printed. */
   const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
     new Promise((resolve, reject) => {
-      // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names another one.
+      // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names
+      // another one.
       const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
         cwd: folder,
         env: { ...process.env, ...variables, BASH_ENV: undefined, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
@@ -66,8 +67,8 @@ export const startWalk = async (...flags: string[]) => {
     folder,
     shell,
     /**
-     * Types every command of a document, and expects what it says that they print, and that they write only under `.sluice/`.
-     * Returns the number of steps.
+     * Types every command of a document, and expects what it says that they print, and that they write only under
+     * `.sluice/`. Returns the number of steps.
      */
     follow: async (document: string): Promise<number> => {
       const steps = stepsOf(readFileSync(document, 'utf8'));

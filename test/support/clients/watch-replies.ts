@@ -1,8 +1,9 @@
 import { type ReplyFault, readDocument, type SeenReply } from './document-faults.ts';
 
 /**
- * Watches every reply that any client fetches from these hosts from now on. `faults` returns where replies differ from the OpenAPI document
- * of their host. Replies that the caller aborted are skipped, and so is the document itself, which has its own tests.
+ * Watches every reply that any client fetches from these hosts from now on. `faults` returns where replies differ
+ * from the OpenAPI document of their host. Replies that the caller aborted are skipped, and so is the document
+ * itself, which has its own tests.
  */
 export const watchReplies = (...baseUrls: readonly string[]) => {
   const plain = globalThis.fetch;

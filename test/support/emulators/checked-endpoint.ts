@@ -7,8 +7,8 @@ import { assemblyDir } from '../assembly/assembly.ts';
 import { recordUses } from './used-permissions.ts';
 
 /**
- * Starts an endpoint before an emulator for suites that run a function's code in their own process: it allows the calls that the function's role allows,
- * as a local run does, and records them.
+ * Starts an endpoint before an emulator for suites that run a function's code in their own process: it allows the
+ * calls that the function's role allows, as a local run does, and records them.
  * @param name the function's short name, as in docs/permissions.md
  */
 export const startCheckedEndpoint = async (emulatorUrl: string, name: string) => {

@@ -20,8 +20,8 @@ import { openLimiters } from './limiters.ts';
 
 /**
  * The app's tables in a separate in-memory emulator, with their stores.
- * @param hasStreams false: nothing reads the tables' streams. The emulator takes longer for a write the more records a stream has, so that hundreds of
- * thousands of writes need tables without them.
+ * @param hasStreams false: nothing reads the tables' streams. The emulator takes longer for a write the more records
+ * a stream has, so that hundreds of thousands of writes need tables without them.
  */
 export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: boolean } = {}) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-database-'));
@@ -37,7 +37,8 @@ export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: bo
   const app = interpret(await readAssembly(assemblyDir()));
   const tables = await createTables(server.url, hasStreams ? app.tables : app.tables.map(withoutStream));
   const sdk = openLocalDatabase(server.url);
-  // Tests that make many calls take half as long with it as with the SDK's client; clients.test.ts proves that both do the same.
+  // Tests that make many calls take half as long with it as with the SDK's client; clients.test.ts proves that both
+  // do the same.
   const database = openDirectDatabase(server.url);
   const usage = createUsageStore(database, tables.Usage as string);
   const limiters = openLimiters(database, tables.Keys as string);

@@ -34,8 +34,9 @@ const withoutEmptyArrays = (value: unknown): unknown => {
 };
 
 /**
- * Reads the body of an export as a receiver does that was generated from OTLP's protos, and writes it in the binary encoding and back. Every field must
- * be one of the protos, with a value of its type: what the protos don't have would be missing afterwards.
+ * Reads the body of an export as a receiver does that was generated from OTLP's protos, and writes it in the binary
+ * encoding and back. Every field must be one of the protos, with a value of its type: what the protos don't have
+ * would be missing afterwards.
  */
 const decode = (type: MessageType, body: Buffer): Record<string, unknown> => {
   const sent = JSON.parse(gunzipSync(body).toString()) as Record<string, unknown>;

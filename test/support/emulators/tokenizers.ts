@@ -45,7 +45,10 @@ const PIECES = ['\u2581', 'a', 'b', '\n', '\u2581a', 'ab', '\u2581ab', '\u2581\u
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 const MERGES = ['\u2581 a', 'a b', '\u2581a b', '\u2581 \u2581', 'b a', 'a a', '\u2581 ab'];
 
-/** A tokenizer in the style of SentencePiece, without a pre-tokenizer: the whole text is one word, and spaces are letters. */
+/**
+ * A tokenizer in the style of SentencePiece, without a pre-tokenizer: the whole text is one word, and spaces are
+ * letters.
+ */
 export const sentencePiece = (changes: object = {}): object => ({
   version: '1.0',
   added_tokens: [addedToken(10, '<s>'), addedToken(11, '</s>', { rstrip: true }), addedToken(12, '<mark>', { normalized: true })],
@@ -71,8 +74,9 @@ export const sentencePiece = (changes: object = {}): object => ({
 });
 
 /**
- * Texts with added tokens, words, white space and letters of every kind side by side. Not with a normalized token twice in a row: there the package
- * differs from Hugging Face's tokenizers in Rust, which runtimes use. A test has that case.
+ * Texts with added tokens, words, white space and letters of every kind side by side. Not with a normalized token
+ * twice in a row: there the package differs from Hugging Face's tokenizers in Rust, which runtimes use. A test has
+ * that case.
  */
 export const anyText = fc
   .array(

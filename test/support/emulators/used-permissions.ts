@@ -4,7 +4,10 @@ import type { Use } from '../../../infra/local/permissions/check.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** Where the local runs of all suites record the permissions that they used. Only Jest sets it, so that the bench doesn't check them. */
+/**
+ * Where the local runs of all suites record the permissions that they used. Only Jest sets it, so that the bench
+ * doesn't check them.
+ */
 const folder = (): string | undefined => process.env.SLUICE_TEST_PERMISSIONS;
 
 /** Whether local runs check permissions. */

@@ -10,8 +10,8 @@ interface Timer {
 const QUIET_TURNS = 8;
 
 /**
- * A clock that stands still until a test moves it, and knows when the work that it has set off has come to rest: calls of databases that were wrapped
- * with `watch` are over, and everyone else waits for the clock.
+ * A clock that stands still until a test moves it, and knows when the work that it has set off has come to rest:
+ * calls of databases that were wrapped with `watch` are over, and everyone else waits for the clock.
  */
 export const createVirtualClock = (startMs: number) => {
   let nowMs = startMs;

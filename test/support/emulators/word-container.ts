@@ -5,7 +5,9 @@ import { type SageMakerEmulator, startSageMaker } from '../../../infra/local/sag
 /** The tokens that it reports. */
 export const WORD_USAGE = { prompt_tokens: 7, completion_tokens: 4 };
 
-/** A container at the SageMaker endpoint `e` that answers every request with these words, and counts its invocations. */
+/**
+ * A container at the SageMaker endpoint `e` that answers every request with these words, and counts its invocations.
+ */
 export const startWordContainer = async (words: readonly string[]) => {
   let invocations = 0;
   const events = [

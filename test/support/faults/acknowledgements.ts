@@ -26,7 +26,10 @@ interface Acknowledgement {
 
 const readJson = (...parts: string[]): unknown => JSON.parse(readFileSync(path.join(...parts), 'utf8'));
 
-/** What an assembly's report says about the rules of cdk-nag: those that are broken, and by what each acknowledged one is needed. */
+/**
+ * What an assembly's report says about the rules of cdk-nag: those that are broken, and by what each acknowledged one
+ * is needed.
+ */
 export const readAcknowledgements = (folder: string) => {
   const { pluginReports } = Report.parse(readJson(folder, 'validation-report.json'));
   const nag = pluginReports.find(({ pluginName }) => pluginName === 'AwsSolutions');

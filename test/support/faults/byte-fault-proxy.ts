@@ -27,7 +27,10 @@ export interface ByteFaultOptions {
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** A proxy before an emulator that loses, delays and corrupts bytes of requests and replies. Its connections are kept alive. */
+/**
+ * A proxy before an emulator that loses, delays and corrupts bytes of requests and replies. Its connections are kept
+ * alive.
+ */
 export const startByteFaultProxy = async (emulatorUrl: string, options: ByteFaultOptions) => {
   const { hostname, port } = new URL(emulatorUrl);
   const sockets = new Set<Socket>();
@@ -134,7 +137,10 @@ const isComplete = (request: Buffer): boolean => {
   return head !== undefined && request.length >= head + Number(readRequest(request).headers['content-length'] ?? 0);
 };
 
-/** The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. A fault can hit the header that says so. */
+/**
+ * The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. A
+ * fault can hit the header that says so.
+ */
 const closing = (request: Buffer): Buffer => {
   const text = request.toString('latin1');
   const closed = text.replace(/connection: keep-alive/i, 'connection: close');

@@ -5,8 +5,8 @@ import { Crash } from './unreliable-database.ts';
 const WRITES = new Set<keyof Database>(['put', 'update', 'delete', 'transactWrite']);
 
 /**
- * A database and a bucket as one function process sees them, which crashes before or after one of its writes (counted from 0): from then on none of its
- * calls happens.
+ * A database and a bucket as one function process sees them, which crashes before or after one of its writes (counted
+ * from 0): from then on none of its calls happens.
  */
 export const crashingProcess = (database: Database, files: BillingFiles, at: { write: number; when: 'before' | 'after' }) => {
   let writes = 0;

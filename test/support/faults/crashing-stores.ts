@@ -9,7 +9,10 @@ import { Crash } from './unreliable-database.ts';
 export const WRITES = ['admit key', 'admit organization', 'move', 'event', 'end organization', 'end key', 'split'] as const;
 export type RequestWrite = (typeof WRITES)[number];
 
-/** Where a function process crashes: before one of its writes, or after the write was done and before its reply arrived. */
+/**
+ * Where a function process crashes: before one of its writes, or after the write was done and before its reply
+ * arrived.
+ */
 export interface CrashPoint {
   write: RequestWrite;
   when: 'before' | 'after';

@@ -4,8 +4,9 @@ import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createWriteLog, type LoggedWrite } from './write-log.ts';
 
 /**
- * What may go wrong with a call. The database did nothing: `throttled`, `conflicted` (with a transaction), `failed`, `lostRequest`.
- * The database did it, but the caller gets a 500 (`failedAfter`), no reply (`lostReply`), or the reply too late (`slow`).
+ * What may go wrong with a call. The database did nothing: `throttled`, `conflicted` (with a transaction), `failed`,
+ * `lostRequest`. The database did it, but the caller gets a 500 (`failedAfter`), no reply (`lostReply`), or the reply
+ * too late (`slow`).
  */
 export const FAULTS = ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply', 'slow'] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -29,16 +30,18 @@ export interface FaultProxyOptions {
 export interface FaultProxy {
   url: string;
   get faults(): FaultShares;
-  /** Sets all shares; those that are not given become 0. Throws a RangeError if one is negative or the sum exceeds 1. */
+  /**
+   * Sets all shares; those that are not given become 0. Throws a RangeError if one is negative or the sum exceeds 1.
+   */
   set faults(shares: Partial<FaultShares>);
   /**
-   * The number of calls by fault. `unknown`: the database broke the connection, so what it did is unknown; `writes` is complete while this
-   * is 0.
+   * The number of calls by fault. `unknown`: the database broke the connection, so what it did is unknown; `writes`
+   * is complete while this is 0.
    */
   seen: Readonly<Record<Fault | 'passed' | 'unknown', number>>;
   /**
-   * Every UpdateItem of requests in flight and every PutItem of an event that the database did. Writes to one limiter are in the order in
-   * which they were done.
+   * Every UpdateItem of requests in flight and every PutItem of an event that the database did. Writes to one limiter
+   * are in the order in which they were done.
    */
   writes: () => readonly LoggedWrite[];
   /** The requests that a limiter admitted. */
@@ -59,7 +62,10 @@ const MAX_DATABASE_SOCKETS = 256;
 const MAX_CONNECTIONS = 4_096;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
-/** A proxy in front of a DynamoDB endpoint. It forwards calls, and for a share of them replies with a fault as DynamoDB would. */
+/**
+ * A proxy in front of a DynamoDB endpoint. It forwards calls, and for a share of them replies with a fault as
+ * DynamoDB would.
+ */
 export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOptions): Promise<FaultProxy> => {
   const { random, mayFail = () => true } = options;
   const database = new URL(databaseUrl);
@@ -178,7 +184,9 @@ interface Answer {
   message: string;
 }
 
-/** DynamoDB's own messages. An on-demand table throttles with another exception than one with provisioned throughput. */
+/**
+ * DynamoDB's own messages. An on-demand table throttles with another exception than one with provisioned throughput.
+ */
 const ANSWERS = {
   throttled: {
     status: 400,
@@ -235,7 +243,10 @@ const ask = ({ hostname, port }: URL, agent: Agent, { url, method, headers }: In
     upstream.end(body);
   });
 
-/** Runs tasks with the same key one after another. DynamoDB does so with writes to one item, but replies may overtake each other. */
+/**
+ * Runs tasks with the same key one after another. DynamoDB does so with writes to one item, but replies may overtake
+ * each other.
+ */
 const createQueues = () => {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {

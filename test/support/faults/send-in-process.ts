@@ -21,8 +21,8 @@ export interface Outcome {
 }
 
 /**
- * Sends writes with one of our clients, one after another per worker, and returns how each ended. It runs as text in another process, so it can
- * only use its arguments.
+ * Sends writes with one of our clients, one after another per worker, and returns how each ended. It runs as text in
+ * another process, so it can only use its arguments.
  */
 const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
   const seed: typeof import('../../../infra/local/seed.ts') = await import(`${root}/infra/local/seed.ts`);
@@ -52,8 +52,8 @@ const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
 };
 
 /**
- * Sends writes from another process: inside jest, the SDK does not recognize network errors as errors, so it neither retries nor reports
- * them.
+ * Sends writes from another process: inside jest, the SDK does not recognize network errors as errors, so it neither
+ * retries nor reports them.
  */
 export const sendInProcess = async (jobs: Job[]): Promise<Outcome[][]> => {
   const root = path.join(import.meta.dirname, '../../..');

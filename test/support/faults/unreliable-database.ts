@@ -25,8 +25,8 @@ export const failing = (error: Error): Database =>
   Object.fromEntries(OPERATIONS.map((operation) => [operation, () => Promise.reject(error)])) as unknown as Database;
 
 /**
- * The same database over an unreliable network. Calls are retried as our clients do: after a lost reply, a write that was done is sent
- * again.
+ * The same database over an unreliable network. Calls are retried as our clients do: after a lost reply, a write that
+ * was done is sent again.
  */
 export const unreliable = (database: Database, faults: Faults): Database => {
   const over =

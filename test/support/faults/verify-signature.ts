@@ -13,7 +13,10 @@ const MAX_SKEW_MS = 5 * 60_000;
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=/;
 const ADDED = new Set(['x-amz-date', 'x-amz-security-token']);
 
-/** Whether a request was changed on the way or has a signature of other credentials, or of a time more than five minutes from the server's. */
+/**
+ * Whether a request was changed on the way or has a signature of other credentials, or of a time more than five
+ * minutes from the server's.
+ */
 export const signatureFault = (
   { method, path, headers, body }: Signed,
   credentials: Credentials,

@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
 /**
- * A write that the database has done, whatever reply the caller got. `undone`: released, and no longer counted as a request of its minute.
- * `item` is as it was sent; `unmarshall` converts it.
+ * A write that the database has done, whatever reply the caller got. `undone`: released, and no longer counted as a
+ * request of its minute. `item` is as it was sent; `unmarshall` converts it.
  */
 export type LoggedWrite =
   | { kind: 'admitted' | 'released' | 'undone'; limiterId: string; requestId: string; expression: string }
@@ -61,7 +61,9 @@ const entriesOf = (write: Write): LoggedWrite[] => {
 const uncounts = ({ ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Write): boolean =>
   Object.entries(names).some(([token, name]) => /^r\d+$/.test(name) && values[token.replace('#', ':')]?.N === '-1');
 
-/** The keywords that begin a clause of an update expression. An attribute with such a name must be written as `#set`. */
+/**
+ * The keywords that begin a clause of an update expression. An attribute with such a name must be written as `#set`.
+ */
 const CLAUSES = /(?<![\w#:.])(SET|REMOVE|ADD|DELETE)\s/i;
 const ENTRIES = {
   SET: { kind: 'admitted', entry: /(?:^|,)\s*([\w#]+)\.([\w#]+)\s*=/g },

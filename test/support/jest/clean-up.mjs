@@ -7,7 +7,10 @@ import { readFacts } from '../../../infra/local/local-facts.ts';
 const POLL_MS = 50;
 const MAX_POLLS = 400;
 
-/** Runs after all tests: ends the local runs that suites shared, and removes the recorded permissions, unless the caller named a folder for them. */
+/**
+ * Runs after all tests: ends the local runs that suites shared, and removes the recorded permissions, unless the
+ * caller named a folder for them.
+ */
 export default async () => {
   const { SLUICE_TEST_SHARED, SLUICE_TEST_PERMISSIONS, RECORD_PERMISSIONS } = process.env;
   await Promise.all((await readdir(SLUICE_TEST_SHARED)).map((name) => end(path.join(SLUICE_TEST_SHARED, name))));

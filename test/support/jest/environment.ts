@@ -10,14 +10,14 @@ interface Settings {
 const END = 2;
 
 /**
- * A worker ends when it is told to. Otherwise it would wait until nothing is open, and Jest kills it with a warning if that takes half a second, as on a
- * busy machine.
+ * A worker ends when it is told to. Otherwise it would wait until nothing is open, and Jest kills it with a warning
+ * if that takes half a second, as on a busy machine.
  */
 if (process.send) process.on('message', (message) => Array.isArray(message) && message[0] === END && setImmediate(() => process.exit()));
 
 /**
- * Where a suite runs: in the process of its Jest worker. Jest's own environments are VM contexts, in which each suite would evaluate all packages again,
- * and code runs slower. What a suite changes of the process is restored after it.
+ * Where a suite runs: in the process of its Jest worker. Jest's own environments are VM contexts, in which each suite
+ * would evaluate all packages again, and code runs slower. What a suite changes of the process is restored after it.
  */
 export default class ProcessEnvironment {
   readonly global = globalThis;

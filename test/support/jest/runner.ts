@@ -2,7 +2,10 @@ import { createRequire } from 'node:module';
 import type ProcessEnvironment from './environment.ts';
 import { openSuite } from './suite-modules.ts';
 
-/** What a test runner gets from Jest besides its configuration (https://jestjs.io/docs/configuration#testrunner-string). */
+/**
+ * What a test runner gets from Jest besides its configuration
+ * (https://jestjs.io/docs/configuration#testrunner-string).
+ */
 interface JestRuntime {
   setGlobalsForRuntime: (globals: object) => void;
 }
@@ -50,8 +53,8 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
 };
 
 /**
- * Jest's own test runner, with Node's loader of modules in place of Jest's. Jest is told of whole suites only: its reporter goes over all single tests that
- * it knows again and again, which takes 45 s of CPU for 9,500 of them.
+ * Jest's own test runner, with Node's loader of modules in place of Jest's. Jest is told of whole suites only: its
+ * reporter goes over all single tests that it knows again and again, which takes 45 s of CPU for 9,500 of them.
  */
 const run: TestRunner = (globalConfig, config, environment, runtime, testPath) => {
   process.env[SUITE_VARIABLE] = testPath;

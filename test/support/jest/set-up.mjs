@@ -5,8 +5,9 @@ import { testAssemblyFolder } from '../assembly/isolated-assembly.ts';
 import { serveSyntheses } from '../assembly/synthesizer/synthesizer.ts';
 
 /**
- * Runs before all tests: says where the app's cloud assembly is kept, which the first suite that needs it synthesizes, and who synthesizes others; makes a
- * folder in which local runs record the permissions that they used, unless the caller named one to keep, and one for the local runs that suites share.
+ * Runs before all tests: says where the app's cloud assembly is kept, which the first suite that needs it
+ * synthesizes, and who synthesizes others; makes a folder in which local runs record the permissions that they used,
+ * unless the caller named one to keep, and one for the local runs that suites share.
  */
 export default async () => {
   process.env.SLUICE_TEST_ASSEMBLY = testAssemblyFolder();

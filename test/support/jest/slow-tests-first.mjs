@@ -14,8 +14,8 @@ const SLOW = [
 const isSlow = ({ path }) => SLOW.some((slow) => path.endsWith(slow));
 
 /**
- * The order of the test files: slow ones first, so that none of them is left alone at the end. In a fresh clone, Jest knows no durations and starts the
- * largest files first; these are small.
+ * The order of the test files: slow ones first, so that none of them is left alone at the end. In a fresh clone, Jest
+ * knows no durations and starts the largest files first; these are small.
  */
 export default class SlowTestsFirst extends Sequencer {
   sort(tests) {

@@ -26,7 +26,10 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   return isOfProject(resolved.url) ? { ...resolved, url: `${resolved.url}${SUITE}${suite}` } : resolved;
 };
 
-/** Strips types without Node's warning that this is experimental. They become blanks, so lines and columns in stack traces stay exact. */
+/**
+ * Strips types without Node's warning that this is experimental. They become blanks, so lines and columns in stack
+ * traces stay exact.
+ */
 const strip = (source: string): string => {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -65,8 +68,8 @@ registerHooks({ resolve, load });
 let suites = 0;
 
 /**
- * Returns what evaluates modules for one suite. It gets its own copies of the project's modules and of the state in them, and shares packages with the
- * other suites of its process.
+ * Returns what evaluates modules for one suite. It gets its own copies of the project's modules and of the state in
+ * them, and shares packages with the other suites of its process.
  */
 export const openSuite = () => {
   const suite = ++suites;

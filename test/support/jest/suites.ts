@@ -6,7 +6,10 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 /** All test files, by their paths under the project's root. */
 export const allSuites = (): string[] => globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 
-/** What makes a suite slow: files that start the local run, the model's container, an assembly's synthesis, or programs of ours. */
+/**
+ * What makes a suite slow: files that start the local run, the model's container, an assembly's synthesis, or
+ * programs of ours.
+ */
 const SLOW = [
   'infra/local/model-server/server.ts',
   'infra/local/container.ts',
@@ -42,5 +45,8 @@ const reachesSlow = (suite: string): boolean => {
   return false;
 };
 
-/** Whether a test file needs no local run, no container and no synthesis of its own. @param suite its path under the project's root */
+/**
+ * Whether a test file needs no local run, no container and no synthesis of its own. @param suite its path under the
+ * project's root
+ */
 export const isQuick = (suite: string): boolean => !SLOW_FOLDERS.test(suite) && !reachesSlow(suite);

@@ -89,8 +89,8 @@ const write = async (
 };
 
 /**
- * Issues a credit note for an issued or paid invoice, with the next number of its own series. If the idempotency key was used before, returns that credit
- * note.
+ * Issues a credit note for an issued or paid invoice, with the next number of its own series. If the idempotency key
+ * was used before, returns that credit note.
  * @throws 404, 409, 422 if the key was used for another credit note, 503
  */
 export const createCreditNote = async (

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type CreditNote, Party } from '../../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { FileResource, toFiles } from '../invoices/invoice-resource.ts';
 
 /** What is credited: an amount, or all that is left of the invoice. */
@@ -37,14 +38,12 @@ export const CreditNoteResource = z.object({
 });
 export type CreditNoteResource = z.infer<typeof CreditNoteResource>;
 
-const MS = 1_000;
-
 /** A credit note on the wire. */
 export const toCreditNoteResource = ({ amount_nanos, issued_at, files, version: _, ...creditNote }: CreditNote): CreditNoteResource => ({
   ...creditNote,
   note: creditNote.note ?? null,
   object: 'credit_note',
   amount: dollarsOf(amount_nanos),
-  issued_at: Math.floor(issued_at / MS),
+  issued_at: Math.floor(issued_at / SECOND_MS),
   files: toFiles(files),
 });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { RenderedFile } from '../../../../shared/billing/invoice.ts';
 import { lazy } from '../../../../shared/http/lazy.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 /** How long a URL can be used. Whoever has it needs no login, so the time is short. */
 export const DOWNLOAD_SECONDS = 300;
@@ -22,8 +23,6 @@ export type SignDownload = (key: string, name: string) => Promise<string>;
 export const createSignDownload = (bucket: string): SignDownload =>
   lazy(async () => (await import('./presign.ts')).createPresign(bucket, DOWNLOAD_SECONDS));
 
-const MS = 1_000;
-
 /** A download of a file. */
 export const downloadOf = async (
   { signDownload }: { signDownload: SignDownload },
@@ -35,5 +34,5 @@ export const downloadOf = async (
   url: await signDownload(key, name),
   sha256,
   bytes,
-  expires_at: Math.floor(nowMs / MS) + DOWNLOAD_SECONDS,
+  expires_at: Math.floor(nowMs / SECOND_MS) + DOWNLOAD_SECONDS,
 });

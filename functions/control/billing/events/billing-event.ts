@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { InstancePhase } from '../../../../shared/deployments/deployment.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { Outcome, type UsageEvent } from '../../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
-
-const MS = 1_000;
 
 const Rated = {
   cost: z.string().meta({ description: 'What is charged: an exact decimal number. Negative if a later rating lowered the price.' }),
@@ -74,7 +73,7 @@ export const usageEventRecord = (event: UsageEvent): UsageEventRecord => ({
   id: event.request_id,
   organization: event.org_id,
   api_key_id: event.key_id,
-  admitted_at: Math.floor(event.admitted_at / MS),
+  admitted_at: Math.floor(event.admitted_at / SECOND_MS),
   model: event.model ?? null,
   route: event.route ?? null,
   endpoint: event.endpoint ?? null,
@@ -105,8 +104,8 @@ export const gpuTimeEventRecord = (event: GpuEvent): GpuTimeEventRecord => ({
   instance_type: event.instance_type,
   instances: event.instances,
   phase: event.phase,
-  started_at: event.started_at / MS,
-  ended_at: event.ended_at / MS,
+  started_at: event.started_at / SECOND_MS,
+  ended_at: event.ended_at / SECOND_MS,
   seconds: event.seconds,
   ...ratedOf(event),
 });

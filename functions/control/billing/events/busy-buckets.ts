@@ -1,11 +1,11 @@
 import { eventShardsOf, ownerIdOf, shardIds } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { BUCKET_MS } from '../../../../shared/usage/usage-store.ts';
 
-export const DAY_MS = 86_400_000;
 /** A bucket that ended at least so long ago is in the totals. */
 const TOTALS_LAG_MS = 10 * 60_000;
 /** The clocks of two functions differ by less than this. */
@@ -49,8 +49,9 @@ export interface BusyBucket {
 }
 
 /**
- * Tells in which ten minutes which keys of an organization can have events: from the totals of ten minutes where they exist, otherwise from those of the
- * day. The last ten minutes are not in the totals yet: there, from when keys were last used.
+ * Tells in which ten minutes which keys of an organization can have events: from the totals of ten minutes where they
+ * exist, otherwise from those of the day. The last ten minutes are not in the totals yet: there, from when keys were
+ * last used.
  * @param isWanted whether to look for events of a key
  */
 export const busyBuckets = async (deps: BusyDependencies, organization: string, isWanted: (keyId: string) => boolean, nowMs: number) => {

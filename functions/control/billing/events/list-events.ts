@@ -4,6 +4,7 @@ import { InvalidRequest } from '../../../../shared/http/errors.ts';
 import type { Page } from '../../../../shared/http/page.ts';
 import { prefixes } from '../../../../shared/ids/id.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store.ts';
@@ -13,7 +14,7 @@ import type { OrganizationStore } from '../../organizations/organization-store.t
 import { cursorOf, positionOf } from '../../query/page-cursor.ts';
 import { listOf, UnixSeconds } from '../../query/usage-query.ts';
 import { type GpuTimeEventRecord, gpuTimeEventRecord, type UsageEventRecord, usageEventRecord } from './billing-event.ts';
-import { type BusyBucket, type BusyDependencies, busyBuckets, DAY_MS } from './busy-buckets.ts';
+import { type BusyBucket, type BusyDependencies, busyBuckets } from './busy-buckets.ts';
 import { mergeEvents, sortKeyOf } from './merge-events.ts';
 
 export interface EventDependencies extends BusyDependencies {
@@ -23,7 +24,6 @@ export interface EventDependencies extends BusyDependencies {
 }
 
 const MAX_DAYS = 31;
-const MS = 1_000;
 const MAX_LIMIT = 1_000;
 /** A page ends with the ten minutes in which it has sent so many queries or skipped so many events. */
 const MAX_QUERIES = 1_000;
@@ -57,7 +57,7 @@ type Position = z.output<typeof Position>;
 
 const checkRange = ({ start_time, end_time }: EventsQuery): void => {
   const seconds = end_time - start_time;
-  if (seconds <= 0 || seconds > (MAX_DAYS * DAY_MS) / MS)
+  if (seconds <= 0 || seconds > (MAX_DAYS * DAY_MS) / SECOND_MS)
     throw new InvalidRequest({
       param: 'end_time',
       message: `Invalid value for 'end_time': expected a time after 'start_time', by at most ${MAX_DAYS} days. For a longer range, create an export with POST /v1/billing/exports.`,
@@ -86,12 +86,12 @@ async function* candidatesOf(busy: AsyncGenerator<BusyBucket>, gpu: readonly Gpu
   let next = 0;
   const takeGpu = (endMs: number): GpuTimeEventRecord[] => {
     const from = next;
-    while (next < gpu.length && (gpu[next] as GpuTimeEventRecord).started_at * MS < endMs) next++;
+    while (next < gpu.length && (gpu[next] as GpuTimeEventRecord).started_at * SECOND_MS < endMs) next++;
     return gpu.slice(from, next);
   };
   const gpuOnly = function* (endMs: number): Generator<Candidate> {
-    for (let event = gpu[next]; event && event.started_at * MS < endMs; event = gpu[next]) {
-      const startMs = Math.floor((event.started_at * MS) / BUCKET_MS) * BUCKET_MS;
+    for (let event = gpu[next]; event && event.started_at * SECOND_MS < endMs; event = gpu[next]) {
+      const startMs = Math.floor((event.started_at * SECOND_MS) / BUCKET_MS) * BUCKET_MS;
       yield { startMs, shards: [], gpu: takeGpu(startMs + BUCKET_MS) };
     }
   };
@@ -129,7 +129,7 @@ async function* selectedBuckets(
   const endMs = Math.min(toMs, nowMs + DAY_MS);
   for (let ms = fromMs; ms < endMs; ms = nextDayOf(ms)) {
     const gpu = wantsGpu ? await gpuEventsOf(deps, organization, dayOf(ms)) : [];
-    const rest = gpu.filter(({ started_at }) => started_at * MS >= ms && started_at * MS < toMs);
+    const rest = gpu.filter(({ started_at }) => started_at * SECOND_MS >= ms && started_at * SECOND_MS < toMs);
     yield* candidatesOf(busy(ms, Math.min(nextDayOf(ms), toMs)), rest);
   }
 }
@@ -140,7 +140,7 @@ async function* noBuckets(): AsyncGenerator<BusyBucket> {
 }
 
 const isSelected = (event: EventRecord, { fromMs, toMs, query }: Selection): boolean => {
-  const atMs = event.object === 'usage_event' ? requestTimeMs(event.id) : event.started_at * MS;
+  const atMs = event.object === 'usage_event' ? requestTimeMs(event.id) : event.started_at * SECOND_MS;
   return atMs >= fromMs && atMs < toMs && (query.models?.includes(event.model ?? '') ?? true);
 };
 
@@ -183,8 +183,8 @@ const readEvents = async (
 };
 
 /**
- * A page of an organization's usage events and GPU time, oldest first. The work per page is bounded: it can have fewer events than asked for, or none,
- * although there are more.
+ * A page of an organization's usage events and GPU time, oldest first. The work per page is bounded: it can have
+ * fewer events than asked for, or none, although there are more.
  * @throws 400, 404
  */
 export const listEvents = async (deps: EventDependencies, actor: Actor, query: EventsQuery): Promise<Page<EventRecord>> => {
@@ -193,7 +193,7 @@ export const listEvents = async (deps: EventDependencies, actor: Actor, query: E
   if (actor.role === 'admin') await deps.organizations.get(organization);
   const { limit: _, after: cursor, ...facts } = query;
   const bound = { ...facts, route: 'events', organization, user: actor.userId };
-  const [fromMs, toMs] = [query.start_time * MS, query.end_time * MS];
+  const [fromMs, toMs] = [query.start_time * SECOND_MS, query.end_time * SECOND_MS];
   const first = Math.floor(fromMs / BUCKET_MS) * BUCKET_MS;
   const InRange = Position.refine(({ at }) => at >= first && at < toMs && at % BUCKET_MS === 0);
   const start = cursor === undefined ? { at: first } : positionOf(cursor, { bound, position: InRange, param: 'after', next: 'next' });

@@ -5,11 +5,10 @@ import { type EventExport, isRunning } from '../../../../shared/billing/export.t
 import { AlreadyExported, type ExportStore } from '../../../../shared/billing/export-store.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { OrganizationStatuses } from '../../access/actor.ts';
 import type { SignDownload } from '../downloads/download.ts';
 import { type Export, exportToWire, type NewExport } from './export-resource.ts';
-
-const MS = 1_000;
 
 export interface ExportDependencies extends AuditDependencies {
   organizations: OrganizationStatuses;
@@ -28,8 +27,8 @@ const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewEx
   id: newTimedId('export', nowMs),
   organization,
   format: wanted.format,
-  from_ms: wanted.start_time * MS,
-  to_ms: wanted.end_time * MS,
+  from_ms: wanted.start_time * SECOND_MS,
+  to_ms: wanted.end_time * SECOND_MS,
   api_key_ids: wanted.api_key_ids ?? null,
   models: wanted.models ?? null,
   state: 'pending',
@@ -52,8 +51,10 @@ const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewEx
 });
 
 /**
- * Creates an export, and sends the task that makes its file. With an idempotency key that was used before, returns the earlier export.
- * @throws 404 for an unknown organization; 409 if too many exports are running; 422 if the key was used for another request
+ * Creates an export, and sends the task that makes its file. With an idempotency key that was used before, returns
+ * the earlier export.
+ * @throws 404 for an unknown organization; 409 if too many exports are running; 422 if the key was used for another
+ * request
  */
 export const createExport = async (
   deps: ExportDependencies,

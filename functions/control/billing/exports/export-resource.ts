@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { type EventExport, ExportFormat, ExportState, MAX_EXPORT_DAYS } from '../../../../shared/billing/export.ts';
+import { DAY_SECONDS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 
-const MS = 1_000;
-const DAY_SECONDS = 86_400;
 const PER_MILLE = 1_000;
 /** As many as a query string of GET /v1/billing/events can have, and more. */
 const MAX_IDS = 100;
@@ -70,8 +69,8 @@ export const exportToWire = (stored: EventExport, downloadUrl: string | null): E
   object: 'export',
   organization: stored.organization,
   format: stored.format,
-  start_time: stored.from_ms / MS,
-  end_time: stored.to_ms / MS,
+  start_time: stored.from_ms / SECOND_MS,
+  end_time: stored.to_ms / SECOND_MS,
   api_key_ids: stored.api_key_ids,
   models: stored.models,
   state: stored.state,
@@ -80,8 +79,8 @@ export const exportToWire = (stored: EventExport, downloadUrl: string | null): E
   bytes: stored.bytes,
   sha256: stored.sha256,
   error: stored.error,
-  created_at: Math.floor(stored.created_at / MS),
+  created_at: Math.floor(stored.created_at / SECOND_MS),
   created_by: stored.created_by,
-  completed_at: stored.completed_at === null ? null : Math.floor(stored.completed_at / MS),
+  completed_at: stored.completed_at === null ? null : Math.floor(stored.completed_at / SECOND_MS),
   download_url: downloadUrl,
 });

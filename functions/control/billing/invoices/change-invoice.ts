@@ -9,6 +9,7 @@ import { type IssueDependencies, issueInvoice, NotADraft } from '../../../../sha
 import type { Write } from '../../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
 import { sendRender } from '../downloads/send-render.ts';
@@ -23,7 +24,6 @@ export interface InvoiceDependencies extends IssueDependencies {
 }
 
 type Expected = readonly number[] | undefined;
-const MS = 1_000;
 
 export const Payment = z.strictObject({
   paid_at: z
@@ -114,7 +114,7 @@ export const payInvoice = async (
   expected: Expected,
 ): Promise<InvoiceResource> => {
   const { nowMs } = actor.origin;
-  const paidAtMs = paid_at === undefined ? nowMs : paid_at * MS;
+  const paidAtMs = paid_at === undefined ? nowMs : paid_at * SECOND_MS;
   if (paidAtMs > nowMs)
     throw new InvalidRequest({ param: 'paid_at', message: "Invalid value for 'paid_at': expected a time that is not in the future." });
   const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
@@ -124,14 +124,18 @@ export const payInvoice = async (
   return change(deps, actor, before, { action: 'invoice.paid', fields });
 };
 
-/** The writes with which an invoice bills nothing any more, and is not completed by itself. @throws 409 if a later invoice builds on it */
+/**
+ * The writes with which an invoice bills nothing any more, and is not completed by itself. @throws 409 if a later
+ * invoice builds on it
+ */
 const toTakeBack = async ({ billed, invoices }: InvoiceDependencies, invoice: Invoice): Promise<Write[]> => [
   ...(await billed.toRestore(invoice)),
   invoices.toFinish(invoice),
 ];
 
 /**
- * Makes an issued invoice void, which keeps its number. What it billed is not billed any more, so its month can be closed again.
+ * Makes an issued invoice void, which keeps its number. What it billed is not billed any more, so its month can be
+ * closed again.
  * @throws 404, 412; 409 for an invoice that is paid, has credit notes or has a later invoice that builds on it
  */
 export const voidInvoice = async (
@@ -151,7 +155,8 @@ export const voidInvoice = async (
 };
 
 /**
- * Deletes a draft: it becomes void without ever having had a number, so closing the month again makes a new draft. @throws 404, 409, 412
+ * Deletes a draft: it becomes void without ever having had a number, so closing the month again makes a new draft.
+ * @throws 404, 409, 412
  */
 export const deleteDraft = async (deps: InvoiceDependencies, actor: Actor, id: string, expected: Expected): Promise<InvoiceResource> => {
   const before = checkVersion(await visibleInvoice(deps, actor, id), expected);

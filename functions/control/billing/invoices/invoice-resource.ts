@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { FileFormat, type Invoice, InvoiceLine, InvoiceState, LineKind, Party, TokenKind } from '../../../../shared/billing/invoice.ts';
 import { exactInteger } from '../../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 const amount = (description: string) => z.string().meta({ description: `${description} An exact decimal number.`, examples: ['12.5'] });
 const time = (description: string) =>
@@ -77,8 +78,7 @@ export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 export const InvoiceResource = InvoiceSummary.extend({ lines: z.array(Line) });
 export type InvoiceResource = z.infer<typeof InvoiceResource>;
 
-const MS = 1_000;
-const secondsOf = (ms: number): number => Math.floor(ms / MS);
+const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
 const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : secondsOf(ms));
 
 const toLine = ({ rerate_from = null, quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine): z.infer<typeof Line> => ({

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { commit } from '../../../../shared/audit/commit.ts';
 import { closableAt, Month, monthOf, nextMonth } from '../../../../shared/billing/month.ts';
 import { Conflict, ServiceUnavailable } from '../../../../shared/http/errors.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { InvoiceDependencies } from './change-invoice.ts';
@@ -15,8 +16,6 @@ export type NewInvoice = z.output<typeof NewInvoice>;
 /** A month that is being closed. */
 export const Closing = z.object({ object: z.literal('closing'), organization: z.string(), month: z.string() });
 export type Closing = z.infer<typeof Closing>;
-
-const MS = 1_000;
 
 /** The month can't be closed now: 409. */
 class NotClosable extends Conflict {
@@ -46,7 +45,7 @@ const checkClosable = async (
   { organization, month }: NewInvoice,
   nowMs: number,
 ): Promise<void> => {
-  const first = monthOf((await organizations.get(organization)).created_at * MS);
+  const first = monthOf((await organizations.get(organization)).created_at * SECOND_MS);
   if (month < first) throw new NotClosable(`The organization was created in ${first}, so ${month} can't be closed.`);
   if (nowMs < closableAt(month))
     throw new NotClosable(`${month} can be closed from ${new Date(closableAt(month)).toISOString()} on, when its last events have come.`);
@@ -56,8 +55,8 @@ const checkClosable = async (
 };
 
 /**
- * Closes a month in the background, unless it has an invoice that is not void. The new invoice is a draft, or issued if the seller's are issued
- * automatically.
+ * Closes a month in the background, unless it has an invoice that is not void. The new invoice is a draft, or issued
+ * if the seller's are issued automatically.
  * @throws 404, 409, 503
  */
 export const requestInvoice = async (deps: RequestDependencies, actor: Actor, body: NewInvoice): Promise<Closing> => {

@@ -35,7 +35,9 @@ export const retrieveProfile = async (
   return { object: 'billing_profile', ...(await settings.getProfile(id)) };
 };
 
-/** Changes some fields of a profile. Invoices that are issued already keep what they print. @throws 400, 403, 404, 412 */
+/**
+ * Changes some fields of a profile. Invoices that are issued already keep what they print. @throws 400, 403, 404, 412
+ */
 export const updateProfile = async (
   deps: ProfileDependencies,
   actor: Actor,

@@ -29,7 +29,10 @@ const bothOf = <Version extends { version: string }>(prices: readonly Version[],
   to: versionOf(prices, body, 'to_version', advice),
 });
 
-/** What a rerate is of, with both price versions, also if the model was deleted since. @throws 400 if one of the versions does not exist */
+/**
+ * What a rerate is of, with both price versions, also if the model was deleted since. @throws 400 if one of the
+ * versions does not exist
+ */
 export const findPrices = async ({ models, catalogue }: PriceReads, body: NewRerate): Promise<Rerate['subject']> => {
   const { model, instance_type: name = '', organization } = body;
   if (model === undefined) {

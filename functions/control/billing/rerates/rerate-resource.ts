@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Rerate, RerateProgress, RerateSums, RerateTotals } from '../../../../shared/billing/rerate.ts';
 import { ModelName } from '../../../../shared/models/model.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 const Seconds = z.int().min(0).max(99_999_999_999);
 const Version = z.string().min(1).max(40);
@@ -102,8 +103,7 @@ const phaseToWire = ({ organizations, totals }: PhaseFacts): NonNullable<z.infer
 /** Whether a phase is complete. */
 export const isComplete = ({ organizations, totals }: PhaseFacts): boolean => organizations !== undefined && totals.done >= organizations;
 
-const MS = 1_000;
-const secondsOf = (ms: number): number => Math.floor(ms / MS);
+const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
 
 /** A rerate on the wire. @param execution absent: it was only previewed */
 export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: PhaseFacts | undefined): RerateResource => {

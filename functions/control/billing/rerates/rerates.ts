@@ -7,6 +7,7 @@ import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/h
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import type { Page, PageRequest } from '../../../../shared/http/page.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
+import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
 import { findPrices, type PriceReads } from './find-prices.ts';
@@ -18,20 +19,19 @@ export interface RerateDependencies extends AuditDependencies, PriceReads {
   billingTasks: BillingTasks;
 }
 
-const MS = 1_000;
-const DAY_MS = 24 * 60 * 60 * MS;
 /** The most days of usage: as many as can be listed of GPU time. */
 const MAX_DAYS = 365;
 /** By then, all requests have ended and are settled. */
-const SETTLED_MS = 60 * 60 * MS;
+const SETTLED_MS = 60 * 60 * SECOND_MS;
 
 /** @throws 400 */
 const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void => {
   const reject = (expected: string): never => {
     throw new InvalidRequest({ param: 'end_time', message: `Invalid value for 'end_time': expected a time ${expected}` });
   };
-  if (end_time * MS > nowMs - SETTLED_MS) reject('at least an hour in the past. Later requests can still be running.');
-  if ((end_time - start_time) * MS > MAX_DAYS * DAY_MS) reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
+  if (end_time * SECOND_MS > nowMs - SETTLED_MS) reject('at least an hour in the past. Later requests can still be running.');
+  if ((end_time - start_time) * SECOND_MS > MAX_DAYS * DAY_MS)
+    reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
 };
 
 /** How far a phase is. Its organizations are read if an earlier release began it. */
@@ -75,8 +75,8 @@ const isSame = (made: Rerate, rerate: Rerate): boolean => {
 };
 
 /**
- * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used before, returns the earlier one, and
- * begins it if a crash has prevented that.
+ * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used
+ * before, returns the earlier one, and begins it if a crash has prevented that.
  * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate
  */
 export const createRerate = async (
@@ -93,8 +93,8 @@ export const createRerate = async (
   const rerate: Rerate = {
     id: newTimedId('rerate', nowMs),
     subject: await findPrices(deps, body),
-    start_time: body.start_time * MS,
-    end_time: body.end_time * MS,
+    start_time: body.start_time * SECOND_MS,
+    end_time: body.end_time * SECOND_MS,
     organization: body.organization ?? null,
     reason: body.reason,
     actor: origin.actor.id,
@@ -136,7 +136,10 @@ class PreviewRunning extends Conflict {
   }
 }
 
-/** Executes a rerate that was previewed; if it is being executed already, continues that. @throws 404, 409, 412 after a concurrent change */
+/**
+ * Executes a rerate that was previewed; if it is being executed already, continues that. @throws 404, 409, 412 after
+ * a concurrent change
+ */
 export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: string): Promise<RerateResource> => {
   const { nowMs } = actor.origin;
   const before = await find(deps, id);

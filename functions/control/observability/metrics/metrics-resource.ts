@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { exactInteger } from '../../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { sumOfCounts } from '../../../../shared/usage/counts.ts';
 import { Outcome } from '../../../../shared/usage/event.ts';
 import { type Histogram, quantiles } from '../../../../shared/usage/histogram.ts';
@@ -8,8 +9,6 @@ import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { Totals } from '../../../../shared/usage/totals.ts';
 import type { Activity, Series } from './metrics-series.ts';
 import type { MetricsWindow } from './metrics-window.ts';
-
-const MS = 1_000;
 
 /** A sum of tokens on the wire: an integer of any size. */
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
@@ -92,7 +91,7 @@ const errorRateOf = ({ requests, errors, outcomes }: Totals): number | null => {
 };
 
 const tokensPerSecondOf = ({ generation_tokens: tokens, generation_ms_sum: ms }: Totals): number | null =>
-  ms > 0n ? rounded((Number(tokens) * MS) / Number(ms), 2) : null;
+  ms > 0n ? rounded((Number(tokens) * SECOND_MS) / Number(ms), 2) : null;
 
 /** @param lengthMs the time in which it happened */
 const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals: boolean): z.infer<z.ZodObject<typeof values>> => ({
@@ -112,19 +111,22 @@ const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals:
   refusals: hasRefusals ? Object.fromEntries(refusals) : null,
 });
 
-/** The reply of a query. @param hasRefusals whether refused requests are known by what the series are grouped and filtered by */
+/**
+ * The reply of a query. @param hasRefusals whether refused requests are known by what the series are grouped and
+ * filtered by
+ */
 export const metricsOf = (
   { span, fromMs, toMs }: MetricsWindow,
   series: readonly Series[],
   { nowMs, hasRefusals }: { nowMs: number; hasRefusals: boolean },
 ): z.infer<typeof Metrics> => {
   /** The current point, and with it the window, has only lasted until now. */
-  const lengthOf = (startMs: number, endMs: number): number => Math.max(Math.min(endMs, nowMs) - startMs, MS);
+  const lengthOf = (startMs: number, endMs: number): number => Math.max(Math.min(endMs, nowMs) - startMs, SECOND_MS);
   return {
     object: 'metrics',
-    start_time: fromMs / MS,
-    end_time: toMs / MS,
-    resolution_seconds: SPAN_MS[span] / MS,
+    start_time: fromMs / SECOND_MS,
+    end_time: toMs / SECOND_MS,
+    resolution_seconds: SPAN_MS[span] / SECOND_MS,
     series: series.map(({ by, points, sum }) => ({
       organization: by.organization ?? null,
       api_key_id: by.api_key_id ?? null,
@@ -135,7 +137,7 @@ export const metricsOf = (
       points: [...points]
         .sort(([a], [b]) => a - b)
         .map(([startMs, activity]) => ({
-          start_time: startMs / MS,
+          start_time: startMs / SECOND_MS,
           ...valuesOf(activity, lengthOf(startMs, startMs + SPAN_MS[span]), hasRefusals),
         })),
       totals: valuesOf(sum, lengthOf(fromMs, toMs), hasRefusals),

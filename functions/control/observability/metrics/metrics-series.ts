@@ -44,7 +44,10 @@ export const createSeries = (dimensions: readonly Dimension[]) => {
     return found;
   };
 
-  /** Replaces all but the largest series by one. Users beyond the limit of a span, who are `(other)` at rest, are part of it. */
+  /**
+   * Replaces all but the largest series by one. Users beyond the limit of a span, who are `(other)` at rest, are part
+   * of it.
+   */
   const fold = (): void => {
     const inOrder = [...series].sort(
       ([a, one], [b, other]) =>
@@ -74,7 +77,10 @@ export const createSeries = (dimensions: readonly Dimension[]) => {
         return { ...before, refusals };
       }),
 
-    /** The series in the order of their requests, most first, then all others as one. Without dimensions, there is always one. */
+    /**
+     * The series in the order of their requests, most first, then all others as one. Without dimensions, there is
+     * always one.
+     */
     list: (): Series[] => {
       if (dimensions.length === 0) seriesOf({});
       fold();

@@ -1,11 +1,11 @@
 import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { isExpired, RETENTION_DAYS, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
 
 /** Of a series. */
 const MAX_POINTS = 400;
 const DEFAULT_LENGTH_MS = 3_600_000;
-const MS = 1_000;
 
 const SPAN_OF: Readonly<Record<Resolution, Span>> = { '1m': 'minute', '10m': 'ten_minutes', '1h': 'hour', '1d': 'day' };
 
@@ -47,16 +47,16 @@ const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): 
 };
 
 /**
- * The window of a query, extended to whole points: of the resolution that the query names, or else of the finest one whose totals still exist and that
- * has at most 400 points. It ends with the current point at the latest.
+ * The window of a query, extended to whole points: of the resolution that the query names, or else of the finest one
+ * whose totals still exist and that has at most 400 points. It ends with the current point at the latest.
  * @throws 400
  */
 export const metricsWindowOf = (
   { start_time, end_time, resolution }: Pick<MetricsQuery, 'start_time' | 'end_time' | 'resolution'>,
   nowMs: number,
 ): MetricsWindow => {
-  const endMs = Math.min((end_time ?? Number.POSITIVE_INFINITY) * MS, nowMs);
-  const startMs = start_time === undefined ? Math.max(endMs - DEFAULT_LENGTH_MS, 0) : start_time * MS;
+  const endMs = Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs);
+  const startMs = start_time === undefined ? Math.max(endMs - DEFAULT_LENGTH_MS, 0) : start_time * SECOND_MS;
   if (endMs <= startMs)
     throw new InvalidRequest({
       param: 'start_time',

@@ -62,7 +62,10 @@ interface Reading {
   hasRefusals: boolean;
 }
 
-/** Adds up what happened in a window. @param ids null: requests of no organization. @throws 400 if it would read too many rows */
+/**
+ * Adds up what happened in a window. @param ids null: requests of no organization. @throws 400 if it would read too
+ * many rows
+ */
 const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], reading: Reading): Promise<Series[]> => {
   const { filters, groupBy } = reading;
   const { span, fromMs, toMs } = reading.window;

@@ -18,7 +18,10 @@ export interface PayloadLogDependencies extends ApiKeyDependencies, Pick<Organiz
 
 type Expected = readonly number[] | undefined;
 
-/** The organization of an owner. Content belongs to the organization, so that admins of the platform neither read nor log it. @throws 403 */
+/**
+ * The organization of an owner. Content belongs to the organization, so that admins of the platform neither read nor
+ * log it. @throws 403
+ */
 export const ownOrganization = (actor: Actor): string => {
   if (actor.role === 'admin')
     throw new Forbidden({ message: 'Only owners of an organization can use its payload log. Ask an owner to do it.' });
@@ -61,7 +64,10 @@ const readSettings = async (deps: PayloadLogDependencies, owner: SettingsOwner, 
   return before;
 };
 
-/** Replaces the settings of an organization, from each key's next request on. Sending it again includes keys that a crash left out. */
+/**
+ * Replaces the settings of an organization, from each key's next request on. Sending it again includes keys that a
+ * crash left out.
+ */
 const setOfOrganization = async (
   deps: PayloadLogDependencies,
   actor: Actor,
@@ -83,7 +89,10 @@ const setOfOrganization = async (
   return toPayloadLogResource(organization, undefined, { ...settings, pending: false, version });
 };
 
-/** Replaces or deletes the settings of an API key, with its limiter items. @param body null: those of its organization apply */
+/**
+ * Replaces or deletes the settings of an API key, with its limiter items. @param body null: those of its organization
+ * apply
+ */
 const setOfKey = async (
   deps: PayloadLogDependencies,
   actor: Actor,
@@ -129,7 +138,10 @@ export const setPayloadLog = (
     : setOfKey(deps, actor, { organization, apiKey }, body, expected);
 };
 
-/** Switches an organization's payload log off with default settings, or makes an API key follow its organization. @throws 403, 404, 412, 503 */
+/**
+ * Switches an organization's payload log off with default settings, or makes an API key follow its organization.
+ * @throws 403, 404, 412, 503
+ */
 export const deletePayloadLog = (
   deps: PayloadLogDependencies,
   actor: Actor,

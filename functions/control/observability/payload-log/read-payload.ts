@@ -4,6 +4,7 @@ import { type AuditDependencies, commit } from '../../../../shared/audit/commit.
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { lazy } from '../../../../shared/http/lazy.ts';
 import { Payload, payloadKeyOf } from '../../../../shared/payload-log/payload.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
 import { ownOrganization } from './manage-payload-log.ts';
 import type { PayloadResource } from './payload-log-resource.ts';
@@ -21,11 +22,13 @@ export interface PayloadDependencies extends AuditDependencies {
 const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/;
 /** Two directions of at most 1 MB each, and what is around them. */
 const MAX_BYTES = 3_000_000;
-const MS = 1_000;
 
 const decompress = promisify(gunzip);
 
-/** The logged content of a request. Each read is an entry of the audit log, which is written before the content is returned. @throws 403, 404 */
+/**
+ * The logged content of a request. Each read is an entry of the audit log, which is written before the content is
+ * returned. @throws 403, 404
+ */
 export const retrievePayload = async (deps: PayloadDependencies, actor: Actor, requestId: string): Promise<PayloadResource> => {
   const organization = ownOrganization(actor);
   const notFound = () => new ResourceNotFound('payload', requestId);
@@ -36,7 +39,7 @@ export const retrievePayload = async (deps: PayloadDependencies, actor: Actor, r
   const content = await decompress(compressed, { maxOutputLength: MAX_BYTES });
   const payload = Payload.parse(JSON.parse(content.toString()));
   // The bucket deletes objects once a day.
-  if (payload.expires_at * MS <= origin.nowMs) throw notFound();
+  if (payload.expires_at * SECOND_MS <= origin.nowMs) throw notFound();
   const read = { action: 'payload.read', organization, target: { type: 'request', id: requestId } };
   await commit(deps, origin, read, deps.users.toCheckActor(actor));
   return { object: 'request.payload', ...payload };

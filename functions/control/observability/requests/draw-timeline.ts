@@ -12,7 +12,10 @@ const MAX_TEXT_CHARACTERS = 2_000;
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-/** Control characters and invisible ones could change what a terminal shows, so they are escaped. Callers choose some of the texts. */
+/**
+ * Control characters and invisible ones could change what a terminal shows, so they are escaped. Callers choose some
+ * of the texts.
+ */
 const printable = (text: string): string =>
   text
     .toWellFormed()

@@ -10,7 +10,10 @@ import { type SearchDependencies, searchRequests } from './search-requests.ts';
 /** The most requests of a part, and the most items that are read for it. */
 const MAX_ROWS = 10_000;
 const MAX_READ = 20_000;
-/** A function's response has at most 6 MB, in JSON: each quotation mark and line feed of the text needs one byte more there. */
+/**
+ * A function's response has at most 6 MB, in JSON: each quotation mark and line feed of the text needs one byte more
+ * there.
+ */
 const MAX_BYTES = 5_500_000;
 
 const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;

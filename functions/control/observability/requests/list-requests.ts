@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { requestFilters } from './request-filters.ts';
 import { RequestRecord, requestRecord } from './request-record.ts';
@@ -7,7 +8,6 @@ import { type SearchDependencies, searchRequests } from './search-requests.ts';
 
 /** The most items that are read for a page. */
 export const MAX_READ = 2_000;
-const MS = 1_000;
 
 export const RequestsQuery = z.strictObject({
   ...requestFilters,
@@ -33,6 +33,6 @@ export const listRequests = async (deps: SearchDependencies, actor: Actor, query
     data: rows.map(requestRecord),
     has_more: next !== undefined,
     next: next === undefined ? null : cursorAt(next),
-    searched_until: Math.ceil(searchedToMs / MS),
+    searched_until: Math.ceil(searchedToMs / SECOND_MS),
   };
 };

@@ -87,7 +87,10 @@ export const costOf = ({ original, again }: RatedRequest, prices: readonly Price
 
 type ModelPrices = Pick<ModelStore, 'get' | 'retiredPrices'>;
 
-/** The price versions of the request's model, including those of deleted models with its name. Requests of the on-demand host have a user id. */
+/**
+ * The price versions of the request's model, including those of deleted models with its name. Requests of the
+ * on-demand host have a user id.
+ */
 export const pricesOf = async (models: ModelPrices, { model, org_id, user_id }: UsageEvent): Promise<Price[]> => {
   if (model === undefined) return [];
   const pool = user_id === undefined ? SERVERLESS_POOL : org_id;

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { RequestOutcome, type RequestRow } from '../../../../shared/observability/request-row.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
-const MS = 1_000;
 const Name = z.string().nullable();
 
 /** A request as searches list it. */
@@ -39,7 +39,7 @@ export type RequestRecord = z.infer<typeof RequestRecord>;
 export const requestRecord = (row: RequestRow): RequestRecord => ({
   object: 'request',
   id: row.request_id,
-  created_at: Math.floor(requestTimeMs(row.request_id) / MS),
+  created_at: Math.floor(requestTimeMs(row.request_id) / SECOND_MS),
   api_key_id: row.key_id,
   model: row.model ?? null,
   route: row.route ?? null,

@@ -81,7 +81,10 @@ const ratedRequest = async (
   return { original, again: again.sort((one, other) => numberOf(one) - numberOf(other)) };
 };
 
-/** A request of a key with everything that is known of it, and the events that this is made of; undefined if it has no event. */
+/**
+ * A request of a key with everything that is known of it, and the events that this is made of; undefined if it has no
+ * event.
+ */
 export const describeRequest = async (
   deps: Pick<RetrieveDependencies, 'usage' | 'limiters' | 'models'>,
   keyId: string,
@@ -91,7 +94,10 @@ export const describeRequest = async (
   return rated && { detail: requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original))), rated };
 };
 
-/** A request that the actor can see, and the events that its details are made of. @throws 404, 400 if an admin names no organization */
+/**
+ * A request that the actor can see, and the events that its details are made of. @throws 404, 400 if an admin names
+ * no organization
+ */
 export const findRequest = async (
   deps: RetrieveDependencies,
   actor: Actor,
@@ -104,7 +110,9 @@ export const findRequest = async (
   return found;
 };
 
-/** Everything that is known of a request, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */
+/**
+ * Everything that is known of a request, as JSON or drawn as text. @throws 404, 400 if an admin names no organization
+ */
 export const retrieveRequest = async (
   deps: RetrieveDependencies,
   actor: Actor,

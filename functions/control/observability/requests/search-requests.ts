@@ -4,6 +4,7 @@ import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { RETENTION_DAYS } from '../../../../shared/observability/request-partitions.ts';
 import type { RequestRow } from '../../../../shared/observability/request-row.ts';
 import type { RequestRowStore, RowPage } from '../../../../shared/observability/request-row-store.ts';
+import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
 import { type Bound, cursorOf, positionOf } from '../../query/page-cursor.ts';
 import { type ScopeDependencies, scopeOf } from '../../query/scope.ts';
@@ -13,8 +14,6 @@ export interface SearchDependencies extends ScopeDependencies {
   requestRows: Pick<RequestRowStore, 'get' | 'page'>;
 }
 
-const MS = 1_000;
-const DAY_MS = 86_400_000;
 /** How much later than ours the clocks of the functions can be that name requests by their time. */
 const CLOCKS_MS = 60_000;
 
@@ -33,8 +32,8 @@ const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fro
   if (start_time !== undefined && end_time !== undefined && end_time <= start_time)
     throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
   return {
-    fromMs: Math.max((start_time ?? 0) * MS, nowMs - RETENTION_DAYS * DAY_MS),
-    toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * MS, nowMs + CLOCKS_MS),
+    fromMs: Math.max((start_time ?? 0) * SECOND_MS, nowMs - RETENTION_DAYS * DAY_MS),
+    toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs + CLOCKS_MS),
   };
 };
 
@@ -51,8 +50,8 @@ const findOne = async (
 };
 
 /**
- * A page of the requests of an organization that an actor can see, newest first. Members see those with their own keys. The work per page is bounded, so
- * it can have fewer requests than asked for, or none, although there are more.
+ * A page of the requests of an organization that an actor can see, newest first. Members see those with their own
+ * keys. The work per page is bounded, so it can have fewer requests than asked for, or none, although there are more.
  * @param name of the route: its cursors are valid for no other one
  * @returns the rows, a cursor for the next page if there is one, and the cursor of any position
  * @throws 400, 404

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AccountTable } from '../../../../shared/database/record-table.ts';
+import type { RecordTable } from '../../../../shared/database/record-table.ts';
 import type { Write } from '../../../../shared/database/transaction.ts';
 import { AttachedFile, Side } from '../../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../../shared/tickets/ticket-store.ts';
@@ -17,8 +17,11 @@ const ANNOUNCED = 'upload#';
 /** Files of notes have a place of their own, so that no read for a customer finds them. */
 const ATTACHED: Record<Audience, string> = { everyone: 'file#', support: 'staff-file#' };
 
-/** Attachments in the table `tickets`, in the partitions of their tickets. A file is announced, and moves once to the message that names it. */
-export const createAttachmentStore = (table: AccountTable) => ({
+/**
+ * Attachments in the table `tickets`, in the partitions of their tickets. A file is announced, and moves once to the
+ * message that names it.
+ */
+export const createAttachmentStore = (table: RecordTable) => ({
   /** Announces a file, and counts it among those of its side. */
   toAnnounce: (ticket: string, file: AnnouncedFile, max: number, refused: () => Error): Write[] => [
     table.toCount({ account: ticket, record: `uploads#${file.side}` }, 1, max, refused),

@@ -1,4 +1,7 @@
-/** The types that can be attached, with the extensions of each. None of them runs when it is opened, and pages that could (HTML, SVG) are left out. */
+/**
+ * The types that can be attached, with the extensions of each. None of them runs when it is opened, and pages that
+ * could (HTML, SVG) are left out.
+ */
 export const EXTENSIONS = {
   'text/plain': ['txt', 'log'],
   'text/csv': ['csv'],

@@ -10,11 +10,11 @@ import { environmentCredentials } from '../../../../shared/aws/credentials.ts';
 import { bucketAddress } from '../../../../shared/aws/endpoint.ts';
 import { createBillingClient } from '../../../../shared/billing/billing-files.ts';
 import { environmentVariable } from '../../../../shared/environment/environment-variable.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { downloadDisposition } from './file-name.ts';
 import { type Announced, DOWNLOAD_SECONDS, type TicketFiles, UPLOAD_SECONDS } from './ticket-files.ts';
 import { uploadFields } from './upload-form.ts';
 
-const MS = 1_000;
 /** What every kept file is for S3: bytes that no browser shows. */
 const BYTES = 'application/octet-stream';
 
@@ -60,7 +60,7 @@ export const createS3TicketFiles = (bucket: string, client = createBillingClient
     signUpload: async (key, file, nowMs) => {
       const region = environmentVariable('AWS_REGION');
       const { endpoint, root } = bucketAddress(bucket, region);
-      const upload = { bucket, key, ...file, expiresAtMs: nowMs + UPLOAD_SECONDS * MS };
+      const upload = { bucket, key, ...file, expiresAtMs: nowMs + UPLOAD_SECONDS * SECOND_MS };
       return { url: endpoint + root, fields: uploadFields(upload, environmentCredentials(), region, nowMs) };
     },
 

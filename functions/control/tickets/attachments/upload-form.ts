@@ -13,8 +13,8 @@ export interface Upload {
 
 /**
  * The fields of a form with which whoever has it can upload one file with `POST` until it expires
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html). The policy has every field and the exact size, so S3 accepts
- * nothing else. The file must be the last field, `file`.
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html). The policy has every field
+ * and the exact size, so S3 accepts nothing else. The file must be the last field, `file`.
  */
 export const uploadFields = (
   { bucket, key, contentType, bytes, expiresAtMs }: Upload,

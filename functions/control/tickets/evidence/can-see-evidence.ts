@@ -24,8 +24,8 @@ const isOwnRequest = async (
 };
 
 /**
- * Whether someone who can see a ticket can see a piece of its evidence, with their role of now. Members see deployments, and requests of API keys that
- * they created, but no invoices.
+ * Whether someone who can see a ticket can see a piece of its evidence, with their role of now. Members see
+ * deployments, and requests of API keys that they created, but no invoices.
  * @param organization of the ticket
  */
 export const canSeeEvidence = async (deps: EvidenceReads, actor: Actor, organization: string, evidence: Evidence): Promise<boolean> => {

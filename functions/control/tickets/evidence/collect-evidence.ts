@@ -60,7 +60,8 @@ const invoiceFacts = async (deps: EvidenceDependencies, actor: Actor, id: string
 };
 
 /**
- * What is known now of the requests, the deployment and the invoice that a ticket names. All must be the actor's to see.
+ * What is known now of the requests, the deployment and the invoice that a ticket names. All must be the actor's to
+ * see.
  * @throws 404 for the first one that does not exist, or that the actor can't see
  */
 export const collectEvidence = async (

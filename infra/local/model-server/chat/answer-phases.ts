@@ -26,8 +26,8 @@ export const answerPhases = (body: ChatRequest, called: CalledTools, reasoningTo
 };
 
 /**
- * Returns the most reasoning tokens for an answer: the effort or the budget, whichever is smaller, and at most half of `maxTokens`.
- * Throws `BadRequest` for a budget if the model doesn't reason.
+ * Returns the most reasoning tokens for an answer: the effort or the budget, whichever is smaller, and at most half
+ * of `maxTokens`. Throws `BadRequest` for a budget if the model doesn't reason.
  */
 export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens: number): number => {
   const { thinking_token_budget: budget, reasoning_effort: effort, chat_template_kwargs: variables } = body;

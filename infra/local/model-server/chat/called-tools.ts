@@ -3,15 +3,18 @@ import { smallestInstance } from '../constrained/smallest-instance.ts';
 import { textOf } from './prompt.ts';
 import type { ChatRequest, Tool } from './request.ts';
 
-/** The tool calls of an answer. `named` is true if the request names the tool; then the finish reason is `stop`, as in vLLM. */
+/**
+ * The tool calls of an answer. `named` is true if the request names the tool; then the finish reason is `stop`, as in
+ * vLLM.
+ */
 export interface CalledTools {
   calls: readonly { name: string; arguments: string }[];
   named: boolean;
 }
 
 /**
- * Returns the tool calls of the answer to a request. With `required`, the model calls the first tool; with `auto`, those whose names
- * the user's last message contains. The arguments are the smallest that fit the tool's parameters.
+ * Returns the tool calls of the answer to a request. With `required`, the model calls the first tool; with `auto`,
+ * those whose names the user's last message contains. The arguments are the smallest that fit the tool's parameters.
  */
 export const calledTools = (body: ChatRequest): CalledTools => {
   const { tools, tool_choice: choice = 'auto' } = body;

@@ -23,7 +23,10 @@ export interface Message {
   toolCalls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
 }
 
-/** Returns a function that turns each step into deltas. The first delta of a tool call has its id and name, the others its arguments. */
+/**
+ * Returns a function that turns each step into deltas. The first delta of a tool call has its id and name, the others
+ * its arguments.
+ */
 export const createDeltas = ({ called, showsReasoning }: ChatPlan): ((step: Step) => Delta[]) => {
   const started = new Set<string>();
   return ({ choice, channel, text }) => {

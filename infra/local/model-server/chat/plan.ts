@@ -22,8 +22,8 @@ export interface ChatPlan {
 }
 
 /**
- * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a value out of range, an unsupported
- * JSON schema, or a prompt and `max_tokens` that exceed the window together.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a value out of range,
+ * an unsupported JSON schema, or a prompt and `max_tokens` that exceed the window together.
  */
 export const planChat = (body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan => {
   const model = findModel(body.model, limits);

@@ -11,7 +11,10 @@ interface Conversation extends Pick<ChatRequest, 'messages' | 'tools' | 'chat_te
   add_generation_prompt?: boolean | undefined;
 }
 
-/** Returns the prompt tokens. Throws `BadRequest` for invalid JSON in tool arguments, or if the chat template raises an error. */
+/**
+ * Returns the prompt tokens. Throws `BadRequest` for invalid JSON in tool arguments, or if the chat template raises
+ * an error.
+ */
 export const encodeConversation = (body: Conversation, tokenizer: ContainerTokenizer): number[] => {
   const conversation = body.messages.map(toChatMessage);
   const { tools, chat_template_kwargs: variables, add_generation_prompt: addGenerationPrompt } = body;

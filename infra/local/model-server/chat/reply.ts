@@ -19,7 +19,10 @@ interface TokenFacts {
 
 type ChoiceFinish = Finish | { reason: 'tool_calls'; stopReason: null };
 
-/** Changes the finish to `tool_calls` if the answer has tool calls and ended by itself, unless the request names the tool. */
+/**
+ * Changes the finish to `tool_calls` if the answer has tool calls and ended by itself, unless the request names the
+ * tool.
+ */
 export const toChoiceFinish = (finish: Finish, { called }: ChatPlan): ChoiceFinish => {
   const hasCalled = called.calls.length > 0 && !called.named && finish.reason === 'stop' && finish.stopReason === null;
   return hasCalled ? { reason: 'tool_calls', stopReason: null } : finish;

@@ -45,8 +45,8 @@ const Fields = z.looseObject({
 });
 
 /**
- * The fields of vLLM's `ChatCompletionRequest` that this container reads. As in vLLM, unknown keys pass at every level, and null
- * passes for some fields. Errors about a combination of fields have vLLM's messages.
+ * The fields of vLLM's `ChatCompletionRequest` that this container reads. As in vLLM, unknown keys pass at every
+ * level, and null passes for some fields. Errors about a combination of fields have vLLM's messages.
  */
 export const ChatRequest = Fields.superRefine((body, context) => {
   const problem = problemOf(body);

@@ -5,7 +5,10 @@ import type { ScoredToken } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';
 import type { Prompt } from './prompts.ts';
 
-/** The text and tokens of a prompt that come before the answer. There are tokens only if the request asks for logprobs. */
+/**
+ * The text and tokens of a prompt that come before the answer. There are tokens only if the request asks for
+ * logprobs.
+ */
 export interface Echo {
   text: string;
   tokens: readonly ScoredToken[];
@@ -15,8 +18,8 @@ export interface Echo {
 const TOKENS_PER_YIELD = 16;
 
 /**
- * Returns the echo of each prompt, or none if the request asks for no echo. As in vLLM, the text is empty if the request asks for
- * token ids. Throws the signal's reason on abort.
+ * Returns the echo of each prompt, or none if the request asks for no echo. As in vLLM, the text is empty if the
+ * request asks for token ids. Throws the signal's reason on abort.
  */
 export const echoesOf = async (plan: CompletionPlan, model: LanguageModel, signal: AbortSignal): Promise<Echo[]> => {
   const echoes: Echo[] = [];

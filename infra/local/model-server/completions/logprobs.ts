@@ -7,7 +7,10 @@ export type ScoredToken = Pick<Step, 'token' | 'logprob'>;
 /** The length in code points, like Python's `len`. */
 export const lengthOf = (text: string): number => Array.from(text).length;
 
-/** Returns vLLM's logprobs of a text completion. `offset` is the length of the text before these tokens; offsets count code points. */
+/**
+ * Returns vLLM's logprobs of a text completion. `offset` is the length of the text before these tokens; offsets count
+ * code points.
+ */
 export const toLogprobs = (scored: readonly ScoredToken[], offset: number, tokenizer: ContainerTokenizer) => {
   const textOf = (token: number): string => tokenizer.decode([token], true);
   const tokens = scored.map(({ token }) => textOf(token));

@@ -28,8 +28,8 @@ export interface CompletionPlan {
 const DEFAULT_MAX_TOKENS = 16;
 
 /**
- * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a suffix, a value out of range, an
- * invalid prompt, or a prompt and `max_tokens` that exceed the window together.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a suffix, a value out
+ * of range, an invalid prompt, or a prompt and `max_tokens` that exceed the window together.
  */
 export const planCompletion = (body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan => {
   const model = findModel(body.model, limits);

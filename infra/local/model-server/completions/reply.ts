@@ -50,8 +50,8 @@ const toChoice = (steps: readonly Step[], index: number, form: Form) => {
 };
 
 /**
- * Creates the chunks of one stream. A choice's first chunk has its echo, and the prompt's token ids if they are requested or, as in
- * vLLM, if there is an echo.
+ * Creates the chunks of one stream. A choice's first chunk has its echo, and the prompt's token ids if they are
+ * requested or, as in vLLM, if there is an echo.
  */
 export const createChunks = (head: ReplyHead, form: Form) => {
   const { plan, echoes } = form;

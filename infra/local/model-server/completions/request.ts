@@ -14,8 +14,8 @@ const Fields = z.looseObject({
 });
 
 /**
- * The fields of vLLM's `CompletionRequest` that this container reads. As in vLLM, unknown keys pass, and null passes for some fields.
- * Errors that are not about types have vLLM's messages.
+ * The fields of vLLM's `CompletionRequest` that this container reads. As in vLLM, unknown keys pass, and null passes
+ * for some fields. Errors that are not about types have vLLM's messages.
  */
 export const CompletionRequest = Fields.superRefine((body, context) => {
   const problem = problemOf(body);

@@ -10,7 +10,10 @@ import {
   toSchemaObject,
 } from './json-schema.ts';
 
-/** Whether a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance` doesn't support. */
+/**
+ * Whether a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance`
+ * doesn't support.
+ */
 export const fitsSchema = (value: Json, schema: Json | undefined, document: SchemaDocument): boolean => {
   countVisit(document);
   if (schema === false) return false;

@@ -7,7 +7,9 @@ import { createTokenTrie, type TrieNode } from './token-trie.ts';
 
 const CONTENT: Channel = { kind: 'content' };
 
-/** Returns a function that creates the phases of an answer in the format; null for plain text. Throws `SchemaRefused`. */
+/**
+ * Returns a function that creates the phases of an answer in the format; null for plain text. Throws `SchemaRefused`.
+ */
 export const formattedAnswer = (format: ResponseFormat | null | undefined, tokenizer: ContainerTokenizer): (() => Phase[]) | null => {
   if (format?.type === 'json_object') {
     const trie = trieOf(tokenizer);

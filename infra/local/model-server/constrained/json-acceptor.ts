@@ -10,8 +10,8 @@ interface Stack {
 }
 
 /**
- * The state of a JSON text after some bytes. `inKey` is true in a string that is a key, `spaced` after a space. `rest` has a range for
- * each byte missing from a literal, an escape or a character.
+ * The state of a JSON text after some bytes. `inKey` is true in a string that is a key, `spaced` after a space.
+ * `rest` has a range for each byte missing from a literal, an escape or a character.
  */
 export interface JsonState {
   mode: Mode;
@@ -43,8 +43,8 @@ export const JSON_START: JsonState = { mode: 'start', stack: null, inKey: false,
 export const isJsonComplete = ({ mode }: JsonState): boolean => mode === 'end';
 
 /**
- * Returns the state after one more byte; null if the byte is invalid there. Allows one space after a comma or a colon and no other
- * whitespace, so that a model can't generate whitespace forever. Allows 16 levels of nesting.
+ * Returns the state after one more byte; null if the byte is invalid there. Allows one space after a comma or a colon
+ * and no other whitespace, so that a model can't generate whitespace forever. Allows 16 levels of nesting.
  */
 export const nextJsonState = (state: JsonState, byte: number): JsonState | null => {
   const go = (mode: Mode): JsonState => ({ ...state, mode, spaced: false, rest: [] });

@@ -3,13 +3,16 @@ import type { TokenSpelling } from '../model/tokenizer.ts';
 import { bytesToClose, isInScalar, isJsonComplete, JSON_START, nextJsonState } from './json-acceptor.ts';
 import { type TrieNode, visitTokens } from './token-trie.ts';
 
-/** Beyond these lengths, a string or number, or the whole object, must close: the model would never end it by itself. */
+/**
+ * Beyond these lengths, a string or number, or the whole object, must close: the model would never end it by itself.
+ */
 const MOST_SCALAR_TOKENS = 8;
 const MOST_OPEN_TOKENS = 64;
 
 /**
- * Constrains the rest of an answer to one JSON object and the end of the turn. Every byte is also a token, so the object can always
- * close in time, given two tokens: the phase forbids a token if the object then needs more bytes to close than there are tokens left.
+ * Constrains the rest of an answer to one JSON object and the end of the turn. Every byte is also a token, so the
+ * object can always close in time, given two tokens: the phase forbids a token if the object then needs more bytes to
+ * close than there are tokens left.
  */
 export const jsonPhase = (trie: TrieNode, spelling: TokenSpelling, endOfTurn: number): Phase => {
   let state = JSON_START;

@@ -14,7 +14,10 @@ const MOST_VISITS = 20_000;
 /** Creates a document with a fresh budget. */
 export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_VISITS } });
 
-/** Counts a visit to a schema. Throws `SchemaRefused` when the budget is spent, because nested references can grow exponentially. */
+/**
+ * Counts a visit to a schema. Throws `SchemaRefused` when the budget is spent, because nested references can grow
+ * exponentially.
+ */
 export const countVisit = ({ budget }: SchemaDocument): void => {
   budget.left -= 1;
   if (budget.left < 0) throw new SchemaRefused(`it expands to more than ${MOST_VISITS} subschemas.`);

@@ -36,7 +36,10 @@ const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new 
   ),
 ]);
 
-/** Returns one schema for schemas that must all hold. Throws `SchemaRefused` if they have conflicting values for a keyword. */
+/**
+ * Returns one schema for schemas that must all hold. Throws `SchemaRefused` if they have conflicting values for a
+ * keyword.
+ */
 export const mergeSchemas = (schemas: readonly SchemaObject[]): SchemaObject => {
   const merged: { [keyword: string]: Json } = {};
   for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema))) {

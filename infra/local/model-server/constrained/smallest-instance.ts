@@ -26,9 +26,9 @@ interface Search {
 }
 
 /**
- * Returns a small value that fits a JSON schema (draft 2020-12): its default or first example, otherwise only required properties,
- * the fewest items, the shortest strings and the numbers closest to 0. Throws `SchemaRefused` for an unsupported keyword, for
- * infinite recursion, or if it finds no value.
+ * Returns a small value that fits a JSON schema (draft 2020-12): its default or first example, otherwise only
+ * required properties, the fewest items, the shortest strings and the numbers closest to 0. Throws `SchemaRefused`
+ * for an unsupported keyword, for infinite recursion, or if it finds no value.
  */
 export const smallestInstance = (schema: Json): Json => build(schema, { document: openDocument(schema), following: ['#'], depth: 0 });
 

@@ -28,7 +28,10 @@ const insert = (root: TrieNode, bytes: Uint8Array, id: number): void => {
   node.tokens.push(id);
 };
 
-/** Visits every token that an acceptor accepts in a state, with the state after it. It checks a common prefix only once. */
+/**
+ * Visits every token that an acceptor accepts in a state, with the state after it. It checks a common prefix only
+ * once.
+ */
 export const visitTokens = <State>(
   node: TrieNode,
   state: State,

@@ -1,13 +1,19 @@
 interface AnswerText {
-  /** Adds one token's bytes. Returns the text to show now and the stop string found. It finds none if `mayStop` is false. */
+  /**
+   * Adds one token's bytes. Returns the text to show now and the stop string found. It finds none if `mayStop` is
+   * false.
+   */
   push(bytes: Uint8Array, mayStop?: boolean): { text: string; stop: string | null };
-  /** Returns the text held back as a possible start of a stop string. Call it when the answer ends for another reason. */
+  /**
+   * Returns the text held back as a possible start of a stop string. Call it when the answer ends for another reason.
+   */
   flush(): string;
 }
 
 /**
- * Turns token bytes into text that ends at the first of the stop strings (none of them empty). It holds back incomplete characters,
- * and text that may be the start of a stop string. With `showStop`, the text includes the stop string.
+ * Turns token bytes into text that ends at the first of the stop strings (none of them empty). It holds back
+ * incomplete characters, and text that may be the start of a stop string. With `showStop`, the text includes the stop
+ * string.
  */
 export const createAnswerText = (stops: readonly string[], showStop = false): AnswerText => {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -36,8 +36,9 @@ export interface Finish {
 }
 
 /**
- * One generated token of a choice. `text` is the text that can be shown now, which may lag behind the token. `finish` is set on the
- * last step of an answer. `opensRound` is true for the first of the steps that are generated in parallel.
+ * One generated token of a choice. `text` is the text that can be shown now, which may lag behind the token. `finish`
+ * is set on the last step of an answer. `opensRound` is true for the first of the steps that are generated in
+ * parallel.
  */
 export interface Step {
   choice: number;
@@ -50,8 +51,9 @@ export interface Step {
 }
 
 /**
- * Generates the answers to all requests in parallel, one step per token, including the end-of-turn token. Choices are numbered across
- * requests in order. The caller can stop at any step. The steps are deterministic with a seed or at temperature 0.
+ * Generates the answers to all requests in parallel, one step per token, including the end-of-turn token. Choices are
+ * numbered across requests in order. The caller can stop at any step. The steps are deterministic with a seed or at
+ * temperature 0.
  */
 export function* generate(
   model: LanguageModel,

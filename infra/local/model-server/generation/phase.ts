@@ -32,7 +32,10 @@ export const endingPhase = (channel: Channel, endOfTurn: number): Phase => ({
   accept: () => false,
 });
 
-/** Reasoning of at most `mostTokens`; ends early at the first end of a sentence after half of them. Forbids the end of the turn. */
+/**
+ * Reasoning of at most `mostTokens`; ends early at the first end of a sentence after half of them. Forbids the end of
+ * the turn.
+ */
 export const reasoningPhase = (mostTokens: number, endOfTurn: number, spelling: TokenSpelling): Phase => {
   let tokens = 0;
   return {

@@ -8,7 +8,10 @@ const isPrintable = (byte: number) => PRINTABLE_RANGES.some(([from, to]) => byte
 
 let nextCodePoint = 256;
 
-/** The character for each of the 256 bytes in a byte-level vocabulary: https://github.com/openai/gpt-2/blob/master/src/encoder.py */
+/**
+ * The character for each of the 256 bytes in a byte-level vocabulary:
+ * https://github.com/openai/gpt-2/blob/master/src/encoder.py
+ */
 export const BYTE_CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   String.fromCharCode(isPrintable(byte) ? byte : nextCodePoint++),
 );

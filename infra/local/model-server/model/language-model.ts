@@ -2,12 +2,18 @@ import { countSequence, createNgrams, followersOf, LONGEST_CONTEXT, type Ngrams 
 import type { ContainerTokenizer } from './tokenizer.ts';
 import { indexTopics, nearestParagraphs, rarity } from './topics.ts';
 
-/** The cache holds the last tokens of the prompt and the paragraphs nearest to the query, which is the end of the prompt. */
+/**
+ * The cache holds the last tokens of the prompt and the paragraphs nearest to the query, which is the end of the
+ * prompt.
+ */
 const COPIED_PROMPT_TOKENS = 512;
 const QUERY_TOKENS = 128;
 const NEAREST_PARAGRAPHS = 4;
 
-/** A context seen n times has the weight n / (n + doubt). The first doubt is for contexts of one token, the second for two. */
+/**
+ * A context seen n times has the weight n / (n + doubt). The first doubt is for contexts of one token, the second for
+ * two.
+ */
 const CORPUS_DOUBT = [0.5, 0.1];
 const CACHE_DOUBT = [9, 0.7];
 const PROMPT_WORD_BOOST = 1;
@@ -20,7 +26,10 @@ const REPETITION_PENALTY = 2.5;
 const NEVER_LOGIT = -50;
 const UNSEEN_COUNT = 0.001;
 
-/** What the model keeps of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent tokens. */
+/**
+ * What the model keeps of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent
+ * tokens.
+ */
 export interface PromptCache {
   tail: readonly number[];
   copied: Ngrams;

@@ -37,7 +37,10 @@ export interface ContainerTokenizer {
   encodeText(text: string): number[];
   /** Encodes text from a caller. The spelling of a special token becomes that token, as in vLLM. */
   encodePrompt(text: string): number[];
-  /** Renders a conversation with the chat template and encodes it. Throws the template's error if it rejects the conversation. */
+  /**
+   * Renders a conversation with the chat template and encodes it. Throws the template's error if it rejects the
+   * conversation.
+   */
   encodeChat(messages: readonly ChatMessage[], options?: PromptOptions): number[];
   /** Decodes token ids. Invalid UTF-8 becomes U+FFFD. Omits special tokens unless `spellSpecials` is true. */
   decode(ids: readonly number[], spellSpecials?: boolean): string;

@@ -23,7 +23,10 @@ export const rarity = ({ postings, lengths }: TopicIndex, token: number): number
   return found === undefined ? 0 : Math.log(lengths.length / found);
 };
 
-/** Returns the indexes of the `count` paragraphs most similar to the query, best first. Each shares a token with the query. */
+/**
+ * Returns the indexes of the `count` paragraphs most similar to the query, best first. Each shares a token with the
+ * query.
+ */
 export const nearestParagraphs = (index: TopicIndex, query: Iterable<number>, count: number): number[] => {
   const scores = new Map<number, number>();
   for (const token of new Set(query)) {

@@ -17,8 +17,8 @@ interface Word {
 }
 
 /**
- * Returns up to `count` byte-pair encoding merges in order (https://arxiv.org/abs/1508.07909): each merges the most frequent pair
- * of adjacent parts. Ties go to the first pair in code unit order, so the result never varies.
+ * Returns up to `count` byte-pair encoding merges in order (https://arxiv.org/abs/1508.07909): each merges the most
+ * frequent pair of adjacent parts. Ties go to the first pair in code unit order, so the result never varies.
  */
 export const trainMerges = (texts: readonly string[], count: number): Merge[] => {
   const words = countWords(texts);
@@ -65,7 +65,10 @@ const join = (word: Word, [left, right]: Merge): void => {
   }
 };
 
-/** Returns the content of a Hugging Face `tokenizer.json`: bytes first, then one entry per merge, then the special tokens. */
+/**
+ * Returns the content of a Hugging Face `tokenizer.json`: bytes first, then one entry per merge, then the special
+ * tokens.
+ */
 const toTokenizerJson = (merges: readonly Merge[]): object => {
   const entries = [...new Set([...BYTE_CHARACTERS, ...merges.map(([left, right]) => left + right)])];
   const added = SPECIAL_TOKENS.map((content, i) => ({

@@ -22,8 +22,8 @@ export interface Exchange {
 }
 
 /**
- * Runs `reply` with the current `/control` settings and breaks the response at their fault. Stops when the client disconnects.
- * `reply` also parses the request, because some faults must come before validation errors.
+ * Runs `reply` with the current `/control` settings and breaks the response at their fault. Stops when the client
+ * disconnects. `reply` also parses the request, because some faults must come before validation errors.
  */
 export const answer = async (control: Control, response: ServerResponse, reply: (exchange: Exchange) => Promise<void>): Promise<void> => {
   const left = new AbortController();

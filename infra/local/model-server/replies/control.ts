@@ -4,14 +4,16 @@ const LONGEST_DELAY_MS = 600_000;
 const DelayMs = z.number().min(0).max(LONGEST_DELAY_MS);
 
 /**
- * A fault breaks a response after `after_tokens` generated tokens, or at the end of a shorter answer, which then has no finish reason.
- * - `error`: responds with `status` (default 500) and `body` before validating the request; sends a string body as plain text
+ * A fault breaks a response after `after_tokens` generated tokens, or at the end of a shorter answer, which then has
+ * no finish reason.
+ * - `error`: responds with `status` (default 500) and `body` before validating the request; sends a string body as
+ * plain text
  * - `die`: exits the process; without `after_tokens`, before validating the request
  * - `end_without_done`: ends the response cleanly without finish reason, usage or `[DONE]`
  * - `destroy`: breaks the connection
  * - `error_event`: sends `body` (default: vLLM's error body) as an event, then `[DONE]`, as vLLM does
- * - `hang`: sends nothing more until the client disconnects
- * It applies to the next `times` requests, or to all requests if `times` is absent.
+ * - `hang`: sends nothing more until the client disconnects It applies to the next `times` requests, or to all
+ * requests if `times` is absent.
  */
 export const Fault = z.strictObject({
   kind: z.enum(['error', 'die', 'end_without_done', 'destroy', 'error_event', 'hang']),

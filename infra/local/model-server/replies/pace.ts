@@ -16,8 +16,8 @@ export class FaultReached extends Error {
 }
 
 /**
- * Yields the steps with the delays of the settings. Steps generated in parallel share one delay. With a fault, no step has a finish,
- * and `FaultReached` is thrown after the fault's tokens. Throws the signal's reason on abort.
+ * Yields the steps with the delays of the settings. Steps generated in parallel share one delay. With a fault, no
+ * step has a finish, and `FaultReached` is thrown after the fault's tokens. Throws the signal's reason on abort.
  */
 export async function* paceSteps(steps: Iterable<Step>, settings: ControlSettings, signal: AbortSignal): AsyncGenerator<Step, void, void> {
   const { fault } = settings;

@@ -7,7 +7,9 @@ import { toSampling } from './sampling.ts';
 /** vLLM treats this seed as absent. */
 const NO_SEED = -1;
 
-/** Returns the generation settings of a request whose ranges were checked. Throws `BadRequest` for unknown token ids. */
+/**
+ * Returns the generation settings of a request whose ranges were checked. Throws `BadRequest` for unknown token ids.
+ */
 export const toGeneration = (
   body: SharedFields,
   tokenizer: ContainerTokenizer,

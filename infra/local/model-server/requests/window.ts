@@ -1,6 +1,9 @@
 import { BadRequest } from './errors.ts';
 
-/** Returns the most tokens for the answer. Throws `BadRequest` if the prompt and `max_tokens` exceed the window together. */
+/**
+ * Returns the most tokens for the answer. Throws `BadRequest` if the prompt and `max_tokens` exceed the window
+ * together.
+ */
 export const fitWindow = (promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number => {
   const window = `This model's maximum context length is ${windowTokens} tokens. However,`;
   const requested = promptTokens + (maxTokens ?? 0);

@@ -28,7 +28,10 @@ export const logSumExp = (logits: Float32Array): number => {
   return top + Math.log(total);
 };
 
-/** Keeps the `count` largest logits, at least one, and sets the others to -Infinity. Of equal logits, it keeps the lower ids. */
+/**
+ * Keeps the `count` largest logits, at least one, and sets the others to -Infinity. Of equal logits, it keeps the
+ * lower ids.
+ */
 export const keepLargest = (logits: Float32Array, count: number): void => {
   if (count >= logits.length) return;
   const threshold = Float32Array.from(logits).sort()[logits.length - Math.max(count, 1)] ?? 0;

@@ -5,7 +5,10 @@ export type Random = () => number;
 
 const GOLDEN_RATIO = 0x9e3779b9;
 
-/** Creates an sfc32 generator (https://pracrand.sourceforge.net), deterministic for a seed (any JSON integer) and a stream. */
+/**
+ * Creates an sfc32 generator (https://pracrand.sourceforge.net), deterministic for a seed (any JSON integer) and a
+ * stream.
+ */
 export const createRandom = (seed: number | undefined, stream = 0): Random => {
   const start = seed ?? randomInt(2 ** 47);
   let a = start >>> 0;

@@ -37,7 +37,10 @@ export const createSampler = (parameters: SamplingParameters, prompt: readonly n
   };
 };
 
-/** Samples from the softmax of the logits by inverting its cumulative sum at `point`, in [0, 1). Overwrites the logits. */
+/**
+ * Samples from the softmax of the logits by inverting its cumulative sum at `point`, in [0, 1). Overwrites the
+ * logits.
+ */
 const drawToken = (logits: Float32Array, likeliest: number, point: number): { token: number; probability: number } => {
   const top = logits[likeliest] ?? 0;
   let total = 0;

@@ -1,7 +1,10 @@
 import { countUntil, keepLargest, likeliestToken, toProbabilities } from './logits.ts';
 import { isGreedy, type SamplingParameters } from './parameters.ts';
 
-/** Changes the logits of the next token in place. `lastProbability` is the probability with which the last token was sampled. */
+/**
+ * Changes the logits of the next token in place. `lastProbability` is the probability with which the last token was
+ * sampled.
+ */
 type LogitStep = (logits: Float32Array, context: { answer: readonly number[]; lastProbability: number | null }) => void;
 
 /** Creates a step for one answer; null if the parameters don't need it. */
@@ -101,8 +104,8 @@ const minP: MakeStep = ({ minP: share }) =>
       };
 
 /**
- * Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966) removes tokens whose surprise exceeds a bound, and adjusts the
- * bound until the sampled tokens have the target surprise, in bits.
+ * Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966) removes tokens whose surprise exceeds a bound,
+ * and adjusts the bound until the sampled tokens have the target surprise, in bits.
  */
 const mirostat: MakeStep = ({ mirostat: target }) => {
   if (target === null) return null;
@@ -123,7 +126,9 @@ const CHANGING_STEPS: readonly MakeStep[] = [allowedTokens, badWords, logitBias,
 /** All steps in the order in which they apply. */
 const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
 
-/** Returns the steps of one answer. Like vLLM, greedy sampling skips the steps that can't change the likeliest token. */
+/**
+ * Returns the steps of one answer. Like vLLM, greedy sampling skips the steps that can't change the likeliest token.
+ */
 export const stepsFor = (parameters: SamplingParameters, prompt: readonly number[]): LogitStep[] =>
   (isGreedy(parameters.temperature) ? CHANGING_STEPS : LOGIT_STEPS)
     .map((makeStep) => makeStep(parameters, prompt))

@@ -3,7 +3,9 @@ import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import type { DetokenizeRequest, TokenizeRequest } from './request.ts';
 
-/** Tokenizes. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation. */
+/**
+ * Tokenizes. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation.
+ */
 export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, limits: ServingLimits) => {
   findModel(body.model, limits);
   const tokens = 'messages' in body ? encodeConversation(body, tokenizer) : tokenizer.encodePrompt(body.prompt);

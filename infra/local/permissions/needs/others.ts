@@ -43,7 +43,10 @@ export const cognitoNeeds: ToNeeds = (call) => {
 
 const Scaling = z.object({ ServiceNamespace: z.string(), ScalableDimension: z.string().optional() });
 
-/** Calls on the copies of a component that its caller must be allowed to make, and the kinds of resources that they are made on. */
+/**
+ * Calls on the copies of a component that its caller must be allowed to make, and the kinds of resources that they
+ * are made on.
+ */
 const SCALING_CALLS = {
   DescribeEndpoint: 'endpoint',
   DescribeEndpointConfig: 'endpoint-config',

@@ -83,8 +83,8 @@ export const removeCopy = (world: World, component: Component, copy: Copy): void
 };
 
 /**
- * Ends a creation or an update that cannot succeed. A component with ready copies goes on with them, as it was before; another one is `Failed`,
- * without copies.
+ * Ends a creation or an update that cannot succeed. A component with ready copies goes on with them, as it was
+ * before; another one is `Failed`, without copies.
  */
 export const failComponent = (world: World, component: Component, reason: string): void => {
   if (component.status === 'Deleting') return;

@@ -82,7 +82,10 @@ export const updateEndpoint = (world: World, body: unknown): object => {
   return { EndpointArn: endpoint.arn };
 };
 
-/** Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the initial count applies again. */
+/**
+ * Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the
+ * initial count applies again.
+ */
 const applySettings = (world: World, endpoint: Endpoint, variants: readonly VariantSettings[], isRetained: boolean): void => {
   const before = endpoint.variants;
   endpoint.variants = variants.map((settings) => {

@@ -7,8 +7,8 @@ export interface Hardware {
 const TYPE = /^ml\.([a-z]+)[a-z0-9-]*\.(?:(\d*)x)?(large|metal)$/;
 const GIB_PER_XLARGE = 16;
 /**
- * What the host keeps for itself. SageMaker does not publish it: on ml.g5.xlarge, with 16 GiB, a copy of 1,024 MB was accepted and one of 4,096
- * MB was refused.
+ * What the host keeps for itself. SageMaker does not publish it: on ml.g5.xlarge, with 16 GiB, a copy of 1,024 MB was
+ * accepted and one of 4,096 MB was refused.
  */
 const RESERVED_MB = 13_312;
 
@@ -19,7 +19,10 @@ const acceleratorsOf = (family: string, xlarges: number): number => {
   return xlarges === 12 || xlarges === 24 ? 4 : 1;
 };
 
-/** @returns undefined: there is no such type. Types are told apart by their family and size only, which is right for G4dn to G6e, P4 and P5. */
+/**
+ * @returns undefined: there is no such type. Types are told apart by their family and size only, which is right for
+ * G4dn to G6e, P4 and P5.
+ */
 export const hardwareOf = (instanceType: string): Hardware | undefined => {
   const [, family, multiple, size] = TYPE.exec(instanceType) ?? [];
   if (family === undefined) return undefined;

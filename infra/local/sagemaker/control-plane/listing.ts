@@ -17,7 +17,10 @@ type Position = z.infer<typeof Position>;
 
 const compare = (a: Position, b: Position): number => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]);
 
-/** The token is the position of the last item of a page, so a page is right even if items were created or deleted since the one before. */
+/**
+ * The token is the position of the last item of a page, so a page is right even if items were created or deleted
+ * since the one before.
+ */
 const readToken = (token: string): Position => {
   try {
     return Position.parse(JSON.parse(Buffer.from(token, 'base64url').toString()));

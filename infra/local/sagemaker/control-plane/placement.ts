@@ -68,7 +68,8 @@ const isRoomComing = ({ instances }: Variant, components: readonly Component[]):
   );
 
 /**
- * How many copies to start now. While a change of the specifications rolls out, one new copy is started at a time, beside the old ones.
+ * How many copies to start now. While a change of the specifications rolls out, one new copy is started at a time,
+ * beside the old ones.
  */
 const missingCopies = (component: Component): number => {
   const { copies, desiredCopies, revision, status } = component;

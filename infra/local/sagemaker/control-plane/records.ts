@@ -52,7 +52,10 @@ export interface Endpoint extends Resource {
 
 export type ComponentStatus = 'Creating' | 'Updating' | 'InService' | 'Deleting' | 'Failed';
 
-/** A copy of a component on an instance. A `loading` copy has a running container; only a `ready` one receives invocations. */
+/**
+ * A copy of a component on an instance. A `loading` copy has a running container; only a `ready` one receives
+ * invocations.
+ */
 export interface Copy {
   id: string;
   revision: number;

@@ -24,7 +24,9 @@ const Times = z.strictObject({
   crash_ms: Ms.default(1_000),
   /** Until a copy that crashes again and again, or is stuck, fails. On AWS about an hour. */
   give_up_ms: Ms.default(60_000),
-  /** How long the concurrency must be above the target before copies are added, and below it before they are removed. */
+  /**
+   * How long the concurrency must be above the target before copies are added, and below it before they are removed.
+   */
   scale_out_ms: Ms.default(1_000),
   scale_in_ms: Ms.default(5_000),
   /** Until Application Auto Scaling brings a component back between the capacities of its target. */
@@ -33,7 +35,10 @@ const Times = z.strictObject({
 
 /** Failures of a call. `lost_reply` executes the call; the others don't. */
 export const CALL_FAULTS = ['throttling', 'service_unavailable', 'internal_failure', 'quota', 'busy', 'lost_reply'] as const;
-/** Failures of what a call has begun. `insufficient_capacity` and `stuck` apply to instances and to copies that are about to start. */
+/**
+ * Failures of what a call has begun. `insufficient_capacity` and `stuck` apply to instances and to copies that are
+ * about to start.
+ */
 export const PHASE_FAULTS = ['insufficient_capacity', 'image_pull', 'crash_loop', 'health_check_timeout', 'stuck'] as const;
 
 export type CallFaultKind = (typeof CALL_FAULTS)[number];
@@ -43,7 +48,10 @@ const DeploymentFault = z.strictObject({
   kind: z.enum([...CALL_FAULTS, ...PHASE_FAULTS]),
   /** For failures of calls: the operation, such as CreateEndpoint, with `*` for any characters. */
   operation: z.string().min(1).max(100).default('*'),
-  /** Name of the resource, with `*` for any characters: of the call's resource, of the endpoint for instances, else of the component. */
+  /**
+   * Name of the resource, with `*` for any characters: of the call's resource, of the endpoint for instances, else of
+   * the component.
+   */
   name: z.string().min(1).max(200).default('*'),
   /** For insufficient_capacity: the only instance type without capacity. By default none has. */
   instance_type: z.string().optional(),

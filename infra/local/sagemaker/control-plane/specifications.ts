@@ -25,7 +25,10 @@ export const needsOf = (component: Specified, instanceType: string): Hardware | 
 export const fits = (needs: Hardware | undefined, offer: Hardware | undefined): boolean =>
   needs !== undefined && offer !== undefined && needs.accelerators <= offer.accelerators && needs.memoryMb <= offer.memoryMb;
 
-/** The environment of a new container: the model's, and over it the component's own. undefined: the model does not exist any more. */
+/**
+ * The environment of a new container: the model's, and over it the component's own. undefined: the model does not
+ * exist any more.
+ */
 export const environmentFor = (world: World, component: Specified, instanceType: string): Readonly<Record<string, string>> | undefined => {
   const { ModelName, Container } = specificationFor(component, instanceType) ?? {};
   const model = ModelName === undefined ? undefined : world.models.get(keyOf(ModelName));

@@ -15,7 +15,10 @@ interface IdPage {
   next: string | null | undefined;
 }
 
-/** Deletes, or only counts, what a list has. What was deleted is not in the list any more, so its next page is the first one again. */
+/**
+ * Deletes, or only counts, what a list has. What was deleted is not in the list any more, so its next page is the
+ * first one again.
+ */
 const forEachId = async (
   read: (after: string | undefined) => Promise<IdPage>,
   { isDeleting }: Deletion,

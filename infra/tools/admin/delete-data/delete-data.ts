@@ -78,8 +78,9 @@ const rename = async ({ deps, organization, operator }: Deletion): Promise<void>
 };
 
 /**
- * Deletes the data of an organization: its users, tickets, webhooks, contents, rows of requests, weights and exports, and what its usage events have of
- * people. What was billed, and the audit log, stay. It can be interrupted and repeated; repeated, it finds nothing.
+ * Deletes the data of an organization: its users, tickets, webhooks, contents, rows of requests, weights and exports,
+ * and what its usage events have of people. What was billed, and the audit log, stay. It can be interrupted and
+ * repeated; repeated, it finds nothing.
  * @param isDeleting false: everything is counted, and nothing changes
  * @throws NotReady if something can still add to the data; 404
  */

@@ -18,7 +18,10 @@ export interface Items {
 const MAX_PAGES = 200_000;
 const PARALLEL = 10;
 
-/** Calls `each` with the keys of the items that are found by a scan of the whole table, ten at once. @returns how many there were */
+/**
+ * Calls `each` with the keys of the items that are found by a scan of the whole table, ten at once. @returns how many
+ * there were
+ */
 export const forEachItem = async (
   database: SdkDatabase,
   { table, key, reads = [], isOwn }: Items,

@@ -4,7 +4,7 @@ import { createOrganizationStore } from '../../../../functions/control/organizat
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createBillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
@@ -40,7 +40,7 @@ export const openDataStores = (
   { tables, buckets }: DataNames,
   { userPool, s3 }: { userPool: UserPool; s3: S3Client },
 ): DeleteDataDependencies => {
-  const rows = (name: TableName) => createAccountTable(database, tables[name]);
+  const rows = (name: TableName) => createRecordTable(database, tables[name]);
   return {
     database,
     tables,

@@ -4,7 +4,10 @@ import { forEachItem } from './delete-items.ts';
 /** What a usage event has of people: who its caller said that they were, and whatever the caller sent along. */
 const PERSONAL = ['user', 'user_id', 'metadata'] as const;
 
-/** Removes what an organization's usage events have of people, or only counts such events. What was billed stays as it is. @returns how many there were */
+/**
+ * Removes what an organization's usage events have of people, or only counts such events. What was billed stays as it
+ * is. @returns how many there were
+ */
 export const removePeople = (database: SdkDatabase, table: string, organization: string, isDeleting: boolean): Promise<number> => {
   const events = {
     table,

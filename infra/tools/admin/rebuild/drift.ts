@@ -35,7 +35,10 @@ const asEarlier = (totals: Totals): Totals => ({
   generation_tokens: 0n,
 });
 
-/** Whether a stored row is right except for what earlier versions did not record. It is replaced, but is no difference. */
+/**
+ * Whether a stored row is right except for what earlier versions did not record. It is replaced, but is no
+ * difference.
+ */
 const isOfEarlierVersion = (stored: Totals, totals: Totals): boolean =>
   (isEarlier(stored.duration_ms) || isEarlier(stored.time_to_first_token_ms)) && isDeepStrictEqual(asEarlier(stored), asEarlier(totals));
 

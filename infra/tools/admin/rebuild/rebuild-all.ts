@@ -103,8 +103,9 @@ const rebuildOrganization = async (
 };
 
 /**
- * Makes everything again that follows from usage events and from the rows of organizations and keys: all totals, lost limiter items, what limiters have
- * counted, credit. Requests can continue meanwhile. Repeated, it finds nothing wrong.
+ * Makes everything again that follows from usage events and from the rows of organizations and keys: all totals, lost
+ * limiter items, what limiters have counted, credit. Requests can continue meanwhile. Repeated, it finds nothing
+ * wrong.
  */
 export const rebuildAll = async (deps: AllDependencies): Promise<AllReport> => {
   const report: AllReport = {

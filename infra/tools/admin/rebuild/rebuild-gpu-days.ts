@@ -21,8 +21,8 @@ const ORGANIZATIONS_AT_ONCE = 4;
 const nameOf = ({ deploymentId, instanceType }: GpuDay): string => `${deploymentId} ${instanceType}`;
 
 /**
- * Sums the GPU time of a UTC day again from its events, and replaces the sums that differ. Sums are read before events and are replaced only if
- * they have not changed since, so deployments can be metered concurrently.
+ * Sums the GPU time of a UTC day again from its events, and replaces the sums that differ. Sums are read before
+ * events and are replaced only if they have not changed since, so deployments can be metered concurrently.
  * @param deployments those that existed on that day
  */
 export const rebuildGpuDays = async (gpuEvents: GpuEventStore, day: string, deployments: readonly DeploymentOfDay[]): Promise<GpuDrift> => {

@@ -17,7 +17,10 @@ export interface KeyShards {
   organization: string;
 }
 
-/** What a day of a key contains for its organization: rows of minutes and ten minutes, of all events and of those from the last few minutes. */
+/**
+ * What a day of a key contains for its organization: rows of minutes and ten minutes, of all events and of those from
+ * the last few minutes.
+ */
 export interface KeyRows {
   whole: TotalsRow[];
   late: TotalsRow[];
@@ -33,7 +36,10 @@ const BUCKETS_AT_ONCE = 16;
 /** After the ten-minute rows have expired, nothing says how many shards a key had. */
 const ALL_SHARDS = eventShardsOf(Number.POSITIVE_INFINITY);
 
-/** Rebuilds the rows of a key's day from its events, and adds what they sum up to, and how far rows differed, to the report. */
+/**
+ * Rebuilds the rows of a key's day from its events, and adds what they sum up to, and how far rows differed, to the
+ * report.
+ */
 export const rebuildKey = async (
   deps: Rollups,
   day: string,

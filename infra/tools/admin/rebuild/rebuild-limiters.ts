@@ -189,7 +189,8 @@ export interface OrganizationLimiters {
 }
 
 /**
- * Creates the limiter items of an organization and its keys that are missing, and adds missing credit grants. They have counted nothing yet.
+ * Creates the limiter items of an organization and its keys that are missing, and adds missing credit grants. They
+ * have counted nothing yet.
  * @param keys all keys that it ever had
  */
 export const rebuildLimiters = async (

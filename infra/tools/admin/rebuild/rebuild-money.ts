@@ -76,8 +76,9 @@ const creditOf = async ({ credit, gpuEvents, deployments }: MoneyDependencies, o
 };
 
 /**
- * Corrects what a key or an organization has counted of its budgets, and an organization's credit, by its events. The items are read before and after
- * the events, so requests can continue meanwhile. The difference goes to the own item.
+ * Corrects what a key or an organization has counted of its budgets, and an organization's credit, by its events. The
+ * items are read before and after the events, so requests can continue meanwhile. The difference goes to the own
+ * item.
  */
 export const rebuildMoney = async (deps: MoneyDependencies, counting: Counting, report: MoneyReport): Promise<void> => {
   const { limiters, now } = deps;

@@ -22,8 +22,9 @@ const ORGANIZATIONS_AT_ONCE = 4;
 const KEYS_AT_ONCE = 2;
 
 /**
- * Recomputes the rows of a UTC day from its events, as the stream's consumer does, and replaces those that differ. Rows are read before events and are
- * replaced only if they have not changed since, so consumers can run concurrently.
+ * Recomputes the rows of a UTC day from its events, as the stream's consumer does, and replaces those that differ.
+ * Rows are read before events and are replaced only if they have not changed since, so consumers can run
+ * concurrently.
  * @param keys the keys that were used on that day; an unused key costs 144 empty queries
  * @throws AggregateError if some keys failed; all others are rebuilt, and all organizations none of whose keys failed
  */
@@ -50,7 +51,10 @@ export const rebuild = async (deps: Rollups, day: string, keys: readonly KeyShar
   return report;
 };
 
-/** Rebuilds the totals of a UTC day for every key that was used since the day began, and the sums of GPU time; see `rebuild`. */
+/**
+ * Rebuilds the totals of a UTC day for every key that was used since the day began, and the sums of GPU time; see
+ * `rebuild`.
+ */
 export const rebuildTotals = async (
   database: SdkDatabase,
   tables: { keys: string; usage: string; deployments: string },

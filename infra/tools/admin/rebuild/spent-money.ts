@@ -4,6 +4,7 @@ import { eventShardsOf, shardIds } from '../../../../shared/admission/item/shard
 import { CREDIT } from '../../../../shared/admission/plans/correct-money.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { type Bucket, bucketStarts, dayOf, timeOf } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { isExpired } from '../../../../shared/usage/organization-totals.ts';
@@ -15,7 +16,6 @@ export interface EventDependencies {
   rollups: Pick<RollupStore, 'listDays' | 'listTenMinutes'>;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
 const BUCKETS_AT_ONCE = 16;
 
 /** Nano-dollars by the counter of a limiter that counts them, and those that were paid from prepaid credit. */
@@ -51,7 +51,10 @@ export interface SpendingKey {
 /** Events come into the totals, and settlements of crashed functions into the events, within this time. */
 const LATE_MS = 60 * 60_000;
 
-/** The buckets of a key's day that can have events: those with a total, and the latest. A day whose ten-minute totals have expired can have them in all. */
+/**
+ * The buckets of a key's day that can have events: those with a total, and the latest. A day whose ten-minute totals
+ * have expired can have them in all.
+ */
 const bucketsOf = async ({ rollups }: EventDependencies, { id, shards }: SpendingKey, day: string, nowMs: number): Promise<Bucket[]> => {
   const all = shardIds(id, eventShardsOf(shards)).flatMap((shard) => bucketStarts(day).map((startMs) => ({ shard, startMs })));
   if (isExpired('ten_minutes', Date.parse(day), nowMs)) return all;
@@ -73,8 +76,8 @@ const listDay = async (deps: EventDependencies, key: SpendingKey, day: string, n
 };
 
 /**
- * Adds what a key has spent. A day's totals say it, unless the stream can still deliver events of the day, or some of its requests were rated again:
- * that changes credit, but not what a limiter has counted.
+ * Adds what a key has spent. A day's totals say it, unless the stream can still deliver events of the day, or some of
+ * its requests were rated again: that changes credit, but not what a limiter has counted.
  * @param sinceMs the limiter counts requests from this time on
  */
 export const addSpending = async (

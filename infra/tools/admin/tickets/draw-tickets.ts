@@ -6,8 +6,8 @@ import type {
   TicketResource,
 } from '../../../../functions/control/tickets/ticket-resource.ts';
 import type { Page } from '../../../../shared/http/page.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
-const MS = 1_000;
 const HOUR_SECONDS = 3_600;
 const HEADER = ['id', 'severity', 'status', 'organization', 'first response', 'subject'];
 const MAX_SUBJECT = 60;
@@ -20,7 +20,7 @@ const printable = (text: string): string =>
 
 const oneLine = (text: string): string => printable(text).replace(/\s+/g, ' ');
 
-const timeOf = (seconds: number): string => new Date(seconds * MS).toISOString().replace('T', ' ').slice(0, 16);
+const timeOf = (seconds: number): string => new Date(seconds * SECOND_MS).toISOString().replace('T', ' ').slice(0, 16);
 
 /** How long support still has for its first answer. */
 const firstResponse = ({ first_response_at, first_response_due_at = 0, status }: TicketListEntry, nowSeconds: number): string => {
@@ -34,7 +34,7 @@ const firstResponse = ({ first_response_at, first_response_due_at = 0, status }:
 /** A list of tickets as a table. */
 export const drawTickets = ({ data, has_more }: Page<TicketListEntry>, nowMs: number): string => {
   if (data.length === 0 && !has_more) return 'There are no such tickets.\n';
-  const nowSeconds = Math.floor(nowMs / MS);
+  const nowSeconds = Math.floor(nowMs / SECOND_MS);
   const rows = [
     HEADER,
     ...data.map((ticket) => [

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLimiterReader } from '../../../../shared/admission/stores/limiter-reader.ts';
 import { createOrganizationDirectory } from '../../../../shared/billing/organization-directory.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { drawTop } from './draw-top.ts';
 import { newestMinute, type TopStores } from './newest-minute.ts';
 
 export const createTopStores = (database: Database, tables: { usage: string; keys: string; accounts: string }): TopStores => ({
-  organizations: createOrganizationDirectory(createAccountTable(database, tables.accounts)),
+  organizations: createOrganizationDirectory(createRecordTable(database, tables.accounts)),
   totals: createOrganizationTotalsStore(database, tables.usage),
   limiters: createLimiterReader(database, tables.keys),
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 /** A range of time, in milliseconds since the epoch. */
 export interface TimeRange {
@@ -10,13 +11,15 @@ export interface TimeRange {
 /** A row of a result: values by column. */
 export type LogRow = ReadonlyMap<string, string>;
 
-const SECOND_MS = 1_000;
 const POLL_MS = 500;
 const MAX_POLLS = 240;
 /** A pointer to the line, which CloudWatch adds to each row. */
 const POINTER = '@ptr';
 
-/** Runs a query of CloudWatch Logs Insights that names its log groups, and waits for its end. @throws Error if it fails or takes two minutes */
+/**
+ * Runs a query of CloudWatch Logs Insights that names its log groups, and waits for its end. @throws Error if it
+ * fails or takes two minutes
+ */
 export const queryLogs = async (logs: CloudWatchLogsClient, query: string, { startMs, endMs }: TimeRange): Promise<LogRow[]> => {
   const { queryId } = await logs.send(
     new StartQueryCommand({ queryString: query, startTime: Math.floor(startMs / SECOND_MS), endTime: Math.ceil(endMs / SECOND_MS) }),

@@ -2,10 +2,10 @@ import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { drawTimeline } from '../../../../functions/control/observability/requests/draw-timeline.ts';
 import { describeRequest, isRequestId } from '../../../../functions/control/observability/requests/retrieve-request.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { describeRows } from './describe-rows.ts';
 import { type LogRow, queryLogs, type TimeRange } from './query-logs.ts';
 
-const MINUTE_MS = 60_000;
 /** A request takes up to ten minutes, and the sweep settles one that crashed a few minutes later. */
 const MAX_LINES_AFTER_MS = 60 * MINUTE_MS;
 

@@ -97,7 +97,8 @@ const drawWidget = (widget: Widget): string[] => {
 };
 
 /**
- * Draws a dashboard as CloudWatch lays it out: its widgets, their titles, and what they show. Without values, because those come from a deployment.
+ * Draws a dashboard as CloudWatch lays it out: its widgets, their titles, and what they show. Without values, because
+ * those come from a deployment.
  * @returns an SVG document
  */
 export const drawDashboard = ({ name, widgets }: SynthesizedDashboard): string => {

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** A metric of a graph: its namespace, name and dimensions, or nothing of these for an expression, then how it is shown. */
+/**
+ * A metric of a graph: its namespace, name and dimensions, or nothing of these for an expression, then how it is
+ * shown.
+ */
 type ShownMetric = [...string[], { label?: string; expression?: string; visible?: boolean; yAxis?: 'left' | 'right' }];
 
-/** Part of a dashboard, in a grid of 24 columns. https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html */
+/**
+ * Part of a dashboard, in a grid of 24 columns.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+ */
 export interface Widget {
   type: 'metric' | 'alarm';
   x: number;
@@ -34,7 +40,10 @@ const textOf = (value: unknown): string => {
   return join ? join[1].map(textOf).join(join[0]) : nameOf(reference);
 };
 
-/** The dashboards of a synthesized template, in the order of their names. @param file the template of the stack `operations` */
+/**
+ * The dashboards of a synthesized template, in the order of their names. @param file the template of the stack
+ * `operations`
+ */
 export const readDashboards = (file: string): SynthesizedDashboard[] => {
   const { Resources } = JSON.parse(readFileSync(file, 'utf8')) as {
     Resources: Record<string, { Type: string; Properties: { DashboardName: unknown; DashboardBody: unknown } }>;

@@ -5,9 +5,10 @@ import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
 import { endReservations } from '../../../../shared/admission/stores/reservation.ts';
 import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
 import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
@@ -16,7 +17,6 @@ import { newId } from '../../../support/fixtures/new-id.ts';
 
 const DOLLAR = 1_000_000_000n;
 const NOON = Date.UTC(2026, 10, 21, 12);
-const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS
   limiters: database.limiters,
   credit: createCreditStore(database.database, tableOf('Accounts')),
   alerts: createAlertStore(database.database, tableOf('Billing')),
-  outbox: createOutbox(createAccountTable(database.database, tableOf('Notifications'))),
+  outbox: createOutbox(createRecordTable(database.database, tableOf('Notifications'))),
   profileOf: async () => ({ budget_thresholds: [...thresholds], credit_thresholds: [...thresholds] }),
   now: () => nowMs + calls++,
 });
@@ -58,7 +58,7 @@ const grant = (organization: string, dollars: bigint): Promise<unknown> =>
   );
 
 const notifiedOf = async (organization: string) => {
-  const rows = createAccountTable(database.database, tableOf('Notifications')).all({ account: organization, prefix: '' });
+  const rows = createRecordTable(database.database, tableOf('Notifications')).all({ account: organization, prefix: '' });
   return (await Array.fromAsync(rows)).map(({ type, subject, data }) => ({ type, subject, ...(data as object) }));
 };
 

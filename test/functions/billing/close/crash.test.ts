@@ -40,7 +40,10 @@ afterEach(() => {
 
 const close = (process = {}) => closing.close(organization, MONTH, { ...closingOf(MONTH), ...process });
 
-/** Removes what closing has written in the table `billing`, except the last number, so that the same month can be closed again. */
+/**
+ * Removes what closing has written in the table `billing`, except the last number, so that the same month can be
+ * closed again.
+ */
 const forget = async (): Promise<void> => {
   const { Items = [] } = await database.sdk.scan({ TableName: database.tables.Billing as string });
   const ids = new Set([organization, ...Items.filter((row) => row.organization === organization).map(({ account }) => account)]);

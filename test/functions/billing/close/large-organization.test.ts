@@ -7,6 +7,7 @@ import { shardId, shardIds } from '../../../../shared/admission/item/shards.ts';
 import { closableAt, endOfMonth, startOfMonth } from '../../../../shared/billing/month.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
 import { type Closing, createClosing, MODEL } from '../../../support/fixtures/closing.ts';
@@ -31,9 +32,11 @@ const MONTH = '2026-10';
 const [MONTH_MS, END_MS] = [startOfMonth(MONTH), endOfMonth(MONTH)];
 /** Of a key with the default limits. */
 const SHARDS = 3;
-const HOUR_MS = 3_600_000;
 
-/** An organization as large as it can be: most keys were never used, some were used for a job of an hour, and few of them all the time. */
+/**
+ * An organization as large as it can be: most keys were never used, some were used for a job of an hour, and few of
+ * them all the time.
+ */
 const KEYS = 10_000;
 const JOB_KEYS = 2_000;
 const BUSY_KEYS = 50;
@@ -59,7 +62,9 @@ const keyOf = (i: number): SimulatedKey => {
   return { id: newTimedId('key', createdMs), lastUsedMs: i < BUSY_KEYS + JOB_KEYS ? createdMs + HOUR_MS : undefined, isBusy: false };
 };
 
-/** An organization's limiters, usage and totals, which count the queries and the virtual time that reading them takes. */
+/**
+ * An organization's limiters, usage and totals, which count the queries and the virtual time that reading them takes.
+ */
 const simulate = (organization: string, keys: readonly SimulatedKey[]) => {
   const items = new Map(
     keys.flatMap(({ id, lastUsedMs }) =>

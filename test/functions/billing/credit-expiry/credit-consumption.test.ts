@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/credit-consumption.ts';
 import type { Grant } from '../../../../shared/credit/credit-store.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 
-const DAY_MS = 86_400_000;
 const FIRST = Date.UTC(2026, 9, 1);
 
 const dayAt = (day: number): number => FIRST + day * DAY_MS;

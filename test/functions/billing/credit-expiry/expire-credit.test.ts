@@ -5,8 +5,9 @@ import { type ExpireCredit, expireCredit } from '../../../../functions/billing/c
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createCreditStore, type Grant } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import type { OrganizationTotals } from '../../../../shared/usage/organization-totals.ts';
 import { noTotals } from '../../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -19,7 +20,6 @@ import { limitOrganization } from '../../../support/fixtures/limit-organization.
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const DOLLAR = 1_000_000_000n;
-const DAY_MS = 86_400_000;
 const GRANTED_AT = Date.UTC(2026, 9, 10, 12);
 const EXPIRES_AT = Date.UTC(2026, 9, 20);
 const DUE_AT = EXPIRES_AT + 3_600_000;
@@ -86,7 +86,7 @@ const setUp = async (entries: readonly NewEntry[], spentNanos = 0n): Promise<str
 const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.whole(organization))?.avail ?? 0);
 const ledgerOf = (organization: string): Promise<Grant[]> => Array.fromAsync(depsOf().credit.list(organization));
 const notificationsOf = async (organization: string) => {
-  const rows = createAccountTable(database.database, tableOf('Notifications')).all({ account: organization, prefix: '' });
+  const rows = createRecordTable(database.database, tableOf('Notifications')).all({ account: organization, prefix: '' });
   return (await Array.fromAsync(rows)).map(({ type, data }) => ({ type, data }));
 };
 

@@ -10,13 +10,13 @@ import { nextMonth } from '../../../../shared/billing/month.ts';
 import { createOrganizationDirectory, DIRECTORY, LISTED, placeOfOrganization } from '../../../../shared/billing/organization-directory.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const NOW = Date.parse('2026-11-01T01:30:00Z');
-const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let lines: string[];
@@ -32,19 +32,19 @@ afterEach(async () => {
 });
 
 const tableOf = (name: string): string => database.tables[name] as string;
-const accounts = () => createAccountTable(database.database, tableOf('Accounts'));
-const billing = () => createAccountTable(database.database, tableOf('Billing'));
+const accounts = () => createRecordTable(database.database, tableOf('Accounts'));
+const billing = () => createRecordTable(database.database, tableOf('Billing'));
 
 const depsOf = (nowMs = NOW, over: Database = database.database) => {
   const sent: BillingTask[] = [];
   const deps: SendDueTasks = {
     due: createDueStore(over, tableOf('Billing')),
-    billedMonths: createBilledMonthsStore(createAccountTable(over, tableOf('Billing'))),
-    invoices: createInvoiceStore(createAccountTable(over, tableOf('Billing'))),
-    organizations: createOrganizationDirectory(createAccountTable(over, tableOf('Accounts'))),
+    billedMonths: createBilledMonthsStore(createRecordTable(over, tableOf('Billing'))),
+    invoices: createInvoiceStore(createRecordTable(over, tableOf('Billing'))),
+    organizations: createOrganizationDirectory(createRecordTable(over, tableOf('Accounts'))),
     credit: createCreditStore(over, tableOf('Accounts')),
     tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
-    meters: createMeterStore(createAccountTable(over, tableOf('Billing'))),
+    meters: createMeterStore(createRecordTable(over, tableOf('Billing'))),
     hasMeters: true,
     now: () => nowMs,
     hasTime: () => true,

@@ -6,7 +6,7 @@ import { exportEvents } from '../../../../functions/billing/exports/export-event
 import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash } from '../../../support/faults/unreliable-database.ts';
@@ -119,7 +119,7 @@ describe('an export of events', () => {
     const organization = newId('organization');
     const row = await exporting.run(await exporting.create(newExport(organization)));
     await exportEvents(exporting.dependencies, { organization, export: row.id });
-    const table = createAccountTable(db.database, db.tables.Notifications as string);
+    const table = createRecordTable(db.database, db.tables.Notifications as string);
     const found = await Array.fromAsync(table.all({ account: organization, prefix: 'notification#' }));
     expect(found).toEqual([
       expect.objectContaining({
@@ -184,7 +184,7 @@ const crashingProcess = (deps: ExportDependencies, at?: number) => {
     deps: {
       ...deps,
       database,
-      exports: createExportStore(createAccountTable(database, db.tables.Billing as string)),
+      exports: createExportStore(createRecordTable(database, db.tables.Billing as string)),
       uploads: guard(deps.uploads, ['create', 'putPart', 'putTail', 'complete']),
     },
   };
@@ -209,7 +209,8 @@ describe('an export of many parts', () => {
     expect(exporting.sent.length).toBeGreaterThan(1);
     expect(whole.writes()).toBeGreaterThanOrEqual(10);
 
-    // Of 16 writes, these are the first row, the second tail, the row after a part, and what follows the joining of the parts.
+    // Of 16 writes, these are the first row, the second tail, the row after a part, and what follows the joining of
+    // the parts.
     for (let at = sized(2, 1); at <= whole.writes(); at += sized(4, 1)) {
       const created = await exporting.create(newExport(organization));
       await expect(exporting.run(created, crashingProcess(depsWith(), at).deps)).rejects.toThrow(Crash);

@@ -100,7 +100,10 @@ const gpuEvent = (deployment: string, organization: string, at: string, seconds:
 
 const sumOf = (events: readonly { cost_nanos: bigint }[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
 
-/** The lines that charge these events, with a group's whole cost on one of its lines: how it is split does not change the sums. */
+/**
+ * The lines that charge these events, with a group's whole cost on one of its lines: how it is split does not change
+ * the sums.
+ */
 const linesFor = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []): InvoiceLine[] => {
   const of = (isWanted: (event: UsageEvent) => boolean): bigint => sumOf(events.filter(isWanted));
   const line = (kind: InvoiceLine['kind'], model: string, price_version: string, amount_nanos: bigint): InvoiceLine =>
@@ -342,7 +345,8 @@ describe('a FOCUS export', () => {
 
   test('names a line of the invoice in every row, also for the rounding of each event', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
-    // Rounded to the nano-dollar as a whole, these tokens cost what their events do, so the invoice has no line for the difference.
+    // Rounded to the nano-dollar as a whole, these tokens cost what their events do, so the invoice has no line for
+    // the difference.
     const of = { org_id: organization, prompt_tokens: 1_234, cached_tokens: 0, completion_tokens: 0, cost_nanos: 617_000n };
     const events = [eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, of), ...someEvents(keys, organization).slice(2, 3)];
     await exporting.store(events);

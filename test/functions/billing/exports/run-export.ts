@@ -9,7 +9,7 @@ import { EventExport, exportKey } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
 import { toBase62 } from '../../../../shared/ids/base62.ts';
@@ -93,7 +93,7 @@ export const startExports = async (db: TestDatabase) => {
   const client = clientOf(s3.url);
   const uploading = clientOf(endpoint.url, endpoint.credentials);
   const line = await db.as('billing');
-  const accountsOf = (database: Database, name: string) => createAccountTable(database, db.tables[name] as string);
+  const accountsOf = (database: Database, name: string) => createRecordTable(database, db.tables[name] as string);
   const billing = accountsOf(db.database, 'Billing');
   const rollups = createRollupStore(db.database, db.tables.Usage as string);
   const gpuEvents = createGpuEventStore(db.database, db.tables.Usage as string);

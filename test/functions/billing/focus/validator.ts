@@ -1,8 +1,9 @@
 import { parse } from 'csv-parse/sync';
 
 /*
- * Checks files against FOCUS 1.4, as read from its specification (https://github.com/FinOps-Open-Cost-and-Usage-Spec/FOCUS_Spec). It shares no code with
- * the writer: columns are one table of text, amounts are rationals of BigInt.
+ * Checks files against FOCUS 1.4, as read from its specification
+ * (https://github.com/FinOps-Open-Cost-and-Usage-Spec/FOCUS_Spec). It shares no code with the writer: columns are one
+ * table of text, amounts are rationals of BigInt.
  */
 
 export type Row = Record<string, string>;

@@ -10,11 +10,12 @@ import type { Rerate } from '../../../../shared/billing/rerate.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
 import { createCreditStore, type Grant, isGrant } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { Conflict } from '../../../../shared/http/errors.ts';
 import { newRequestId, requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { costNanos, type Price } from '../../../../shared/prices/price.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
@@ -29,9 +30,6 @@ import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 export const BORN_MS = Date.parse('2026-01-10T12:00:00Z');
 /** A request is settled this long after its admission, unless its settlement waits in a queue, for at most a day. */
 const ANSWER_MS = 16 * MINUTE_MS;
@@ -96,7 +94,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       usage: { ...dependencies.usage, toPut: createUsageStore(over, database.tables.Usage as string).toPut },
       gpuEvents: createGpuEventStore(over, database.tables.Usage as string),
       limiters: limitersOver(over),
-      rerates: createRerateStore(createAccountTable(over, database.tables.Billing as string)),
+      rerates: createRerateStore(createRecordTable(over, database.tables.Billing as string)),
       keysTable: database.tables.Keys as string,
       organizations: async function* () {},
     };
@@ -220,7 +218,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       phase: 'execution',
       version: 1,
     };
-    const rerates = createRerateStore(createAccountTable(database.database, database.tables.Billing as string));
+    const rerates = createRerateStore(createRecordTable(database.database, database.tables.Billing as string));
     await transact(database.database, rerates.toCreate(row));
     await run(kill, (over) => rerateEvents(rerating(over), { organization, rerate: row.id }));
     // Every request of the range has the new price, by the time of its arrival.
@@ -318,7 +316,10 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       };
     },
 
-    /** What was left of each grant when it expired, by the events, what has expired, and what was spent until the last look. */
+    /**
+     * What was left of each grant when it expired, by the events, what has expired, and what was spent until the last
+     * look.
+     */
     expiries: async () => {
       const entries = await ledger();
       const prepaid = (await events()).filter(({ is_prepaid }) => is_prepaid);

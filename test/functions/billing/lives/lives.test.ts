@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import fc from 'fast-check';
 import type { InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
 import { type Closing, createClosing } from '../../../support/fixtures/closing.ts';
@@ -31,8 +32,6 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A life takes a second or two. */
 const LIVES = sized(8, 1_000);
 
@@ -116,7 +115,8 @@ const take = async (life: Life, of: Step): Promise<void> => {
     case 'void':
       return life.voidLast();
     case 'old correction': {
-      // Usage that is older than its totals is billed as a correction. A month without usage is closed, and then the correction's invoice becomes void.
+      // Usage that is older than its totals is billed as a correction. A month without usage is closed, and then the
+      // correction's invoice becomes void.
       await life.use(4_000, false);
       await life.advance(life.now() + 5 * 31 * DAY_MS);
       await life.closeMonths(inOrder, undefined);

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import { type ExportMeters, exportMeters } from '../../../../functions/billing/meters/export-meters.ts';
 import { createMeterStore } from '../../../../functions/billing/meters/meter-store.ts';
 import { createStripeMeters } from '../../../../functions/billing/meters/stripe-meters.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { noTotals } from '../../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -11,7 +12,6 @@ import { Crash, unreliable } from '../../../support/faults/unreliable-database.t
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { type FakeStripe, startFakeStripe } from './fake-stripe.ts';
 
-const HOUR_MS = 3_600_000;
 const HOUR = Date.parse('2026-11-10T12:00:00Z');
 
 let database: TestDatabase;
@@ -51,7 +51,7 @@ const setUp = (line = database.database) => {
       },
     },
     gpuEvents: createGpuEventStore(line, database.tables.Usage as string),
-    meters: createMeterStore(createAccountTable(line, database.tables.Billing as string)),
+    meters: createMeterStore(createRecordTable(line, database.tables.Billing as string)),
     meterExport: createStripeMeters({ apiKey: async () => 'sk_test_1', wait: async () => undefined, url: stripe.url }),
     settings: { getProfile: async () => ({ stripe_customer: 'cus_1' }) },
     now: () => nowMs,
@@ -167,7 +167,7 @@ test('is counted once if the function crashes before or after any of its writes'
     const line = unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash });
     const { hours, run, deps } = setUp();
     hours.set(HOUR, USED);
-    const dying = createMeterStore(createAccountTable(line, database.tables.Billing as string));
+    const dying = createMeterStore(createRecordTable(line, database.tables.Billing as string));
     crashed = await run(HOUR, { database: line, meters: dying }).then(
       () => false,
       (error: unknown) => {

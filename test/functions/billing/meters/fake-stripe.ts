@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_PAST_MS = 35 * DAY_MS;
 const MAX_FUTURE_MS = 5 * 60_000;
 
@@ -15,12 +15,15 @@ interface Counted {
   atMs: number;
 }
 
-/** What happens to a request: it is answered as documented, or refused for the moment, or its reply is lost after it was done. */
+/**
+ * What happens to a request: it is answered as documented, or refused for the moment, or its reply is lost after it
+ * was done.
+ */
 type Fate = 'answered' | 'limited' | 'failed' | 'lost';
 
 /**
- * Stripe's `POST /v1/billing/meter_events` as documented: identifiers are unique for a day, timestamps are at most 35 days old, unknown meters and
- * customers are rejected (https://docs.stripe.com/api/billing/meter-event/create).
+ * Stripe's `POST /v1/billing/meter_events` as documented: identifiers are unique for a day, timestamps are at most 35
+ * days old, unknown meters and customers are rejected (https://docs.stripe.com/api/billing/meter-event/create).
  */
 export const startFakeStripe = async (now: () => number) => {
   const counted: Counted[] = [];

@@ -15,7 +15,7 @@ import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import { createCreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
 import type { CreditNote, Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { textsOf } from '../../../support/clients/pdf-text.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -46,7 +46,7 @@ beforeEach(() => {
 });
 
 const setUp = () => {
-  const table = createAccountTable(db.database, db.tables.Billing as string);
+  const table = createRecordTable(db.database, db.tables.Billing as string);
   const invoices = createInvoiceStore(table);
   const creditNotes = createCreditNoteStore(table);
   const files = createOnceFiles(client, BUCKET);

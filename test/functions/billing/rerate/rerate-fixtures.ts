@@ -9,7 +9,7 @@ import { createBilledMonthsStore } from '../../../../shared/billing/billed-month
 import { BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { Price } from '../../../../shared/prices/price.ts';
 import { costNanos } from '../../../../shared/prices/price.ts';
@@ -46,7 +46,10 @@ export const RIGHT: Price = {
 };
 export const DEAR: Price = { version: 'dear', effective_at: 2, prompt_nanos: 70_000_000_000, completion_nanos: 90_000_000_001 };
 
-/** Prices of each instance type: an hour of three instances for 901 seconds costs 5,406,000,001 nano-dollars at the first one. */
+/**
+ * Prices of each instance type: an hour of three instances for 901 seconds costs 5,406,000,001 nano-dollars at the
+ * first one.
+ */
 const GPU_PRICES = [
   { version: 'gpu-wrong', effective_at: 0, hour_nanos: 7_200_000_001 },
   { version: 'gpu-right', effective_at: 0, hour_nanos: 1_400_000_003 },
@@ -70,7 +73,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
   const usageTable = tables.Usage as string;
   const stores = accountStores(database, line);
   const queue = createQueue();
-  const rerates = createRerateStore(createAccountTable(line, tables.Billing as string));
+  const rerates = createRerateStore(createRecordTable(line, tables.Billing as string));
   const limiters = openLimiters(line, tables.Keys as string);
   const gpuEvents = createGpuEventStore(line, usageTable);
   const control: ControlRerates = {
@@ -87,15 +90,15 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
   };
   const deps = {
     database: billing,
-    audit: createAuditStore(createAccountTable(billing, tables.Audit as string)),
+    audit: createAuditStore(createRecordTable(billing, tables.Audit as string)),
     limiters: openLimiters(billing, tables.Keys as string),
     keysTable: tables.Keys as string,
     usage: createUsageStore(billing, usageTable),
     gpuEvents: createGpuEventStore(billing, usageTable),
     rollups: createRollupStore(billing, usageTable),
     organizations: async function* () {},
-    rerates: createRerateStore(createAccountTable(billing, tables.Billing as string)),
-    billedMonths: createBilledMonthsStore(createAccountTable(billing, tables.Billing as string)),
+    rerates: createRerateStore(createRecordTable(billing, tables.Billing as string)),
+    billedMonths: createBilledMonthsStore(createRecordTable(billing, tables.Billing as string)),
     tasks: queue.tasks,
     now: () => NOW,
     hasTime: () => true,

@@ -8,11 +8,11 @@ import { ReservedConcurrency } from '../../../../infra/config/config.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
 import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const MINUTE_MS = 60_000;
 const SECONDS_A_MINUTE = 60;
 
 let emulator: TestDatabase;

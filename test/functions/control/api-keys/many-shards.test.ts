@@ -12,6 +12,7 @@ import { epochOf } from '../../../../shared/admission/item/sweep-epoch.ts';
 import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import { MAX_CHANGED_AT_ONCE } from '../../../../shared/admission/stores/spread-configuration.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash } from '../../../support/faults/unreliable-database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
@@ -19,7 +20,6 @@ import { attempt, isAdmitted, makeCaller, usedTokens } from '../../../support/fi
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
 import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 
-const MINUTE_MS = 60_000;
 const DOLLAR = 1_000_000_000n;
 const START = Date.UTC(2026, 10, 21, 12);
 

@@ -9,7 +9,7 @@ import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts'
 import { createNumberStore } from '../../../../shared/billing/number-store.ts';
 import { Seller } from '../../../../shared/billing/seller.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
@@ -21,10 +21,13 @@ export const NOW = Date.UTC(2026, 10, 2, 9, 0, 0);
 export const DOLLAR = 1_000_000_000n;
 export const MONTH = '2026-10';
 
-/** What the control plane's billing rules need, over the emulator or another database; the tasks that they send are in `sent`. */
+/**
+ * What the control plane's billing rules need, over the emulator or another database; the tasks that they send are in
+ * `sent`.
+ */
 export const billingDepsOf = (test: TestDatabase, over: Database = test.database) => {
-  const billing = createAccountTable(over, test.tables.Billing as string);
-  const notifications = createAccountTable(over, test.tables.Notifications as string);
+  const billing = createRecordTable(over, test.tables.Billing as string);
+  const notifications = createRecordTable(over, test.tables.Notifications as string);
   const stores = accountStores(test, over);
   const sent: BillingTask[] = [];
   const send = async ({ body }: { body: string }): Promise<void> => {

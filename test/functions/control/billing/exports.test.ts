@@ -10,7 +10,7 @@ import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
 import { BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { exportKey } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { toApiError } from '../../../../shared/http/errors.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const setUp = async () => {
   const stores = accountStores(db);
-  const exports = createExportStore(createAccountTable(db.database, db.tables.Billing as string));
+  const exports = createExportStore(createRecordTable(db.database, db.tables.Billing as string));
   const deps = {
     ...stores,
     exports,

@@ -87,7 +87,10 @@ const outcomeOf = async (work: Promise<unknown>): Promise<Outcome> => {
   }
 };
 
-/** What two concurrent operations can have left: all that were done, and a crashed one or not, in any order that the model allows. */
+/**
+ * What two concurrent operations can have left: all that were done, and a crashed one or not, in any order that the
+ * model allows.
+ */
 const possible = (model: Model, operations: readonly (readonly [Operation, Outcome])[]): Model[] => {
   const rest = operations.filter(([, outcome]) => outcome !== 'rejected');
   const ends: Model[] = rest.some(([, outcome]) => outcome === 'done') ? [] : [model];

@@ -16,7 +16,7 @@ import { replaceSeller, retrieveSeller } from '../../../../functions/control/bil
 import { NewSeller } from '../../../../functions/control/billing/seller/seller-resource.ts';
 import { METERED_PREFIX } from '../../../../shared/billing/billing-settings-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { type BillingDeps, billingDepsOf, DOLLAR, MONTH, NOW, newAdmin, newCustomer, storeDraft } from './billing-fixtures.ts';
@@ -95,7 +95,7 @@ describe('a billing profile', () => {
 
   test('with a Stripe customer lists its organization among those whose usage is exported, until it has none', async () => {
     const { organization } = await newCustomer(deps);
-    const billing = createAccountTable(database.database, database.tables.Billing as string);
+    const billing = createRecordTable(database.database, database.tables.Billing as string);
     const metered = () => billing.get({ account: 'platform', record: METERED_PREFIX + organization });
     for (const stripe_customer of ['cus_1', 'cus_2', null, 'cus_1']) {
       await updateProfile(deps, admin, organization, { stripe_customer }, undefined);

@@ -47,7 +47,10 @@ const available = async (): Promise<bigint> => {
 const held = async (id: string): Promise<bigint> => (await managed.stored(id)).meter?.held_nanos ?? 0n;
 const update = (id: string, fields: object) => updateDeployment(managed.deps, owner, { id }, DeploymentUpdate.parse(fields));
 
-/** A deployment of an organization that pays by invoice, as the function `deployments` leaves it; then it pays from credit. */
+/**
+ * A deployment of an organization that pays by invoice, as the function `deployments` leaves it; then it pays from
+ * credit.
+ */
 const deploymentIn = async (state: DeploymentState, fields: Partial<Deployment> = {}): Promise<string> => {
   const { id } = await managed.create(owner);
   await managed.observe(id, (before) => {

@@ -13,7 +13,7 @@ import {
   retrieveInstanceType,
   updateInstanceType,
 } from '../../../../functions/control/instance-types/manage-instance-types.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
@@ -81,7 +81,7 @@ describe('a price of an instance type', () => {
 
   test('is found by the function that meters, which has no entries of the release', async () => {
     await price('ml.g6.xlarge', { per_hour: '0.8' });
-    const metering = createCatalogueStore(createAccountTable(emulator.database, emulator.tables.Deployments as string));
+    const metering = createCatalogueStore(createRecordTable(emulator.database, emulator.tables.Deployments as string));
     expect(await metering.prices('ml.g6.xlarge')).toEqual([
       { version: expect.stringMatching(/^price_/), effective_at: NOW_SECONDS * 1_000, hour_nanos: 800_000_000 },
     ]);

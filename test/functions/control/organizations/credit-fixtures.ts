@@ -1,4 +1,5 @@
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
@@ -11,7 +12,6 @@ import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 
 export const DOLLAR = 1_000_000_000n;
 export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);
-export const MINUTE_MS = 60_000;
 
 /** What granting credit and reading balances needs. */
 export const creditDepsOf = (database: TestDatabase) => ({

@@ -8,13 +8,14 @@ import { rebuild } from '../../../../infra/tools/admin/rebuild/rebuild-totals.ts
 import { applyGrants } from '../../../../shared/credit/grant-credit.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller } from '../../../support/fixtures/callers.ts';
 import { eventOf } from '../../../support/fixtures/completed-event.ts';
 import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../../support/fixtures/rollups.ts';
-import { type CreditDeps, creditDepsOf, DOLLAR, grantOf, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
+import { type CreditDeps, creditDepsOf, DOLLAR, grantOf, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;
 let deps: CreditDeps;

@@ -13,7 +13,7 @@ import {
 } from '../../../../functions/control/organizations/update-organization.ts';
 import { isOrganizationLimited, type KeyItem } from '../../../../shared/admission/item/key-item.ts';
 import { type LimiterItem, limitsOf } from '../../../../shared/admission/item/limiter-item.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
@@ -125,7 +125,7 @@ test('an organization from before its keys were added up gets its limiter with t
 
 describe('the default concurrency', () => {
   test('is what the deployer has set', async () => {
-    const accounts = createAccountTable(database.database, database.tables.Accounts as string);
+    const accounts = createRecordTable(database.database, database.tables.Accounts as string);
     const smaller = { ...stores, organizations: createOrganizationStore(accounts, 5) };
     const { id } = await createOrganization(smaller, admin.origin, { name: 'Acme' });
     const key = await createApiKey(smaller, admin, NewApiKey.parse({ name: 'key', organization: id }));

@@ -12,6 +12,7 @@ import { epochOf } from '../../../../shared/admission/item/sweep-epoch.ts';
 import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
 import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { QueuedSettlement } from '../../../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -22,7 +23,6 @@ import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey } from '../../
 import { actorOf } from '../../../support/fixtures/managed-models.ts';
 import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 
-const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 10, 21, 12);
 const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 const { origin } = actorOf('admin', null, START);

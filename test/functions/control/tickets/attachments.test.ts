@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { BUCKET, type Form } from './ticket-bucket.ts';
 import { type Reply, startTicketDesk, type TicketDesk } from './ticket-desk.ts';
 
-const MINUTE_MS = 60_000;
 const CONTENT = 'GET /v1/models 503\n';
 const LOG = { name: 'client.log', content_type: 'text/plain', bytes: CONTENT.length };
 

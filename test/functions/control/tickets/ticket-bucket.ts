@@ -30,7 +30,10 @@ export const startTicketBucket = async () => {
       nowMs = ms;
     },
     keys: async (): Promise<string[]> => (await objects.list(BUCKET)).map(({ key }) => key).sort(),
-    /** Sends a form with a file, as a browser does. @param changes fields with another value, more fields; undefined: without this field */
+    /**
+     * Sends a form with a file, as a browser does. @param changes fields with another value, more fields; undefined:
+     * without this field
+     */
     submit: async ({ url, fields }: Form, content: string | Buffer, changes: Record<string, string | undefined> = {}) => {
       const form = new FormData();
       for (const [name, value] of Object.entries({ ...fields, ...changes })) if (value !== undefined) form.append(name, value);

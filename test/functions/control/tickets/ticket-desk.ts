@@ -6,7 +6,7 @@ import type { SignedInUser } from '../../../../functions/control/sessions/authen
 import { createAttachmentStore } from '../../../../functions/control/tickets/attachments/attachment-store.ts';
 import { ticketRoutes } from '../../../../functions/control/tickets/routes.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createStartTimesStore } from '../../../../shared/deployments/start-times-store.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
 import { createOutbox, OUTBOX_PREFIX, readOutboxEntry } from '../../../../shared/notifications/outbox.ts';
@@ -49,7 +49,7 @@ export const startTicketDesk = async (promise: object = {}) => {
   const { database, tables } = emulator;
   const bucket = await startTicketBucket();
   const stores = accountStores(emulator);
-  const table = (name: string) => createAccountTable(database, tables[name] as string);
+  const table = (name: string) => createRecordTable(database, tables[name] as string);
   const outbox = createOutbox(table('Notifications'));
   const requestRows = createRequestRowStore(database, tables.Observability as string);
   const clocks = createClocks(SupportPromise.parse(promise));
@@ -101,7 +101,10 @@ export const startTicketDesk = async (promise: object = {}) => {
       }
     },
 
-    /** A request of an API key of this user that failed, as the request path and the function `rollup` leave it. @returns its id */
+    /**
+     * A request of an API key of this user that failed, as the request path and the function `rollup` leave it.
+     * @returns its id
+     */
     failedRequest: async (as: Actor, fields: Parameters<typeof fullEvent>[2] = {}): Promise<string> => {
       const { id: key } = await createApiKey(stores, as, NewApiKey.parse({ name: 'key' }));
       const failed = {

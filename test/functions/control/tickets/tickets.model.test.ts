@@ -5,10 +5,9 @@ import { transact } from '../../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { afterClosing } from '../../../../shared/tickets/lifecycle.ts';
 import type { Severity, TicketStatus } from '../../../../shared/tickets/ticket.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 import { type Reply, startTicketDesk, type TicketDesk } from './ticket-desk.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const TIMEOUT_MS = 120_000;
 
 let desk: TicketDesk;

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { storeDeployment } from '../../../support/fixtures/deployments.ts';
 import { storeInvoice } from '../../../support/fixtures/invoices.ts';
 import { type Reply, type Sent, startTicketDesk, type TicketDesk } from './ticket-desk.ts';
-
-const DAY_MS = 86_400_000;
 
 let desk: TicketDesk;
 let support: Actor;

@@ -5,10 +5,10 @@ import { CompletionsQuery } from '../../../../functions/control/query/usage-quer
 import { completionsUsage } from '../../../../functions/control/usage/completions-usage.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import {
-  DAY_MS,
   DEPLOYMENTS,
   eventOf,
   Facts,

@@ -6,11 +6,12 @@ import { costs } from '../../../../functions/control/usage/costs.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { DAY_MS, eventOf, Facts, NOW, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
+import { eventOf, Facts, NOW, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
 
 let database: TestDatabase;
 let stores: ReturnType<typeof usageStores>;

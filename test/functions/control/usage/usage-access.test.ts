@@ -8,9 +8,10 @@ import { completionsUsage } from '../../../../functions/control/usage/completion
 import { costs } from '../../../../functions/control/usage/costs.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { validate } from '../../../../shared/http/validate.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { DAY_MS, eventOf, MODELS, NOW, ROUTES, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
+import { eventOf, MODELS, NOW, ROUTES, rowsOf, seconds, usageStores } from './usage-fixtures.ts';
 
 let database: TestDatabase;
 let reads = 0;

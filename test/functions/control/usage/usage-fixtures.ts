@@ -4,6 +4,7 @@ import type { CostsDependencies } from '../../../../functions/control/usage/cost
 import type { Database } from '../../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { DETAILS, type Detail, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
@@ -13,7 +14,6 @@ import type { TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
-export const DAY_MS = 86_400_000;
 /** The clock of these tests: Saturday, 12:34:56. */
 export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 

@@ -3,7 +3,7 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { inviteUser, NewUser, resendInvitation } from '../../../../functions/control/users/invitations.ts';
 import { changeUser, deleteUser } from '../../../../functions/control/users/remove-access.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -101,7 +101,7 @@ test('an organization can have 1,000 users, and another one after a deletion', a
   const large = await storeUser(dependencies(), { role: 'owner', organization });
   const { id } = await invite(large, { temporary_password: 'For-the-first-day-1' });
   // As 998 more invitations would leave it.
-  const accounts = createAccountTable(over, database.tables.Accounts as string);
+  const accounts = createRecordTable(over, database.tables.Accounts as string);
   const counted = accounts.toCount({ account: organization, record: 'users' }, 998, 1_000, () => new Error('There are too many.'));
   await transact(over, [counted]);
   const next = () => invite(large, { temporary_password: 'For-the-first-day-1' });

@@ -4,7 +4,7 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { webhookRoutes } from '../../../../functions/control/webhooks/routes.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
 import { type Delivery, deliveryIdOf } from '../../../../shared/notifications/delivery.ts';
@@ -13,18 +13,18 @@ import { createNetworks } from '../../../../shared/notifications/networks.ts';
 import { newNotification } from '../../../../shared/notifications/notification.ts';
 import { createOutbox, OUTBOX_PREFIX, readOutboxEntry } from '../../../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../../../shared/notifications/webhook-store.ts';
+import { DAY_SECONDS } from '../../../../shared/time/units.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
-const DAY_SECONDS = 86_400;
 const URL = 'https://example.com/hook';
 
 let emulator: TestDatabase;
 let stores: ReturnType<typeof accountStores>;
-let table: ReturnType<typeof createAccountTable>;
+let table: ReturnType<typeof createRecordTable>;
 let organization: string;
 let owner: Actor;
 let member: Actor;
@@ -35,7 +35,7 @@ let lines: string[];
 beforeAll(async () => {
   emulator = await startTestDatabase();
   stores = accountStores(emulator);
-  table = createAccountTable(emulator.database, emulator.tables.Notifications as string);
+  table = createRecordTable(emulator.database, emulator.tables.Notifications as string);
   admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW_MS });
 });
 afterAll(() => emulator.close());

@@ -1,12 +1,13 @@
 import type { RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 
-/** Whose seconds cost whole nano-dollars, so that no sum depends on where intervals were cut: $1.4112 and then $1.512, and $5.76 an hour. */
+/**
+ * Whose seconds cost whole nano-dollars, so that no sum depends on where intervals were cut: $1.4112 and then $1.512,
+ * and $5.76 an hour.
+ */
 export const SMALL = 'ml.g5.xlarge';
 export const LARGE = 'ml.g6e.4xlarge';
-export const SECOND_MS = 1_000;
-export const MINUTE_MS = 60 * SECOND_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
 
 /** 18:00 UTC, so that a day from then on contains a midnight. */
 export const START = Date.UTC(2026, 10, 21, 18);

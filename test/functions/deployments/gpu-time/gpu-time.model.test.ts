@@ -12,6 +12,7 @@ import { transact } from '../../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import { createHoldStartCredit, OutOfCredit, type StartCredit } from '../../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../../shared/http/errors.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash, unreliable } from '../../../support/faults/unreliable-database.ts';
@@ -21,7 +22,7 @@ import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deploy
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { sized } from '../../../support/sized.ts';
-import { HOUR_MS, MINUTE_MS, PRICES, SECOND_MS, START, small } from './gpu-time-fixtures.ts';
+import { PRICES, START, small } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(8, 20);
 const OPERATIONS = 40;

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { type Metered, meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { sized } from '../../../support/sized.ts';
-import { HOUR_MS, LARGE, MINUTE_MS, SECOND_MS, SMALL, START } from './gpu-time-fixtures.ts';
+import { LARGE, SMALL, START } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(200, 1_000);
 /** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_122;
 const DEPLOYMENT = { id: 'dep_1', organization: 'org_1', name: 'qwen3-8b' };
-const DAY_MS = 24 * HOUR_MS;
 
 const Running = fc.uniqueArray(
   fc.record<RunningInstances>({
@@ -35,7 +35,10 @@ const Step = fc.record({
   gap,
   /** undefined: what ran at the last look. */
   running: fc.option(Running, { nil: undefined, freq: 2 }),
-  /** What becomes of the pass: its transaction is made, or fails because of a crash or because another pass came first. */
+  /**
+   * What becomes of the pass: its transaction is made, or fails because of a crash or because another pass came
+   * first.
+   */
   isStored: fc.constantFrom(true, true, true, false),
   /** What requests take from the credit, or return to it, and what is granted. */
   spent: fc.option(fc.bigInt({ min: 0n, max: 3_000_000_000n }), { nil: undefined, freq: 5 }),
@@ -62,7 +65,9 @@ const kindOf = ({ generation, instance_type, phase }: RunningInstances | GpuEven
 
 const textOf = (running: RunningInstances): string => `${kindOf(running)} ${running.instances}`;
 
-/** Whether an event is one interval of whole seconds within a day, at one price, with the cost that follows from them. */
+/**
+ * Whether an event is one interval of whole seconds within a day, at one price, with the cost that follows from them.
+ */
 const isExact = (event: GpuEvent, prices: InstancePrices): boolean => {
   const { started_at, ended_at, seconds, instances, instance_type, cost_nanos, price_version, is_capped } = event;
   const inForce = (ms: number): bigint => {

@@ -3,7 +3,8 @@ import { MAX_EVENTS, type Metered, meterPass } from '../../../../functions/deplo
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { Credit } from '../../../../shared/gpu-time/credit.ts';
 import { STEP_MS } from '../../../../shared/gpu-time/intervals.ts';
-import { HOUR_MS, LARGE, MINUTE_MS, PRICE_CHANGE, PRICES, SECOND_MS, SMALL, START, small } from './gpu-time-fixtures.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from './gpu-time-fixtures.ts';
 
 const NO_CREDIT: Credit = { isPrepaid: false, shards: [] };
 const credit = (...nanos: bigint[]): Credit => ({

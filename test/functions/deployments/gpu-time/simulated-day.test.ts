@@ -5,13 +5,14 @@ import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deployments.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { HOUR_MS, LARGE, MINUTE_MS, PRICE_CHANGE, PRICES, SECOND_MS, SMALL, START, small } from './gpu-time-fixtures.ts';
+import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from './gpu-time-fixtures.ts';
 
 const END = START + 24 * HOUR_MS;
 const CREDIT = 1_000_000_000_000n;
@@ -108,8 +109,9 @@ const priceOfSecond = (prices: InstancePrices, type: string, ms: number): { vers
 const add = (sums: Map<string, bigint>, name: string, amount: bigint): void => void sums.set(name, (sums.get(name) ?? 0n) + amount);
 
 /**
- * The same day, computed second by second: each second of the day is as the last look at or before it saw it, and costs a 3,600th of an hour's price.
- * Sums by day, generation, type, phase and price; the cost is in nano-dollars × 3,600, so nothing is rounded.
+ * The same day, computed second by second: each second of the day is as the last look at or before it saw it, and
+ * costs a 3,600th of an hour's price. Sums by day, generation, type, phase and price; the cost is in nano-dollars ×
+ * 3,600, so nothing is rounded.
  */
 const secondBySecond = (prices: InstancePrices, times: readonly number[]) => {
   const seconds = new Map<string, bigint>();

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { createMeterPass, repeatForCredit } from '../../../../functions/deployments/gpu-time/gpu-time.ts';
 import { availableNanosOf } from '../../../../shared/admission/item/limiter-item.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { createWorld } from '../world.ts';
-import { MINUTE_MS } from './gpu-time-fixtures.ts';
 
 /** Of an instance, at $1.20 an hour. */
 const MINUTE_NANOS = 20_000_000n;

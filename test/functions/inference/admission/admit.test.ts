@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Admission, type Keys, release } from '../../../../functions/inference/admission/admit.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
-import { MINUTE_MS, slotOf } from '../../../../shared/admission/item/sliding-window.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
 import { authenticate } from '../../../../shared/admission/keys/authenticate.ts';
 import type { LimiterStore } from '../../../../shared/admission/stores/limiter-store.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import type { TestLimiters } from '../../../support/emulators/limiters.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';

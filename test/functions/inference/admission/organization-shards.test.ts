@@ -6,10 +6,11 @@ import { type LimiterItem, newLimiterItem, shardsOf } from '../../../../shared/a
 import type { Limits } from '../../../../shared/admission/item/limits.ts';
 import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
 import { growingShardOf, nextToSplit, shardId } from '../../../../shared/admission/item/shards.ts';
-import { MINUTE_MS, slotOf } from '../../../../shared/admission/item/sliding-window.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
 import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
 import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createStartTimesStore } from '../../../../shared/deployments/start-times-store.ts';
 import { NOT_FOUND, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
 
@@ -62,7 +62,7 @@ describe('a request to a deployment that sleeps, without the header', () => {
     const world = await cold.createWorld();
     const [instanceType = ''] = world.deployment.generations[0]?.instance_types ?? [];
     const { database, tables } = cold.test;
-    await createStartTimesStore(database, createAccountTable(database, tables.Deployments as string)).record(instanceType, 30);
+    await createStartTimesStore(database, createRecordTable(database, tables.Deployments as string)).record(instanceType, 30);
     const { ask } = await world.createEnvironment();
     expect((await ask('Hi')).headers['retry-after']).toBe('30');
   });

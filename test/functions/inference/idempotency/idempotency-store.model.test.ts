@@ -4,8 +4,9 @@ import { createIdempotencyStore } from '../../../../functions/inference/idempote
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { attempts, DAY_MS, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
+import { attempts, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
 
 const START = 1_700_000_000_000;
 const RUNS = 40;

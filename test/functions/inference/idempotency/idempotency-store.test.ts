@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createIdempotencyStore, type IdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { failing } from '../../../support/faults/unreliable-database.ts';
-import { attempts, claimedBy, DAY_MS, interrupted, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
+import { attempts, claimedBy, interrupted, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
 
 const START = 1_700_000_000_000;
 const inProgress = { status: 409, code: 'idempotency_in_progress' };

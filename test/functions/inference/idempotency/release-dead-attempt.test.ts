@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { crashingStores } from '../../../support/faults/crashing-stores.ts';
@@ -22,7 +23,6 @@ beforeEach(() => {
 });
 
 const KEY = { 'idempotency-key': 'order-1' };
-const MINUTE_MS = 60_000;
 
 describe('a function that crashes during an idempotent request', () => {
   const LEASE_OVER_MS = 661_000;

@@ -7,7 +7,6 @@ import { unreliable } from '../../../support/faults/unreliable-database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 export const LEASE_MS = 60_000;
-export const DAY_MS = 24 * 3_600_000;
 
 /** Attempts at one request with a key that no other test has. */
 export const attempts = () => {

@@ -8,6 +8,7 @@ import { createLimiterStore } from '../../../../shared/admission/stores/limiter-
 import { createDirectDatabases } from '../../../../shared/database/direct-database.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { startWordContainer, WORD_USAGE } from '../../../support/emulators/word-container.ts';
@@ -25,7 +26,6 @@ const FAULTY = 0.1;
 const STALLED = sized(0.01, 0.003);
 /** The function reserves 20 s of its time, so an invocation may take 3 s. */
 const REMAINING_MS = 23_000;
-const MINUTE_MS = 60_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
 const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret' };

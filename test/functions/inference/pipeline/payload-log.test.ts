@@ -15,7 +15,7 @@ import {
   createLimiterConfigurationStore,
   type LimiterConfigurationStore,
 } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Payload } from '../../../../shared/payload-log/payload.ts';
 import { createPayloadPlaces } from '../../../../shared/payload-log/payload-places.ts';
@@ -62,7 +62,7 @@ beforeAll(async () => {
   });
   pipeline = await startTestPipeline();
   const { database, tables } = pipeline.database;
-  settings = createPayloadLogStore(createAccountTable(database, tables.Observability as string));
+  settings = createPayloadLogStore(createRecordTable(database, tables.Observability as string));
   limiters = createLimiterConfigurationStore(database, tables.Keys as string);
 });
 afterAll(async () => {

@@ -13,9 +13,10 @@ interface Outcome {
 }
 
 /**
- * Recorded with jinja2 3.1.6 in Python 3.12, with the environment of transformers' `apply_chat_template`: ImmutableSandboxedEnvironment, trim_blocks,
- * lstrip_blocks, loopcontrols, `generation`, a `tojson` that escapes nothing. `of_texts` has one rendered text for each of `texts`, the value of `s`; the
- * others are rendered with `variables`.
+ * Recorded with jinja2 3.1.6 in Python 3.12, with the environment of transformers' `apply_chat_template`:
+ * ImmutableSandboxedEnvironment, trim_blocks, lstrip_blocks, loopcontrols, `generation`, a `tojson` that escapes
+ * nothing. `of_texts` has one rendered text for each of `texts`, the value of `s`; the others are rendered with
+ * `variables`.
  */
 const text = readFileSync(new URL('python-templates.json', import.meta.url), 'utf8');
 const recorded = JSON.parse(text) as {

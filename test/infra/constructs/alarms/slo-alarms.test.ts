@@ -67,7 +67,8 @@ describe.each(AVAILABILITY)('%s', (alarm) => {
 
   test('goes off after hours of a slow burn, and never if the budget lasts for a week', () => {
     const burning = (failures: number) => minute([answered(), 1_000 - failures], [failing(), failures]);
-    // 1 % is ten times what 99.9 % allow: too little for an hour's window, and over 0.6 % of six hours after more than 216 minutes.
+    // 1 % is ten times what 99.9 % allow: too little for an hour's window, and over 0.6 % of six hours after more
+    // than 216 minutes.
     expect(changesOf(alarm, [...times(6 * HOUR, busyThousand), ...times(6 * HOUR, burning(10))]).on).toEqual([6 * HOUR + 216]);
     expect(changesOf(alarm, times(12 * HOUR, burning(4)))).toEqual(NEVER);
   });

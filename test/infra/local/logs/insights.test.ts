@@ -4,9 +4,9 @@ import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { functionLogGroup } from '../../../../infra/local/logs/function-log-groups.ts';
 import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const SECOND_MS = 1_000;
 const START = Date.UTC(2026, 10, 21, 12);
 const folder = temporaryFolder();
 const file = path.join(folder.path, 'inference.log');

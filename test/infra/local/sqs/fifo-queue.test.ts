@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { cappedTimes, createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 
-const SECOND_MS = 1_000;
 const FOREVER = Number.POSITIVE_INFINITY;
 
 /** A queue with a clock of its own. */

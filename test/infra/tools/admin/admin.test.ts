@@ -9,7 +9,7 @@ import { type LimiterItem, limitsOf } from '../../../../shared/admission/item/li
 import { type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
 import { authenticate } from '../../../../shared/admission/keys/authenticate.ts';
 import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { TokenizerFiles } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -91,7 +91,7 @@ describe('npm run admin', () => {
     expect((await publish({ deprecation })).code).toBe(0);
     expect((await publish({ context_length: 20 })).code).toBe(0);
     expect(await database.models.get(SERVERLESS_POOL, 'noted')).toMatchObject({ context_length: 20, deprecation, version: 2 });
-    const audit = createAuditStore(createAccountTable(database.database, database.tables.Audit as string));
+    const audit = createAuditStore(createRecordTable(database.database, database.tables.Audit as string));
     const noted = (await audit.list(null, { limit: 100 })).data.filter(({ target }) => target.id === 'noted');
     expect(noted).toMatchObject([
       { action: 'model.updated', actor: { type: 'operator', id: 'ada' }, changes: { context_length: { from: 10, to: 20 } } },

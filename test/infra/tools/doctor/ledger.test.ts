@@ -3,7 +3,7 @@ import { OrganizationLimits } from '../../../../functions/control/limits/limits.
 import { grantByOperator, limitByOperator, operatorOrigin } from '../../../../infra/tools/admin/accounts.ts';
 import { type LedgerDependencies, ledgerRow } from '../../../../infra/tools/doctor/ledger.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
     ...rollupStores(database.database, Usage as string),
     credit: createCreditStore(database.database, Accounts as string),
     gpuEvents: createGpuEventStore(database.database, Usage as string),
-    deployments: createDeploymentStore(createAccountTable(database.database, Deployments as string)),
+    deployments: createDeploymentStore(createRecordTable(database.database, Deployments as string)),
   };
 });
 afterAll(async () => {

@@ -6,11 +6,11 @@ import {
   isAccelerated,
   listRunningEndpoints,
 } from '../../../../infra/tools/teardown/running-endpoints.ts';
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { createControlPlane } from '../../../support/emulators/sagemaker-control-plane.ts';
 
 const ROLE = 'arn:aws:iam::000000000000:role/sluice';
 const INSTALLATION = { endpointTag: 'sluice', name: 'sluice' };
-const HOUR_MS = 3_600_000;
 
 /** An account with these endpoints, in service. */
 const accountWith = async (endpoints: Record<string, { type: string; tags?: Record<string, string> }>) => {

@@ -4,8 +4,9 @@ import { settle } from '../../../../functions/inference/pipeline/settle-request.
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { isKeyItem } from '../../../../shared/admission/item/key-item.ts';
 import { ownerIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../../shared/admission/item/shards.ts';
-import { MINUTE_MS, slotOf } from '../../../../shared/admission/item/sliding-window.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
 import { eventOf } from '../../../support/fixtures/completed-event.ts';

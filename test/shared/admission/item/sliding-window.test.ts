@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RateLimits } from '../../../../shared/admission/item/limits.ts';
 import {
-  MINUTE_MS,
   PAST_SLOTS,
   refusalOf,
   remaining,
@@ -14,6 +13,7 @@ import {
   type Window,
 } from '../../../../shared/admission/item/sliding-window.ts';
 import { formatDuration, rateLimitHeaders } from '../../../../shared/admission/keys/rate-limits.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const wide: RateLimits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { dayNumberOf, moneyRefusalOf, monthBefore, monthOf } from '../../../../shared/admission/item/spending.ts';
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const HOUR_MS = 3_600_000;
 const none = { budgets: [], heldNanos: 0n };
 
 describe('days and months', () => {

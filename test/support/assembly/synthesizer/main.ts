@@ -4,8 +4,8 @@ import { addStacks } from '../../../../infra/stacks/all-stacks.ts';
 import type { Synthesis } from './synthesis.ts';
 
 /*
- * Synthesizes the app for the process that forked it, one assembly after the other: the first one takes ten seconds of CPU, and each further one in the
- * same process two.
+ * Synthesizes the app for the process that forked it, one assembly after the other: the first one takes ten seconds
+ * of CPU, and each further one in the same process two.
  */
 
 /** @returns the error output, if the app rejects its settings or breaks a rule of cdk-nag */

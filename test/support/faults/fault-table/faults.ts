@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { always, DATABASE_FAULTS } from './database-faults.ts';
 import { FUNCTION_FAULTS } from './function-faults.ts';
 import { IDENTITY_FAULTS } from './identity-faults.ts';
@@ -7,7 +8,6 @@ import { startNewEnvironments } from './new-environments.ts';
 import { SERVICE_FAULTS } from './service-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
-const SECOND_MS = 1_000;
 const NONE: TableFault = { name: 'None', hosts: 'all', metered: 'succeeds', begin: async () => undefined };
 
 /** The sections of the table, in its order. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { READERS } from './inventory-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
@@ -9,7 +10,6 @@ const REMAINING_MS = 23_000;
 const KILLED_AFTER_MS = 3_000;
 /** Longer than the functions wait for the model. */
 const FIRST_TOKEN_DELAY_MS = 30_000;
-const HOUR_MS = 60 * 60_000;
 const TEN_MINUTES_MS = 10 * 60_000;
 
 const silence = { cuts: 'whole', fault: { kind: 'silence', after_parts: PARTS } };

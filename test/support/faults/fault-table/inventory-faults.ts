@@ -1,12 +1,12 @@
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { DAY_MS } from '../../../../shared/time/units.ts';
 import { database, isOf } from './database-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
 /** The functions that cache the inventory. */
 export const READERS = ['inference', 'ondemand-inference', 'catalog'] as const;
 const POOLS = [SERVERLESS_POOL, 'org_test'] as const;
-const DAY_MS = 86_400_000;
 /** Every chat might exceed such a window by the bytes of its prompt, so the tokenizer counts it. */
 export const SMALL_WINDOW_TOKENS = 1_030;
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
 import { ownerIdOf } from '../../../../shared/admission/item/shards.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import type { SignedIn } from '../../clients/control.ts';
 import type { TestRun } from '../../clients/local-run.ts';
@@ -33,7 +34,6 @@ export interface Cell {
 
 const SETTLED_WITHIN_MS = 12_000;
 const POLL_MS = 50;
-const MINUTE_MS = 60_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
 /** A request of a cell. */
@@ -102,7 +102,10 @@ const createdKeys = async ({ control, users: [user] }: FaultyRun): Promise<strin
   return data.map(({ name }: { name: string }) => name);
 };
 
-/** Sends a request. `held` resolves when it is in flight, and has the head of its reply if that is streamed; without a charge, when it is over. */
+/**
+ * Sends a request. `held` resolves when it is in flight, and has the head of its reply if that is streamed; without a
+ * charge, when it is over.
+ */
 const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
   const head = Promise.withResolvers<void>();
   const reply = send(run, route, caller, head.resolve);

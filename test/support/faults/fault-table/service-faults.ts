@@ -1,4 +1,4 @@
-import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createPayloadLogStore } from '../../../../shared/payload-log/settings-store.ts';
 import { DATABASE_FAULTS } from './database-faults.ts';
@@ -23,7 +23,7 @@ const readingFiles = (name: string, outage: object, metered: TableFault['metered
 
 /** Switches the payload log of the table's organization on. */
 const logPayloads = async ({ database, tables }: FaultyRun['run']): Promise<void> => {
-  const store = createPayloadLogStore(createAccountTable(database, tables.Observability as string));
+  const store = createPayloadLogStore(createRecordTable(database, tables.Observability as string));
   const owner = { organization: 'org_test' };
   const settings: Parameters<typeof store.toSave>[1] = {
     enabled: true,

@@ -34,7 +34,8 @@ export interface TableFault {
   begin: (faulty: FaultyRun) => Promise<void>;
   /**
    * What happens while its requests are in flight.
-   * @param untilHeld resolves when the model holds all answers, each after its first parts, and all other requests have their replies
+   * @param untilHeld resolves when the model holds all answers, each after its first parts, and all other requests
+   * have their replies
    */
   during?: (faulty: FaultyRun, untilHeld: () => Promise<void>) => Promise<void>;
   /** Ends what `endFaults` doesn't. */

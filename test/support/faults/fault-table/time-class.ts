@@ -10,7 +10,10 @@ const TIME_CLASSES = [
 
 const NAMES = new RegExp(TIME_CLASSES.map(({ name }) => name).join('|'), 'g');
 
-/** The class of a time. A wait for another service takes it well into a class, so that only a busy machine can lift it to the next. */
+/**
+ * The class of a time. A wait for another service takes it well into a class, so that only a busy machine can lift it
+ * to the next.
+ */
 export const timeClassOf = (elapsedMs: number): string => {
   const found = TIME_CLASSES.find(({ belowMs }) => elapsedMs < belowMs);
   if (!found) throw new Error(`A reply took ${elapsedMs} ms, more than ${REPLY_LIMIT_MS}.`);

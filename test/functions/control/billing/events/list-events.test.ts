@@ -5,12 +5,13 @@ import { EventsQuery, listEvents } from '../../../../../functions/control/billin
 import { transact } from '../../../../../shared/database/transaction.ts';
 import { validate } from '../../../../../shared/http/validate.ts';
 import { requestTimeMs } from '../../../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore, type GpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
 import { createUsageStore, type UsageStore } from '../../../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
-import { DAY_MS, eventOf, MODELS, NOW, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
+import { eventOf, MODELS, NOW, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
 
 let database: TestDatabase;
 let stores: ReturnType<typeof usageStores>;

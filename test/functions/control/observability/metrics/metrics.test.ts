@@ -7,14 +7,12 @@ import { MetricsQuery } from '../../../../../functions/control/observability/met
 import { Metrics } from '../../../../../functions/control/observability/metrics/metrics-resource.ts';
 import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
 import { validate } from '../../../../../shared/http/validate.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { SPANS } from '../../../../../shared/usage/organization-totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
-import { DAY_MS, type EventFacts, eventOf, NOW, type PlainEvent, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { type EventFacts, eventOf, NOW, type PlainEvent, rowsOf, seconds, usageStores } from '../../usage/usage-fixtures.ts';
 
 let database: TestDatabase;
 let stores: ReturnType<typeof usageStores>;

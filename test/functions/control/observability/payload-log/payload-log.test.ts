@@ -11,6 +11,7 @@ import { shardIds } from '../../../../../shared/admission/item/shards.ts';
 import { ApiError } from '../../../../../shared/http/errors.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import { type Payload, payloadKeyOf } from '../../../../../shared/payload-log/payload.ts';
+import { DAY_SECONDS } from '../../../../../shared/time/units.ts';
 import { eventOf } from '../../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { accountStores } from '../../../../support/fixtures/account-stores.ts';
@@ -18,7 +19,6 @@ import { storeUser } from '../../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
 const NOW = NOW_MS / 1_000;
-const DAY_SECONDS = 86_400;
 
 let emulator: TestDatabase;
 let stores: ReturnType<typeof accountStores>;

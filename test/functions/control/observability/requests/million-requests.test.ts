@@ -6,6 +6,7 @@ import type { Database, PutInput } from '../../../../../shared/database/database
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';
 import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
+import { DAY_MS } from '../../../../../shared/time/units.ts';
 import { importTable } from '../../../../support/assembly/imported-table.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { sized } from '../../../../support/sized.ts';
@@ -13,7 +14,6 @@ import { NOW, requestSearches } from './request-searches.ts';
 
 /** The bound doesn't depend on it. A million takes minutes, so it must be asked for: SEARCHED_REQUESTS=1000000. */
 const REQUESTS = Number(process.env.SEARCHED_REQUESTS ?? sized(10_000, 100_000));
-const DAY_MS = 86_400_000;
 /** They are spread over 28 days. */
 const APART_MS = Math.floor((28 * DAY_MS) / REQUESTS);
 /** Ten requests are rare. One of 100 failed, and ten of those for a rare reason. */
@@ -126,7 +126,10 @@ const filters = (): Record<string, [string, string, string]> => ({
 const HITS = ['many', 'few', 'none'];
 const seconds = (beforeNowMs: number): number => Math.floor((NOW - beforeNowMs) / 1_000);
 
-/** Searches by name: without a filter, by each one, by each pair of filters that many pass, by all of them, in a time, and by id. */
+/**
+ * Searches by name: without a filter, by each one, by each pair of filters that many pass, by all of them, in a time,
+ * and by id.
+ */
 const combinations = (): [string, string][] => {
   const all = Object.entries(filters());
   const alone = all.flatMap(([name, values]) => values.map((query, i): [string, string] => [`${name}: ${HITS[i]}`, query]));

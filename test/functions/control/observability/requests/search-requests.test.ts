@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';
+import { DAY_MS } from '../../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
 import { requestRow } from '../../../../support/fixtures/request-rows.ts';
 import { NOW, requestSearches } from './request-searches.ts';
 
-const DAY_MS = 86_400_000;
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
 let database: TestDatabase;

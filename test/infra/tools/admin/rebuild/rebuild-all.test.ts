@@ -8,10 +8,11 @@ import { type LimiterItem, moneyCountersAt } from '../../../../../shared/admissi
 import { storedEntry } from '../../../../../shared/admission/item/reservation-entry.ts';
 import { parseSecret, sameHash } from '../../../../../shared/admission/item/secret.ts';
 import { createCreditStore } from '../../../../../shared/credit/credit-store.ts';
-import { createAccountTable } from '../../../../../shared/database/record-table.ts';
+import { createRecordTable } from '../../../../../shared/database/record-table.ts';
 import { transact } from '../../../../../shared/database/transaction.ts';
 import { createDeploymentStore } from '../../../../../shared/deployments/deployment-store.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { gpuEventId } from '../../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
@@ -21,7 +22,6 @@ import { newId } from '../../../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../../../support/fixtures/rollups.ts';
 
 const NOW = Date.parse('2026-11-21T12:00Z');
-const DAY_MS = 24 * 60 * 60_000;
 const DOLLAR = 1_000_000_000n;
 /** A key with so few requests in flight has one limiter item. */
 const ONE_ITEM = NewApiKey.parse({ name: 'a key', limits: { concurrency: 10 } });
@@ -38,7 +38,7 @@ beforeAll(async () => {
     usageTable: Usage as string,
     credit: createCreditStore(database.database, Accounts as string),
     gpuEvents: createGpuEventStore(database.database, Usage as string),
-    deployments: createDeploymentStore(createAccountTable(database.database, Deployments as string)),
+    deployments: createDeploymentStore(createRecordTable(database.database, Deployments as string)),
     now: () => NOW,
   };
 });
