@@ -9,7 +9,6 @@ const { scripts, devDependencies } = JSON.parse(read('package.json')) as Record<
 const PAGES = ['CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', '.github/pull_request_template.md'];
 const FOLDERS = 'functions|shared|infra|test|docs|\\.ci|\\.github';
 
-/** What is in backticks or in a block of commands. */
 const codeOf = (text: string): string[] =>
   [...text.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span ?? '');
 const matchesIn = (page: string, pattern: RegExp): string[] =>

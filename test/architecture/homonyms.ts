@@ -4,8 +4,8 @@ import type { Departure } from './plan.ts';
 
 const EXPORTED = /^export (?:abstract )?(?:interface|type|class|const|enum) ([A-Z][a-z]\w*)/gm;
 
-/** Names that files of functions/ and shared/ export more than once. The list only shrinks: give new things names of their own. */
-const KNOWN = [
+// The list only shrinks: give new things names of their own.
+const KNOWN_HOMONYMS = [
   'AlreadyCreated',
   'Attempt',
   'BilledMonth',
@@ -55,8 +55,11 @@ const KNOWN = [
   'Usage',
 ];
 
-/** Names in PascalCase that several files of functions/ and shared/ export, and names of the list that no two files export any more. */
-export const homonyms = (root: string, files: readonly string[], known: readonly string[] = KNOWN): Departure[] => {
+/**
+ * Names in PascalCase that several files of functions/ and shared/ export, and names of the list that no two files
+ * export any more.
+ */
+export const homonyms = (root: string, files: readonly string[], known: readonly string[] = KNOWN_HOMONYMS): Departure[] => {
   const exporters = new Map<string, Set<string>>();
   for (const file of files.filter((name) => /^(?:functions|shared)\//.test(name))) {
     for (const [, name = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(EXPORTED))

@@ -3,11 +3,10 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { homonyms } from './homonyms.ts';
 import { DOCUMENT, departures, folderDiagram, readDocument, readModules, withDiagram } from './plan.ts';
+import { READ_ROOMS } from './read-rooms.ts';
+import { unclearSentences } from './sentences.ts';
 
-/*
- * Part of `npm run lint`: fails where the code departs from the plan. `--write` also redraws the diagram of
- * docs/architecture.md; `--root` checks another copy of the project.
- */
+// Part of `npm run lint`. `--write` also redraws the diagram of docs/architecture.md; `--root` checks another project.
 const PROJECT = path.join(import.meta.dirname, '../..');
 const { values } = parseArgs({
   options: { write: { type: 'boolean', default: false }, root: { type: 'string', default: PROJECT } },
@@ -18,8 +17,13 @@ const drawn = withDiagram(document, folderDiagram(result));
 if (values.write) writeFileSync(path.join(values.root, DOCUMENT), drawn);
 const outdated =
   drawn === document || values.write ? [] : [{ rule: 'diagram', message: `${DOCUMENT} shows other imports. Run npm run format.` }];
+const isRead = (file: string): boolean => READ_ROOMS.some((room) => file.startsWith(`${room}/`));
 const files = result.modules.map(({ source }) => source);
-const found = [...departures(result), ...(values.root === PROJECT ? homonyms(PROJECT, files) : []), ...outdated];
+const found = [
+  ...departures(result),
+  ...(values.root === PROJECT ? [...homonyms(PROJECT, files), ...unclearSentences(PROJECT, files.filter(isRead))] : []),
+  ...outdated,
+];
 for (const { rule, message } of found) console.error(`${rule}: ${message}`);
 console.log(`${result.summary.totalCruised} modules, ${found.length} departures from the plan of ${DOCUMENT}.`);
 if (found.length > 0) process.exitCode = 1;

@@ -21,8 +21,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** What lint says about a file; empty if it is in order. */
-const lint = (file: string, text: string): string => {
+const errorsOf = (file: string, text: string): string => {
   mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
   writeFileSync(path.join(root, file), text);
   try {
@@ -39,7 +38,7 @@ const CLASS = 'export class Count {\n  get value() {\n    return 1;\n  }\n}\n';
 
 test('lint fails on an accessor of an object literal in code that functions run', () => {
   for (const file of ['functions/a/count.ts', 'shared/a/count.ts'])
-    for (const text of [GETTER, SETTER]) expect(lint(file, text)).toContain('stays in memory long after its object');
-  expect(lint('functions/a/count.ts', CLASS)).toBe('');
-  expect(lint('infra/a/count.ts', GETTER)).toBe('');
+    for (const text of [GETTER, SETTER]) expect(errorsOf(file, text)).toContain('stays in memory long after its object');
+  expect(errorsOf('functions/a/count.ts', CLASS)).toBe('');
+  expect(errorsOf('infra/a/count.ts', GETTER)).toBe('');
 });

@@ -13,8 +13,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** A project in which nothing departs from the plan: two functions use one file of shared/. */
-const GOOD: Readonly<Record<string, string>> = {
+const PROJECT_WITHOUT_DEPARTURES: Readonly<Record<string, string>> = {
   'package.json': '{ "type": "module" }',
   'docs/architecture.md': '<!-- folders: written by `npm run format` -->\n```mermaid\n\n```\n<!-- /folders -->',
   'shared/ids/id.ts': 'export const id = 1;',
@@ -24,9 +23,8 @@ const GOOD: Readonly<Record<string, string>> = {
   'test/a.test.ts': 'export const tested = 1;',
 };
 
-/** What the check prints about a project with these files, and how it exits. */
 const check = async (files: Readonly<Record<string, string>>, ...flags: string[]): Promise<{ status: number; output: string }> => {
-  for (const [name, text] of Object.entries({ ...GOOD, ...files })) {
+  for (const [name, text] of Object.entries({ ...PROJECT_WITHOUT_DEPARTURES, ...files })) {
     mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
     writeFileSync(path.join(root, name), text);
   }

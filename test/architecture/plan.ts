@@ -20,7 +20,6 @@ export const readModules = async (root: string): Promise<ICruiseResult> => {
 const ownImports = ({ dependencies }: IModule): string[] =>
   dependencies.map(({ resolved }) => resolved).filter((file) => /^(?:functions|shared|infra)\//.test(file));
 
-/** The files that are reached from some files, without going through files that `isOpen` closes. */
 const reachedFrom = (modules: ReadonlyMap<string, IModule>, from: readonly string[], isOpen: (file: string) => boolean): Set<string> => {
   const reached = new Set<string>();
   const open = [...from];
@@ -35,16 +34,11 @@ const reachedFrom = (modules: ReadonlyMap<string, IModule>, from: readonly strin
 
 const ADMIN = 'infra/tools/admin';
 
-/**
- * Files that stay together although one function may be their only user: the middlewares, and both clients of a
- * service (docs/decisions/0067).
- */
+// One function may be the only user of a middleware, or of one of both clients of a service: docs/decisions/0067.
 const TOGETHER = [/^shared\/middleware\//, /^shared\/(?:aws|upstream)\/(?:sdk-)?invoke(?:-function)?\.ts$/];
 
-/**
- * Files of shared/ that fewer than two functions use. The admin CLI counts as a function, as far as it uses shared/
- * by itself and not through a function's folder; the reference, which is written when the app is built, does not.
- */
+// The admin CLI counts as a function, as far as it uses shared/ by itself and not through a function's folder. The
+// reference, which is written when the app is built, does not.
 const singleUses = (all: readonly IModule[]): Departure[] => {
   const modules = new Map(all.map((module) => [module.source, module]));
   const users = new Map<string, string[]>();
@@ -64,8 +58,7 @@ const singleUses = (all: readonly IModule[]): Departure[] => {
   });
 };
 
-/** The most files that a folder may have beside its folders, so that a reader finds one of them at a glance. */
-const MAX_FILES = 25;
+const MAX_FILES_OF_FOLDER = 25;
 
 const crowdedFolders = (all: readonly IModule[]): Departure[] => {
   const counts = new Map<string, number>();
@@ -74,8 +67,13 @@ const crowdedFolders = (all: readonly IModule[]): Departure[] => {
     if (/^(?:functions|shared|infra|test)\//.test(source)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
   return [...counts].flatMap(([folder, count]) =>
-    count > MAX_FILES
-      ? [{ rule: 'folders-are-small', message: `${folder} has ${count} files, at most ${MAX_FILES} are expected: move some to a folder.` }]
+    count > MAX_FILES_OF_FOLDER
+      ? [
+          {
+            rule: 'folders-are-small',
+            message: `${folder} has ${count} files, at most ${MAX_FILES_OF_FOLDER} are expected: move some to a folder.`,
+          },
+        ]
       : [],
   );
 };
@@ -90,8 +88,7 @@ export const departures = ({ modules, summary }: ICruiseResult): Departure[] => 
   ...crowdedFolders(modules),
 ];
 
-/** The folders that are one box in the diagram: functions, folders of shared/, parts of infra/. */
-const partOf = (file: string): string | undefined => /^(?:functions|shared|infra)\/[^/]+(?=\/)/.exec(file)?.[0];
+const boxOf = (file: string): string | undefined => /^(?:functions|shared|infra)\/[^/]+(?=\/)/.exec(file)?.[0];
 
 /**
  * The imports between functions, folders of shared/ and parts of infra/ as a mermaid diagram. Arrows that follow from
@@ -100,12 +97,12 @@ const partOf = (file: string): string | undefined => /^(?:functions|shared|infra
 export const folderDiagram = ({ modules }: ICruiseResult): string => {
   const edges = new Map<string, Set<string>>();
   for (const module of modules) {
-    const from = partOf(module.source);
+    const from = boxOf(module.source);
     if (from === undefined) continue;
     const targets = edges.get(from) ?? new Set();
     edges.set(from, targets);
     for (const file of ownImports(module)) {
-      const to = partOf(file);
+      const to = boxOf(file);
       if (to !== undefined && to !== from) targets.add(to);
     }
   }

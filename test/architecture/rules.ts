@@ -1,6 +1,6 @@
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
 
-/** The folders of shared/, low to high: each may import only those before it. */
+// From low to high: each may import only those before it.
 const SHARED_FOLDERS = [
   'ids',
   'time',
@@ -42,7 +42,7 @@ const forbid = (
   scope: 'module' | 'folder' = 'module',
 ) => ({ name, comment, severity: 'error' as const, scope, from, to });
 
-/** What may import what. */
+/** The imports that are forbidden. */
 export const rules: IForbiddenRuleType[] = [
   forbid('no-file-cycles', 'Move what both files need to the lower one.', {}, { circular: true }),
   forbid('no-folder-cycles', 'Move what both folders need to the lower one.', {}, { circular: true }, 'folder'),

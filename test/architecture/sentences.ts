@@ -8,7 +8,7 @@ const MAX_TITLE = 100;
 const VAGUE_START = /^(?:What|Whether|Who)\b/;
 const CUT_START = /^(?:of|that|with|before|after)\b/;
 const PRIVATE = /^(?:async |declare )?(?:const|let|function|class|abstract class|interface|type|enum)\b/;
-const TITLE = /^\s*(?:test|it)(?:\.only|\.skip|\.failing)?\(\s*(['"`])(.*?)\1,?\s*/gm;
+const TITLE = /^[ \t]*(?:test|it)(?:\.only|\.skip|\.failing)?\(\s*(['"`])(.*?)\1,?\s*/gm;
 
 interface Comment {
   line: number;
@@ -25,7 +25,6 @@ const textOf = (lines: readonly string[]): string =>
     .join(' ')
     .trim();
 
-/** The comments that have lines of their own. */
 const commentsOf = (source: string): Comment[] => {
   const all = source.split('\n');
   const comments: Comment[] = [];
@@ -66,7 +65,7 @@ export const unclearSentences = (root: string, files: readonly string[]): Depart
       const ofTitles = [...source.matchAll(TITLE)].flatMap(({ 2: title = '', index }) =>
         faultsOfTitle(title).map((fault) => ({
           rule: 'titles-stand-alone',
-          message: `${file}:${source.slice(0, index).split('\n').length + 1} ${fault}.`,
+          message: `${file}:${source.slice(0, index).split('\n').length} ${fault}.`,
         })),
       );
       return [...ofComments, ...ofTitles];

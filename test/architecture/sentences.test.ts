@@ -1,0 +1,35 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { unclearSentences } from './sentences.ts';
+
+const faultsOf = async (source: string): Promise<string[]> => {
+  await using folder = temporaryFolder();
+  mkdirSync(path.join(folder.path, 'test'));
+  writeFileSync(path.join(folder.path, 'test/a.test.ts'), source);
+  return unclearSentences(folder.path, ['test/a.test.ts']).map(({ message }) => message);
+};
+
+describe('unclearSentences', () => {
+  test.each([
+    ['/** What an invoice bills. */\nexport const bill = 1;', '1 begins with What, Whether or Who: name the thing'],
+    ['const a = 1;\n// Whether it is open.\nconst isOpen = true;', '2 begins with What, Whether or Who: name the thing'],
+    ['/** Half an hour. */\nconst WAIT = 1;', '1 documents a private name: rename it, or say why in a comment with //'],
+    [`// ${'word '.repeat(24)}end\nconst a = 1;`, '1 has a line of more than 120 columns'],
+    ['// One.\n// Two.\n// Three.\n// Four.\nconst a = 1;', '1 has more than 3 lines'],
+    [
+      "describe('close', () => {\n  test('of a month', () => undefined);\n});",
+      '2 begins with half a sentence: name the unit in describe, and begin with a verb',
+    ],
+    [`test('${'closes '.repeat(15)}', () => undefined);`, '1 has 105 characters, at most 100 are expected'],
+  ])('rejects %j', async (source, fault) => {
+    expect(await faultsOf(source)).toEqual([`test/a.test.ts:${fault}.`]);
+  });
+
+  test('accepts a comment that says why, a documented export and a title that begins with a verb', async () => {
+    const why = '// The receiver counts twice what it gets twice.\nconst once = true;';
+    const exported = '/** Returns the charges in nano-dollars. */\nexport const chargesOf = () => 1n;';
+    expect(await faultsOf(`${why}\n${exported}\ntest('closes a month', () => undefined);`)).toEqual([]);
+  });
+});
