@@ -13,8 +13,8 @@ export default {
   reporters: ['default', '<rootDir>/test/support/jest/report-not-run.ts', '<rootDir>/test/security/permissions/report-unused.ts'],
   // A bound against hanging, not a measurement: a busy machine may take several times as long as a quiet one.
   testTimeout: 300_000,
-  // Many tests wait for processes of their own, so half as many workers again as cores keep the cores busy. Jest takes '150%' for 150 workers.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // Many tests wait for processes of their own, so twice as many workers as cores keep the cores busy.
+  maxWorkers: availableParallelism() * 2,
   // A worker keeps the modules of every suite that it has run, and spends more and more time on collecting garbage.
   workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],

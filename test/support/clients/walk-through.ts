@@ -34,6 +34,7 @@ const patternOf = (printed: string): RegExp =>
       .replaceAll('…', '[^\\n]*?')}$`,
   );
 
+const DOCS = path.join(import.meta.dirname, '../../../docs');
 const MARK = '=====';
 
 /** A local run with a folder of its own, in which a reader of the documents would type. */
@@ -41,6 +42,7 @@ export const startWalk = async (...flags: string[]) => {
   const run = await startTestRun(...flags);
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-walk-'));
   symlinkSync(run.state, path.join(folder, '.sluice'));
+  symlinkSync(DOCS, path.join(folder, 'docs'));
 
   /** Runs a script as a person types it, in one shell; what it printed. */
   const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
@@ -78,7 +80,7 @@ export const startWalk = async (...flags: string[]) => {
         if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
         expect(printed[i]).toMatch(patternOf(expected));
       }
-      expect(readdirSync(folder)).toEqual(['.sluice']);
+      expect(readdirSync(folder)).toEqual(['.sluice', 'docs']);
       return steps.length;
     },
     close: async (): Promise<void> => {
