@@ -20,7 +20,7 @@ export const USAGE = `npm start -- [options]
   --no-streams         without the tables' streams: nothing makes totals or delivers notifications. For more than some 20,000 requests, from
                        which on the emulator takes longer and longer for a write to a table with a stream
   --state DIR          folder of the database, logs and local.json (default .sluice)
-  --beside DIR         run the functions of another release, which was unpacked to DIR, beside those of this one
+  --second-release DIR run the functions of another release, which was unpacked to DIR, beside those of this one
   --structured-outputs synthesize the app with structuredOutputs: response_format can be a json_schema, which the model must support
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --check-permissions  deny the AWS calls that a function's role does not allow, and list the used permissions in logs/permissions.log
@@ -43,7 +43,7 @@ const Flags = z.strictObject({
   'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
   'no-streams': z.boolean(),
   state: z.string().min(1),
-  beside: z.string().min(1).optional(),
+  'second-release': z.string().min(1).optional(),
   'structured-outputs': z.boolean(),
   assembly: z.string().min(1).optional(),
   'check-permissions': z.boolean(),
@@ -73,7 +73,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'schedule-ms': { type: 'string' },
       'no-streams': { type: 'boolean', default: false },
       state: { type: 'string', default: '.sluice' },
-      beside: { type: 'string' },
+      'second-release': { type: 'string' },
       'structured-outputs': { type: 'boolean', default: false },
       assembly: { type: 'string' },
       'check-permissions': { type: 'boolean', default: false },

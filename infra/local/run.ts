@@ -17,12 +17,12 @@ import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
 import type { ManagedSettings } from './http/serve-settings.ts';
 import { accessKeyIdOf } from './lambda/access-key-id.ts';
+import { createAsyncInvocations } from './lambda/async-invocations.ts';
 import { createIsBackground } from './lambda/background-functions.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { createFunctionTimeouts } from './lambda/function-timeouts.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
-import { createLaterInvocations } from './lambda/later.ts';
 import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { functionLogGroup } from './logs/function-log-groups.ts';
@@ -99,7 +99,7 @@ export interface LocalOptions {
    * The folder of another release, whose functions get a share of the invocations: none, until it is set at
    * `/releases` of Lambda's API.
    */
-  besideDir?: string | undefined;
+  secondReleaseDir?: string | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
   /** Shows what is being started. */
@@ -177,7 +177,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
   const serving = Promise.withResolvers<void>();
   const startFunction: FunctionSet['start'] = (...invocation) => serving.promise.then(() => functions.start(...invocation));
-  const later = createLaterInvocations(startFunction, log);
+  const later = createAsyncInvocations(startFunction, log);
   started.defer(later.close);
   const events = createEventBus(app.eventRules, later.add);
   const sagemaker = await startSageMaker(endpoints, {
@@ -226,14 +226,14 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     cognitoUrl,
   };
   const report = createUseLog(options.stateDir);
-  const { besideDir } = options;
-  const others = besideDir === undefined ? undefined : await readOtherRelease(besideDir, app.functions);
+  const { secondReleaseDir } = options;
+  const others = secondReleaseDir === undefined ? undefined : await readOtherRelease(secondReleaseDir, app.functions);
   const isBackground = createIsBackground(app);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
     startsLate: isBackground,
-    beside: others && { functions: others, picksOther: shares.picksOther },
+    secondRelease: others && { functions: others, picksOther: shares.picksOther },
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
     timeoutsOf: timeouts.of,

@@ -37,7 +37,7 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
     scheduleMs: flags['schedule-ms'],
     hasStreams: !flags['no-streams'],
     checkPermissions: flags['check-permissions'],
-    besideDir: flags.beside,
+    secondReleaseDir: flags['second-release'],
     quiet: flags.quiet,
     progress,
     onChange: () => publish(),

@@ -60,7 +60,7 @@ const read = (file: string): z.infer<typeof Archive> =>
 export const versionOf = (file: string): string => read(file).version;
 
 /**
- * Unpacks a release for `npm start -- --beside`.
+ * Unpacks a release for `npm start -- --second-release`.
  * @param change the text of each script before it is written, to try what a release with other code would do
  */
 export const unpackRelease = (file: string, folder: string, change = (script: string): string => script): void => {

@@ -25,7 +25,7 @@ const GRANTED = 1_000_000_000n;
 export const startUpgradeRun = async (change?: (script: string) => string) => {
   const folder = temporaryFolder();
   unpackRelease(LAST_RELEASE, folder.path, change);
-  const run = await startTestRun('--beside', folder.path, '--batch-window-ms', '20');
+  const run = await startTestRun('--second-release', folder.path, '--batch-window-ms', '20');
   for (const [path, field] of NEW_FIELDS) run.expectMissing(path, field);
   /** Sets the share of the invocations that the last release gets. */
   const setShare = async (other_share: number): Promise<void> => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
-import { notAuthorized } from './fault.ts';
+import { notAuthorized } from './errors.ts';
 
 const Expiring = z.object({ exp: z.number() });
 const AccessToken = z.object({ exp: z.number(), sub: z.string(), client_id: z.string(), token_use: z.literal('access') });

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
+import { AwsError } from '../http/json-api.ts';
 import { poolFile } from './data-folder.ts';
-import { Fault, internalError, isFault } from './fault.ts';
+import { internalError, isAwsError } from './errors.ts';
 
 /** The tokens of one sign-in. */
 export interface Tokens {
@@ -25,7 +26,7 @@ export interface User {
 
 /** The client of cognito-local. Calls must not overlap, because cognito-local loses concurrent writes. */
 export interface Backend {
-  /** Sends a call unchanged. Throws a Fault with the error of cognito-local. */
+  /** Sends a call unchanged. Throws a AwsError with the error of cognito-local. */
   call(action: string, request: object): Promise<Readonly<Record<string, unknown>>>;
   /** @param name e-mail address or subject */
   user(pool: UserPool, name: string): Promise<User | undefined>;
@@ -119,15 +120,15 @@ const send = async (url: string, action: string, request: object): Promise<Reado
   const body: unknown = JSON.parse((await reply.text()) || '{}');
   if (reply.ok) return body as Record<string, unknown>;
   const errorBody = ErrorBody.safeParse(body);
-  throw errorBody.success && reply.status < 500 ? new Fault(errorBody.data.__type, errorBody.data.message) : internalError();
+  throw errorBody.success && reply.status < 500 ? new AwsError(errorBody.data.__type, errorBody.data.message) : internalError();
 };
 
-/** Returns undefined if the call fails with a Fault of one of these types. */
+/** Returns undefined if the call fails with a AwsError of one of these types. */
 const orUndefined = async <Result>(call: () => Promise<Result>, ...types: string[]): Promise<Result | undefined> => {
   try {
     return await call();
   } catch (error) {
-    if (types.some((type) => isFault(error, type))) return undefined;
+    if (types.some((type) => isAwsError(error, type))) return undefined;
     throw error;
   }
 };

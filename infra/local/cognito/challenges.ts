@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { UserPool } from '../../assembly/local-app.ts';
+import { AwsError } from '../http/json-api.ts';
 import type { Tokens, User } from './backend.ts';
-import { Fault, isFault, notAuthorized, userDisabled } from './fault.ts';
+import { isAwsError, notAuthorized, userDisabled } from './errors.ts';
 import { checkPassword } from './passwords.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 import { createSessions } from './sessions.ts';
@@ -28,7 +29,7 @@ const Respond = z.object({
     .prefault({}),
 });
 
-const invalidSession = (): Fault => notAuthorized('Invalid session for the user.');
+const invalidSession = (): AwsError => notAuthorized('Invalid session for the user.');
 
 /**
  * Challenges after a correct password, and AdminRespondToAuthChallenge. A session is valid for one user and one
@@ -56,10 +57,10 @@ export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rul
         ChallengeResponses: { USERNAME: user.subject, SOFTWARE_TOKEN_MFA_CODE: code },
       });
     } catch (error) {
-      if (!isFault(error, 'CodeMismatchException')) throw error;
+      if (!isAwsError(error, 'CodeMismatchException')) throw error;
       pending.wrongCodes += 1;
       if (pending.wrongCodes >= MAX_WRONG_CODES) sessions.close(session);
-      throw new Fault('CodeMismatchException', 'Invalid code received for user');
+      throw new AwsError('CodeMismatchException', 'Invalid code received for user');
     }
   };
 

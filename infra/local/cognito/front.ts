@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { AwsError } from '../http/json-api.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { withOutages } from '../http/outage.ts';
 import { readBody } from '../http/read-body.ts';
 import { createBackend } from './backend.ts';
-import { Fault, internalError, invalidParameter } from './fault.ts';
+import { internalError, invalidParameter } from './errors.ts';
 import type { RuleContext } from './rule.ts';
 import { createRules } from './rules.ts';
 
@@ -73,7 +74,7 @@ const serveCall = async (
     if (!body) throw invalidParameter('The request is too large.');
     send(response, 200, await handle(action, parse(body)));
   } catch (error) {
-    const fault = error instanceof Fault ? error : internalError();
+    const fault = error instanceof AwsError ? error : internalError();
     send(response, fault.status, { __type: fault.type, message: fault.message });
   }
 };
@@ -82,7 +83,7 @@ const parse = (body: Buffer): unknown => {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new Fault('SerializationException', 'The request is not JSON.');
+    throw new AwsError('SerializationException', 'The request is not JSON.');
   }
 };
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { UserPool } from '../../assembly/local-app.ts';
-import { Fault, userNotFound } from './fault.ts';
+import { AwsError } from '../http/json-api.ts';
+import { userNotFound } from './errors.ts';
 import { checkPassword, createTemporaryPassword } from './passwords.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
@@ -56,7 +57,7 @@ const renew = async ({ backend }: RuleContext, pool: UserPool, email: string, pa
   const user = await backend.user(pool, email);
   if (!user) throw userNotFound();
   if (!user.hasTemporaryPassword)
-    throw new Fault('UnsupportedUserStateException', `Resend not possible. ${email} status is not FORCE_CHANGE_PASSWORD`);
+    throw new AwsError('UnsupportedUserStateException', `Resend not possible. ${email} status is not FORCE_CHANGE_PASSWORD`);
   await backend.setPassword(pool, email, password, false);
   return { User: user.description };
 };

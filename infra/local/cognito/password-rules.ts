@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import * as z from 'zod';
+import { AwsError } from '../http/json-api.ts';
 import { readAccessToken } from './access-token.ts';
-import { Fault, isFault, notAuthorized, wrongPassword } from './fault.ts';
+import { isAwsError, notAuthorized, wrongPassword } from './errors.ts';
 import { checkPassword } from './passwords.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
@@ -31,7 +32,7 @@ export const createChangePassword =
     try {
       return await context.backend.call('ChangePassword', change);
     } catch (error) {
-      throw isFault(error, 'InvalidPasswordException') ? wrongPassword() : error;
+      throw isAwsError(error, 'InvalidPasswordException') ? wrongPassword() : error;
     }
   };
 
@@ -64,12 +65,12 @@ export const createResetRules = (context: RuleContext): { forgot: Rule; confirm:
     checkPassword(Password, pool.passwords);
     const reset = resets.get(`${pool.id}/${name}`);
     if (reset && reset.wrongCodes >= MAX_WRONG_CODES)
-      throw new Fault('LimitExceededException', 'Attempt limit exceeded, please try after some time.');
+      throw new AwsError('LimitExceededException', 'Attempt limit exceeded, please try after some time.');
     if (reset?.code !== ConfirmationCode) {
       if (reset) reset.wrongCodes += 1;
-      throw new Fault('CodeMismatchException', 'Invalid verification code provided, please try again.');
+      throw new AwsError('CodeMismatchException', 'Invalid verification code provided, please try again.');
     }
-    if (now() >= reset.expiresAtMs) throw new Fault('ExpiredCodeException', 'Invalid code provided, please request a code again.');
+    if (now() >= reset.expiresAtMs) throw new AwsError('ExpiredCodeException', 'Invalid code provided, please request a code again.');
     resets.delete(`${pool.id}/${name}`);
     await backend.setPassword(pool, name, Password, true);
     return {};

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordPolicy } from '../../assembly/local-app.ts';
-import { Fault } from './fault.ts';
+import { AwsError } from '../http/json-api.ts';
 
 const MAX_LENGTH = 256;
 // https://docs.aws.amazon.com/cognito/latest/developerguide/managing-users-passwords.html
@@ -11,7 +11,7 @@ const RANDOM_BYTES = 12;
 /** Throws InvalidPasswordException if a new password does not meet the policy. */
 export const checkPassword = (password: string, policy: PasswordPolicy): void => {
   const reject = (what: string): never => {
-    throw new Fault('InvalidPasswordException', `Password did not conform with policy: ${what}`);
+    throw new AwsError('InvalidPasswordException', `Password did not conform with policy: ${what}`);
   };
   if (password.length < policy.minLength || password.length > MAX_LENGTH) reject('Password not long enough');
   if (policy.requiresUppercase && !/[A-Z]/.test(password)) reject('Password must have uppercase characters');

@@ -2,9 +2,9 @@ import type * as z from 'zod';
 import type { UserPool } from '../../assembly/local-app.ts';
 import type { Mailbox } from '../mail/mailbox.ts';
 import type { Backend } from './backend.ts';
-import { invalidParameter, poolNotFound } from './fault.ts';
+import { invalidParameter, poolNotFound } from './errors.ts';
 
-/** Handles one action of Cognito's API. Throws a Fault for an error response. */
+/** Handles one action of Cognito's API. Throws a AwsError for an error response. */
 export type Rule = (request: unknown) => Promise<object>;
 
 /** Dependencies of the rules. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { AwsError } from '../http/json-api.ts';
 import { createChallenges } from './challenges.ts';
-import { Fault } from './fault.ts';
+
 import { createCreateUser, createSetPassword } from './invitations.ts';
 import { createChangePassword, createResetRules } from './password-rules.ts';
 import { type Rule, type RuleContext, readRequest, toName } from './rule.ts';
@@ -13,7 +14,7 @@ const FORWARDED = ['AdminDeleteUser', 'AdminDisableUser', 'AdminEnableUser', 'Ad
 
 const Named = z.looseObject({ Username: z.string() });
 
-/** Creates the handler of all actions. It throws a Fault for an error response, including an unknown action. */
+/** Creates the handler of all actions. It throws a AwsError for an error response, including an unknown action. */
 export const createRules = (context: RuleContext): ((action: string, request: unknown) => Promise<object>) => {
   const { ask, respond } = createChallenges(context);
   const resets = createResetRules(context);
@@ -41,7 +42,7 @@ export const createRules = (context: RuleContext): ((action: string, request: un
   ]);
   return async (action, request) => {
     const rule = rules.get(action);
-    if (!rule) throw new Fault('UnknownOperationException', `The local run does not support Cognito's ${action}.`);
+    if (!rule) throw new AwsError('UnknownOperationException', `The local run does not support Cognito's ${action}.`);
     return rule(request);
   };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { AwsError } from '../http/json-api.ts';
 import { forgeAccessToken, readAccessToken } from './access-token.ts';
-import { Fault, isFault, userNotFound } from './fault.ts';
+import { isAwsError, userNotFound } from './errors.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
 const Associate = z.object({ AccessToken: z.string() });
@@ -22,7 +23,7 @@ export const createAssociate =
     const { AccessToken } = readRequest(Associate, request);
     const { clientId } = readAccessToken(AccessToken, context.now);
     if (!findPool(context, clientId).hasTotp)
-      throw new Fault('SoftwareTokenMFANotFoundException', 'Software token MFA is not enabled for the userPool.');
+      throw new AwsError('SoftwareTokenMFANotFoundException', 'Software token MFA is not enabled for the userPool.');
     const response = await context.backend.call('AssociateSoftwareToken', { AccessToken });
     await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
     return response;
@@ -39,7 +40,7 @@ export const createVerify =
       await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
       return response;
     } catch (error) {
-      throw isFault(error, 'CodeMismatchException') ? new Fault('EnableSoftwareTokenMFAException', 'Code mismatch') : error;
+      throw isAwsError(error, 'CodeMismatchException') ? new AwsError('EnableSoftwareTokenMFAException', 'Code mismatch') : error;
     }
   };
 

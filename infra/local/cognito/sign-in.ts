@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { readAccessToken, readExpiry } from './access-token.ts';
 import type { Tokens, User } from './backend.ts';
-import { invalidParameter, notAuthorized, userDisabled, wrongPassword } from './fault.ts';
+import { invalidParameter, notAuthorized, userDisabled, wrongPassword } from './errors.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
 export type Challenge = 'NEW_PASSWORD_REQUIRED' | 'SOFTWARE_TOKEN_MFA';

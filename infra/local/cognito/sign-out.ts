@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { userNotFound } from './fault.ts';
+import { userNotFound } from './errors.ts';
 import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
 const Revoke = z.object({ ClientId: z.string(), Token: z.string() });

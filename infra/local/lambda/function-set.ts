@@ -20,7 +20,7 @@ interface FunctionSetOptions
   /** Whether a function starts only at its first invocation. Default: none does. */
   startsLate?: ((fn: LambdaFunction) => boolean) | undefined;
   /** Another release of some of them, and which one gets an invocation. */
-  beside?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
+  secondRelease?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
   endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */
   hosts?: InferenceHosts | undefined;
@@ -55,7 +55,7 @@ export interface FunctionSet {
 /** Starts the processes of all functions. */
 export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
   const socketFolders: string[] = [];
-  const { endpoints, hosts, batchWindowMs, beside, startsLate = () => false } = options;
+  const { endpoints, hosts, batchWindowMs, secondRelease, startsLate = () => false } = options;
   const startPools = (functions: readonly LambdaFunction[]) => {
     // A socket path is limited to about 100 characters, so it cannot be in the state folder.
     const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
@@ -74,7 +74,7 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
     }));
   };
   const pools = startPools(options.functions);
-  const others = beside ? startPools(beside.functions) : [];
+  const others = secondRelease ? startPools(secondRelease.functions) : [];
   const all = [...pools, ...others];
 
   const find = (name: string) => pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
@@ -84,7 +84,7 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
     if (!found) throw new FunctionNotFound(name);
     const { shortName } = found.fn;
     const other = others.find(({ fn }) => fn.shortName === shortName);
-    return (other && beside?.picksOther(shortName) ? other : found).pool.start(payload, signal);
+    return (other && secondRelease?.picksOther(shortName) ? other : found).pool.start(payload, signal);
   };
 
   return {

@@ -3,9 +3,9 @@ import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import { type ManagedSettings, serveSettings } from '../http/serve-settings.ts';
+import type { AsyncInvocations } from './async-invocations.ts';
 import { FunctionNotFound, type FunctionSet } from './function-set.ts';
 import { InvocationFailed } from './invocation.ts';
-import type { LaterInvocations } from './later.ts';
 
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_RESULT_BYTES = 6_291_556;
@@ -24,7 +24,7 @@ interface InvokeResponse {
 }
 
 interface Functions extends Pick<FunctionSet, 'start' | 'exists'> {
-  later: LaterInvocations['add'];
+  later: AsyncInvocations['add'];
 }
 
 /**

@@ -3,7 +3,7 @@ import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { accessKeyIdOf } from '../lambda/access-key-id.ts';
 import { evaluate, type Grant, type Need } from './evaluate.ts';
 import { CALLED_VIA, type ServiceCall } from './needs/arn.ts';
-import { NEEDS } from './needs/needs.ts';
+import { REQUIRED_PERMISSIONS } from './needs/required-permissions.ts';
 import { type Call, signerOf } from './signed-call.ts';
 import { EmulatorGone } from './tag-reader.ts';
 
@@ -36,7 +36,7 @@ interface CheckOptions {
 export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {
   const callers = new Map(functions.map((fn) => [accessKeyIdOf(fn), { fn, role: roles.find(({ arn }) => arn === fn.roleArn) }]));
   const needsOf = async ({ method, url, headers, body }: Call, service: string, region: string): Promise<Need[]> => {
-    const toNeeds = NEEDS[service];
+    const toNeeds = REQUIRED_PERMISSIONS[service];
     if (!toNeeds) throw new Error(`the permission check does not know the service ${service}`);
     const header = (name: string): string | undefined => {
       const value = headers[name];

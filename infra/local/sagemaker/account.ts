@@ -20,7 +20,7 @@ import { resourceName } from './control-plane/requests/resource-name.ts';
 import { type ServingComponent, serving } from './control-plane/serving.ts';
 import { DeploymentSettings, type DeploymentSettingsInput } from './control-plane/settings.ts';
 import { settle } from './control-plane/settle.ts';
-import type { World } from './control-plane/world.ts';
+import type { AccountState } from './control-plane/state.ts';
 import { taggingOperations } from './tagging-api.ts';
 
 /** A response, or `lost`: the call was executed, and its caller receives nothing. */
@@ -76,10 +76,10 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
   const targets: ScalableTargets = new Map();
   const invocations = new Map<string, number>();
   const afterEach = (): void => {
-    settle(world);
-    evaluateTargets({ targets, components, timeline: world.timeline, times: () => settings.times });
+    settle(state);
+    evaluateTargets({ targets, components, timeline: state.timeline, times: () => settings.times });
   };
-  const world: World = {
+  const state: AccountState = {
     timeline: createTimeline(now, () => afterEach()),
     settings: () => settings,
     faults: createFaults(),
@@ -96,7 +96,7 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
   };
   const components = {
     find(name: string) {
-      const component = world.components.get(keyOf(name));
+      const component = state.components.get(keyOf(name));
       if (!component) return undefined;
       return {
         isIdle: component.status === 'InService',
@@ -106,21 +106,21 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
       };
     },
     setDesiredCopies(name: string, copies: number) {
-      const component = world.components.get(keyOf(name));
-      if (component) setCopies(world, component, copies);
+      const component = state.components.get(keyOf(name));
+      if (component) setCopies(state, component, copies);
     },
   };
   const operations: Operations = new Map([
-    ...sageMakerOperations(world),
-    ...scalingOperations(targets, components, () => world.timeline.time()),
-    ...logsOperations(world.logs),
-    ...quotasOperations(world.quotas),
-    ...taggingOperations(world),
+    ...sageMakerOperations(state),
+    ...scalingOperations(targets, components, () => state.timeline.time()),
+    ...logsOperations(state.logs),
+    ...quotasOperations(state.quotas),
+    ...taggingOperations(state),
   ]);
   const configure = (next: DeploymentSettings): void => {
     settings = next;
-    world.faults.set(next.faults);
-    world.quotas.set(next.quotas);
+    state.faults.set(next.faults);
+    state.quotas.set(next.quotas);
   };
   configure(settings);
 
@@ -129,7 +129,7 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
     const run = operations.get(target);
     if (!run) throw new AwsError('UnknownOperationException', `The local run does not support ${target}.`);
     const operation = target.slice(target.indexOf('.') + 1);
-    const fault = world.faults.claimCall(operation, resourceName(input));
+    const fault = state.faults.claimCall(operation, resourceName(input));
     if (fault !== undefined && fault !== 'lost_reply') throw callFault(fault, operation, resourceName(input));
     const reply = replyOr(() => ({ kind: 'reply', status: 200, body: run(input) }));
     afterEach();
@@ -138,23 +138,23 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
 
   return {
     call(target, body) {
-      world.timeline.advance();
+      state.timeline.advance();
       return replyOr(() => perform(target, body));
     },
-    advance: () => world.timeline.advance(),
-    serving: () => serving(world),
+    advance: () => state.timeline.advance(),
+    serving: () => serving(state),
     findServing(endpoint, component) {
-      world.timeline.advance();
-      return serving(world).find((other) => keyOf(other.endpoint) === keyOf(endpoint) && keyOf(other.component) === keyOf(component));
+      state.timeline.advance();
+      return serving(state).find((other) => keyOf(other.endpoint) === keyOf(endpoint) && keyOf(other.component) === keyOf(component));
     },
     hasEndpoint(endpoint) {
-      world.timeline.advance();
-      return world.endpoints.has(keyOf(endpoint));
+      state.timeline.advance();
+      return state.endpoints.has(keyOf(endpoint));
     },
     beginInvocation(component) {
       const key = keyOf(component);
       const count = (delta: number): void => {
-        world.timeline.advance();
+        state.timeline.advance();
         invocations.set(key, (invocations.get(key) ?? 0) + delta);
         afterEach();
       };
@@ -166,19 +166,19 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
       };
     },
     configure(next) {
-      world.timeline.advance();
+      state.timeline.advance();
       configure(DeploymentSettings.parse(next));
     },
-    settings: () => ({ ...settings, faults: world.faults.remaining() }),
+    settings: () => ({ ...settings, faults: state.faults.remaining() }),
     proof() {
-      world.timeline.advance();
-      return { ...existing(world), scalable_targets: [...targets.values()].map(({ component }) => component) };
+      state.timeline.advance();
+      return { ...existing(state), scalable_targets: [...targets.values()].map(({ component }) => component) };
     },
     reset() {
-      for (const map of [world.models, world.configs, world.endpoints, world.components, world.created, targets, invocations]) map.clear();
-      world.timeline.clear();
-      world.logs.clear();
-      world.instanceTime.clear();
+      for (const map of [state.models, state.configs, state.endpoints, state.components, state.created, targets, invocations]) map.clear();
+      state.timeline.clear();
+      state.logs.clear();
+      state.instanceTime.clear();
       configure(DeploymentSettings.parse({}));
     },
   };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Operations, readInput } from '../http/json-api.ts';
 import type { Resource } from './control-plane/records.ts';
-import type { World } from './control-plane/world.ts';
+import type { AccountState } from './control-plane/state.ts';
 
 const MAX_PAGE = 100;
 
@@ -26,7 +26,7 @@ const isOfType = (arn: string, filter: string): boolean => {
 };
 
 /** The Resource Groups Tagging API for the resources on SageMaker: GetResources. */
-export const taggingOperations = ({ models, configs, endpoints, components }: World): Operations => {
+export const taggingOperations = ({ models, configs, endpoints, components }: AccountState): Operations => {
   const getResources = (body: unknown): object => {
     const {
       ResourceTypeFilters: types,

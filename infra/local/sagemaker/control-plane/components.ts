@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
-import { removeCopy } from './copies.ts';
+import { removeCopy } from './component-copies.ts';
 import { getEndpoint } from './endpoints.ts';
 import { hardwareOf } from './hardware.ts';
 import { listPage } from './listing.ts';
@@ -9,7 +9,7 @@ import { alreadyExists, baseOfAdapters, busy, invalid, NOT_ENOUGH_HARDWARE, notF
 import { CreateInferenceComponent, type Specification, UpdateInferenceComponent, UpdateRuntimeConfig } from './requests/inputs.ts';
 import { arnOf, keyOf, Name } from './requests/names.ts';
 import { fits, needsOf } from './specifications.ts';
-import { newResource, type World } from './world.ts';
+import { type AccountState, newResource } from './state.ts';
 
 const ByName = z.object({ InferenceComponentName: Name });
 
@@ -26,7 +26,7 @@ interface Wanted {
 }
 
 /** Checks the specifications against the variant: one with an instance type, one for each type of instance pools. */
-const readSpecifications = (world: World, variant: Variant, wanted: Wanted): Specification[] => {
+const readSpecifications = (state: AccountState, variant: Variant, wanted: Wanted): Specification[] => {
   const specifications = wanted.Specifications ?? (wanted.Specification ? [wanted.Specification] : []);
   const isPooled = variant.settings.InstancePools !== undefined;
   if (isPooled !== (wanted.Specifications !== undefined))
@@ -40,7 +40,7 @@ const readSpecifications = (world: World, variant: Variant, wanted: Wanted): Spe
       throw invalid(`The instance type ${InstanceType} is not one of the production variant's InstancePools.`);
     if (ModelName === undefined && Container?.Image === undefined)
       throw invalid('A specification needs a ModelName or a Container with an Image.');
-    if (ModelName !== undefined && !world.models.has(keyOf(ModelName))) throw notFound('model', ModelName);
+    if (ModelName !== undefined && !state.models.has(keyOf(ModelName))) throw notFound('model', ModelName);
     if (!ComputeResourceRequirements) throw invalid('ComputeResourceRequirements is required for an inference component.');
   }
   const missing = variant.pools.find(({ InstanceType }) => !needsOf({ specifications }, InstanceType));
@@ -50,22 +50,22 @@ const readSpecifications = (world: World, variant: Variant, wanted: Wanted): Spe
   return specifications;
 };
 
-export const createComponent = (world: World, body: unknown): object => {
+export const createComponent = (state: AccountState, body: unknown): object => {
   const input = readInput(CreateInferenceComponent, body);
   const name = input.InferenceComponentName;
-  if (world.components.has(keyOf(name))) throw alreadyExists('inference-component', name);
-  const endpoint = getEndpoint(world, input.EndpointName);
+  if (state.components.has(keyOf(name))) throw alreadyExists('inference-component', name);
+  const endpoint = getEndpoint(state, input.EndpointName);
   if (endpoint.status !== 'InService') throw busy('update', 'endpoint', endpoint.name, endpoint.status);
   const base = input.Specification?.BaseInferenceComponentName;
   const variant = endpoint.variants.find((other) => other.name === (input.VariantName ?? endpoint.variants[0]?.name));
   if (!variant || (input.VariantName === undefined && base === undefined))
     throw invalid(`Could not find production variant "${input.VariantName ?? ''}" of endpoint "${endpoint.arn}".`);
   const specifications =
-    base === undefined ? readSpecifications(world, variant, input) : readAdapter(world, endpoint.name, input.Specification ?? {});
+    base === undefined ? readSpecifications(state, variant, input) : readAdapter(state, endpoint.name, input.Specification ?? {});
   if (base === undefined && !input.RuntimeConfig?.CopyCount)
     throw invalid('RuntimeConfig.CopyCount must be at least 1 when an inference component is created.');
   const component: Component = {
-    ...newResource(world, 'inference-component', name, input.Tags),
+    ...newResource(state, 'inference-component', name, input.Tags),
     endpointName: endpoint.name,
     endpointSequence: endpoint.sequence,
     variantName: variant.name,
@@ -80,16 +80,16 @@ export const createComponent = (world: World, body: unknown): object => {
     deploymentConfig: undefined,
     hasSeveralSpecifications: input.Specifications !== undefined,
   };
-  world.components.set(keyOf(name), component);
+  state.components.set(keyOf(name), component);
   if (base !== undefined)
-    world.timeline.after(world.settings().times.download_ms, () => {
+    state.timeline.after(state.settings().times.download_ms, () => {
       component.isAdapterReady = true;
     });
   return { InferenceComponentArn: component.arn };
 };
 
-const readAdapter = (world: World, endpointName: string, specification: Specification): Specification[] => {
-  const base = getComponent(world, specification.BaseInferenceComponentName ?? '');
+const readAdapter = (state: AccountState, endpointName: string, specification: Specification): Specification[] => {
+  const base = getComponent(state, specification.BaseInferenceComponentName ?? '');
   if (keyOf(base.endpointName) !== keyOf(endpointName) || baseNameOf(base) !== undefined)
     throw invalid(`"${base.arn}" cannot be the base inference component of an adapter on this endpoint.`);
   if (base.status !== 'InService') throw busy('add an adapter to', 'inference-component', base.name, BUSY[base.status] ?? base.status);
@@ -100,8 +100,8 @@ const readAdapter = (world: World, endpointName: string, specification: Specific
 };
 
 /** @throws AwsError ValidationException */
-const getComponent = (world: World, name: string): Component => {
-  const component = world.components.get(keyOf(name));
+const getComponent = (state: AccountState, name: string): Component => {
+  const component = state.components.get(keyOf(name));
   if (!component) throw notFound('inference-component', name);
   return component;
 };
@@ -111,65 +111,65 @@ const requireIdle = (component: Component, verb: string): void => {
   if (state !== undefined) throw busy(verb, 'inference-component', component.name, state);
 };
 
-const beginUpdate = (world: World, component: Component): void => {
+const beginUpdate = (state: AccountState, component: Component): void => {
   component.status = 'Updating';
   component.failureReason = undefined;
-  component.modifiedAt = world.timeline.time();
+  component.modifiedAt = state.timeline.time();
 };
 
 /** Changes the number of copies. Zero is allowed here, other than at creation. */
-export const setCopies = (world: World, component: Component, copies: number): void => {
+export const setCopies = (state: AccountState, component: Component, copies: number): void => {
   requireIdle(component, 'update');
   if (baseNameOf(component) !== undefined) throw invalid('An adapter inference component has no copies of its own.');
-  beginUpdate(world, component);
+  beginUpdate(state, component);
   component.desiredCopies = copies;
 };
 
-export const updateRuntimeConfig = (world: World, body: unknown): object => {
+export const updateRuntimeConfig = (state: AccountState, body: unknown): object => {
   const input = readInput(UpdateRuntimeConfig, body);
-  const component = getComponent(world, input.InferenceComponentName);
-  setCopies(world, component, input.DesiredRuntimeConfig.CopyCount);
+  const component = getComponent(state, input.InferenceComponentName);
+  setCopies(state, component, input.DesiredRuntimeConfig.CopyCount);
   return { InferenceComponentArn: component.arn };
 };
 
-export const updateComponent = (world: World, body: unknown): object => {
+export const updateComponent = (state: AccountState, body: unknown): object => {
   const input = readInput(UpdateInferenceComponent, body);
-  const component = getComponent(world, input.InferenceComponentName);
+  const component = getComponent(state, input.InferenceComponentName);
   const hasSpecification = input.Specification !== undefined || input.Specifications !== undefined;
   if (!hasSpecification && !input.RuntimeConfig) throw invalid('An update needs a Specification or a RuntimeConfig.');
   requireIdle(component, 'update');
   if (baseNameOf(component) !== undefined) throw invalid('Update operation is not supported for adapter inference components.');
-  const variant = getEndpoint(world, component.endpointName).variants.find(({ name }) => name === component.variantName);
+  const variant = getEndpoint(state, component.endpointName).variants.find(({ name }) => name === component.variantName);
   if (!variant) throw invalid(`Could not find production variant "${component.variantName}".`);
   if (hasSpecification) {
-    const specifications = readSpecifications(world, variant, input);
+    const specifications = readSpecifications(state, variant, input);
     component.previous = { specifications: component.specifications, revision: component.revision };
     component.specifications = specifications;
     component.revision += 1;
   }
   component.desiredCopies = input.RuntimeConfig?.CopyCount ?? component.desiredCopies;
   component.deploymentConfig = input.DeploymentConfig ?? component.deploymentConfig;
-  beginUpdate(world, component);
+  beginUpdate(state, component);
   return { InferenceComponentArn: component.arn };
 };
 
-export const deleteComponent = (world: World, body: unknown): object => {
-  const component = getComponent(world, readInput(ByName, body).InferenceComponentName);
+export const deleteComponent = (state: AccountState, body: unknown): object => {
+  const component = getComponent(state, readInput(ByName, body).InferenceComponentName);
   requireIdle(component, 'delete');
-  if ([...world.components.values()].some((other) => keyOf(baseNameOf(other) ?? '') === keyOf(component.name)))
+  if ([...state.components.values()].some((other) => keyOf(baseNameOf(other) ?? '') === keyOf(component.name)))
     throw baseOfAdapters(component.name);
   component.status = 'Deleting';
-  component.modifiedAt = world.timeline.time();
-  for (const copy of component.copies) removeCopy(world, component, copy);
-  world.timeline.after(world.settings().times.delete_ms, () => {
-    if (world.components.get(keyOf(component.name)) === component) world.components.delete(keyOf(component.name));
+  component.modifiedAt = state.timeline.time();
+  for (const copy of component.copies) removeCopy(state, component, copy);
+  state.timeline.after(state.settings().times.delete_ms, () => {
+    if (state.components.get(keyOf(component.name)) === component) state.components.delete(keyOf(component.name));
   });
   return {};
 };
 
-const describeSpecification = (world: World, specification: Specification) => {
+const describeSpecification = (state: AccountState, specification: Specification) => {
   const { Container, ModelName, ...rest } = specification;
-  const image = Container?.Image ?? (ModelName === undefined ? undefined : world.models.get(keyOf(ModelName))?.image);
+  const image = Container?.Image ?? (ModelName === undefined ? undefined : state.models.get(keyOf(ModelName))?.image);
   return {
     ...rest,
     ModelName,
@@ -187,9 +187,9 @@ const placementOf = (component: Component) =>
     CurrentCopyCount: copies.length,
   }));
 
-export const describeComponent = (world: World, body: unknown): object => {
-  const component = getComponent(world, readInput(ByName, body).InferenceComponentName);
-  const specifications = component.specifications.map((specification) => describeSpecification(world, specification));
+export const describeComponent = (state: AccountState, body: unknown): object => {
+  const component = getComponent(state, readInput(ByName, body).InferenceComponentName);
+  const specifications = component.specifications.map((specification) => describeSpecification(state, specification));
   return {
     InferenceComponentName: component.name,
     InferenceComponentArn: component.arn,
@@ -218,9 +218,9 @@ const ListComponents = z.object({
   VariantNameEquals: z.string().optional(),
 });
 
-export const listComponents = (world: World, body: unknown): object => {
+export const listComponents = (state: AccountState, body: unknown): object => {
   const { StatusEquals: status, EndpointNameEquals: endpoint, VariantNameEquals: variant } = readInput(ListComponents, body);
-  const found = [...world.components.values()].filter(
+  const found = [...state.components.values()].filter(
     (component) =>
       (status === undefined || component.status === status) &&
       (endpoint === undefined || keyOf(component.endpointName) === keyOf(endpoint)) &&

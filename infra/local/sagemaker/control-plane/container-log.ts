@@ -1,5 +1,5 @@
 import type { Component, Copy } from './records.ts';
-import type { World } from './world.ts';
+import type { AccountState } from './state.ts';
 
 /** What the container of a copy writes. Until it starts, there is no log group. */
 const START = [
@@ -18,9 +18,9 @@ const CRASH = [
 
 const logGroupOf = (component: string): string => `/aws/sagemaker/InferenceComponents/${component}`;
 
-const write = (world: World, { name, variantName }: Component, { instanceId, id }: Copy, lines: readonly string[]): void =>
-  world.logs.write(logGroupOf(name), `${variantName}/${instanceId}/${id}`, world.timeline.time(), lines);
+const write = (state: AccountState, { name, variantName }: Component, { instanceId, id }: Copy, lines: readonly string[]): void =>
+  state.logs.write(logGroupOf(name), `${variantName}/${instanceId}/${id}`, state.timeline.time(), lines);
 
-export const logStart = (world: World, component: Component, copy: Copy): void => write(world, component, copy, START);
-export const logReady = (world: World, component: Component, copy: Copy): void => write(world, component, copy, READY);
-export const logCrash = (world: World, component: Component, copy: Copy): void => write(world, component, copy, CRASH);
+export const logStart = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, START);
+export const logReady = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, READY);
+export const logCrash = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, CRASH);

@@ -6,7 +6,7 @@ import type { EndpointConfig } from './records.ts';
 import { alreadyExists, invalid, notFound } from './requests/errors.ts';
 import { CreateEndpointConfig, type InstancePool, type VariantSettings } from './requests/inputs.ts';
 import { keyOf, Name } from './requests/names.ts';
-import { newResource, type World } from './world.ts';
+import { type AccountState, newResource } from './state.ts';
 
 const ByName = z.object({ EndpointConfigName: Name });
 
@@ -14,7 +14,7 @@ const ByName = z.object({ EndpointConfigName: Name });
 export const poolsOf = ({ InstanceType, InstancePools }: VariantSettings): InstancePool[] =>
   InstancePools?.toSorted((a, b) => a.Priority - b.Priority) ?? (InstanceType === undefined ? [] : [{ InstanceType, Priority: 1 }]);
 
-const checkVariant = (world: World, variant: VariantSettings, hasRole: boolean): void => {
+const checkVariant = (state: AccountState, variant: VariantSettings, hasRole: boolean): void => {
   const at = `Production variant ${variant.VariantName}`;
   if ((variant.InstanceType === undefined) === (variant.InstancePools === undefined))
     throw invalid(`${at}: specify either InstanceType or InstancePools.`);
@@ -27,47 +27,47 @@ const checkVariant = (world: World, variant: VariantSettings, hasRole: boolean):
   const scaling = variant.ManagedInstanceScaling;
   if (scaling && scaling.MinInstanceCount > scaling.MaxInstanceCount)
     throw invalid(`${at}: MinInstanceCount must not exceed MaxInstanceCount.`);
-  if (scaling?.MinInstanceCount === 0 && !world.settings().allows_zero_instances)
+  if (scaling?.MinInstanceCount === 0 && !state.settings().allows_zero_instances)
     throw invalid(`${at}: MinInstanceCount must be greater than or equal to 1.`);
 };
 
-export const createEndpointConfig = (world: World, body: unknown): object => {
+export const createEndpointConfig = (state: AccountState, body: unknown): object => {
   const { EndpointConfigName: name, Tags, ...definition } = readInput(CreateEndpointConfig, body);
-  if (world.configs.has(keyOf(name))) throw alreadyExists('endpoint-config', name);
+  if (state.configs.has(keyOf(name))) throw alreadyExists('endpoint-config', name);
   for (const variant of definition.ProductionVariants) {
-    checkVariant(world, variant, definition.ExecutionRoleArn !== undefined);
-    if (variant.ModelName !== undefined && !world.models.has(keyOf(variant.ModelName))) throw notFound('model', variant.ModelName);
+    checkVariant(state, variant, definition.ExecutionRoleArn !== undefined);
+    if (variant.ModelName !== undefined && !state.models.has(keyOf(variant.ModelName))) throw notFound('model', variant.ModelName);
   }
   const config: EndpointConfig = {
-    ...newResource(world, 'endpoint-config', name, Tags),
+    ...newResource(state, 'endpoint-config', name, Tags),
     definition,
     variants: definition.ProductionVariants,
   };
-  world.configs.set(keyOf(name), config);
+  state.configs.set(keyOf(name), config);
   return { EndpointConfigArn: config.arn };
 };
 
 /** @throws AwsError ValidationException */
-export const findConfig = (world: World, name: string): EndpointConfig => {
-  const config = world.configs.get(keyOf(name));
+export const findConfig = (state: AccountState, name: string): EndpointConfig => {
+  const config = state.configs.get(keyOf(name));
   if (!config) throw notFound('endpoint-config', name);
   return config;
 };
 
-export const describeEndpointConfig = (world: World, body: unknown): object => {
-  const { definition, name, arn, createdAt } = findConfig(world, readInput(ByName, body).EndpointConfigName);
+export const describeEndpointConfig = (state: AccountState, body: unknown): object => {
+  const { definition, name, arn, createdAt } = findConfig(state, readInput(ByName, body).EndpointConfigName);
   return { ...definition, EndpointConfigName: name, EndpointConfigArn: arn, CreationTime: wireTime(createdAt) };
 };
 
 /** As on AWS, a configuration can be deleted while an endpoint uses it. */
-export const deleteEndpointConfig = (world: World, body: unknown): object => {
-  const { name } = findConfig(world, readInput(ByName, body).EndpointConfigName);
-  world.configs.delete(keyOf(name));
+export const deleteEndpointConfig = (state: AccountState, body: unknown): object => {
+  const { name } = findConfig(state, readInput(ByName, body).EndpointConfigName);
+  state.configs.delete(keyOf(name));
   return {};
 };
 
-export const listEndpointConfigs = (world: World, body: unknown): object => {
-  const { items, NextToken } = listPage(world.configs.values(), body);
+export const listEndpointConfigs = (state: AccountState, body: unknown): object => {
+  const { items, NextToken } = listPage(state.configs.values(), body);
   const EndpointConfigs = items.map(({ name, arn, createdAt }) => ({
     EndpointConfigName: name,
     EndpointConfigArn: arn,

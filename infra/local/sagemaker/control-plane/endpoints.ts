@@ -8,16 +8,16 @@ import type { Endpoint, EndpointStatus, Variant } from './records.ts';
 import { alreadyExists, endpointInProgress, notFound } from './requests/errors.ts';
 import { CreateEndpoint, UpdateEndpoint, type VariantSettings } from './requests/inputs.ts';
 import { arnOf, keyOf, Name } from './requests/names.ts';
-import { findEndpoint, newResource, type World } from './world.ts';
+import { type AccountState, findEndpoint, newResource } from './state.ts';
 
 const ByName = z.object({ EndpointName: Name });
 
 /** Changes the status and sends its event. */
-export const setEndpointStatus = (world: World, endpoint: Endpoint, status: EndpointStatus, failureReason?: string): void => {
+export const setEndpointStatus = (state: AccountState, endpoint: Endpoint, status: EndpointStatus, failureReason?: string): void => {
   endpoint.status = status;
   endpoint.failureReason = failureReason;
-  endpoint.modifiedAt = world.timeline.time();
-  world.emit(stateChange(endpoint));
+  endpoint.modifiedAt = state.timeline.time();
+  state.emit(stateChange(endpoint));
 };
 
 const newVariant = (settings: VariantSettings): Variant => ({
@@ -27,57 +27,57 @@ const newVariant = (settings: VariantSettings): Variant => ({
   instances: [],
 });
 
-export const createEndpoint = (world: World, body: unknown): object => {
+export const createEndpoint = (state: AccountState, body: unknown): object => {
   const { EndpointName: name, EndpointConfigName, Tags } = readInput(CreateEndpoint, body);
-  if (world.endpoints.has(keyOf(name))) throw alreadyExists('endpoint', name);
-  const config = findConfig(world, EndpointConfigName);
+  if (state.endpoints.has(keyOf(name))) throw alreadyExists('endpoint', name);
+  const config = findConfig(state, EndpointConfigName);
   const variants = config.variants.map(newVariant);
-  for (const { pools, settings } of variants) if (pools[0]) checkQuota(world, pools[0].InstanceType, settings.InitialInstanceCount);
+  for (const { pools, settings } of variants) if (pools[0]) checkQuota(state, pools[0].InstanceType, settings.InitialInstanceCount);
   const endpoint: Endpoint = {
-    ...newResource(world, 'endpoint', name, Tags),
+    ...newResource(state, 'endpoint', name, Tags),
     configName: config.name,
     status: 'Creating',
     failureReason: undefined,
     variants,
   };
-  world.endpoints.set(keyOf(name), endpoint);
-  setEndpointStatus(world, endpoint, 'Creating');
-  for (const variant of variants) fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+  state.endpoints.set(keyOf(name), endpoint);
+  setEndpointStatus(state, endpoint, 'Creating');
+  for (const variant of variants) fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
   return { EndpointArn: endpoint.arn };
 };
 
 /** Provisions instances up to a number. If one of a new endpoint fails, the endpoint does. */
-const fill = (world: World, endpoint: Endpoint, variant: Variant, count: number): void => {
+const fill = (state: AccountState, endpoint: Endpoint, variant: Variant, count: number): void => {
   for (let missing = count - variant.instances.length; missing > 0; missing -= 1)
-    provision(world, endpoint, variant, (reason) => {
+    provision(state, endpoint, variant, (reason) => {
       if (endpoint.status !== 'Creating') return;
       for (const { instances } of endpoint.variants)
-        for (const instance of instances) world.instanceTime.end(instance.id, world.timeline.time());
+        for (const instance of instances) state.instanceTime.end(instance.id, state.timeline.time());
       for (const other of endpoint.variants) other.instances = [];
-      setEndpointStatus(world, endpoint, 'Failed', reason);
+      setEndpointStatus(state, endpoint, 'Failed', reason);
     });
 };
 
 /** @throws AwsError ValidationException */
-export const getEndpoint = (world: World, name: string): Endpoint => {
-  const endpoint = findEndpoint(world, name);
+export const getEndpoint = (state: AccountState, name: string): Endpoint => {
+  const endpoint = findEndpoint(state, name);
   if (!endpoint) throw notFound('endpoint', name);
   return endpoint;
 };
 
 const isInProgress = ({ status }: Endpoint): boolean => status === 'Creating' || status === 'Updating' || status === 'Deleting';
 
-export const updateEndpoint = (world: World, body: unknown): object => {
+export const updateEndpoint = (state: AccountState, body: unknown): object => {
   const { EndpointName, EndpointConfigName, RetainAllVariantProperties: isRetained } = readInput(UpdateEndpoint, body);
-  const endpoint = getEndpoint(world, EndpointName);
-  const config = findConfig(world, EndpointConfigName);
+  const endpoint = getEndpoint(state, EndpointName);
+  const config = findConfig(state, EndpointConfigName);
   if (isInProgress(endpoint)) throw endpointInProgress(endpoint.name);
-  setEndpointStatus(world, endpoint, 'Updating');
-  world.timeline.after(world.settings().times.update_ms, () => {
-    if (findEndpoint(world, endpoint.name) !== endpoint || endpoint.status !== 'Updating') return;
+  setEndpointStatus(state, endpoint, 'Updating');
+  state.timeline.after(state.settings().times.update_ms, () => {
+    if (findEndpoint(state, endpoint.name) !== endpoint || endpoint.status !== 'Updating') return;
     endpoint.configName = config.name;
-    applySettings(world, endpoint, config.variants, isRetained);
-    setEndpointStatus(world, endpoint, 'InService');
+    applySettings(state, endpoint, config.variants, isRetained);
+    setEndpointStatus(state, endpoint, 'InService');
   });
   return { EndpointArn: endpoint.arn };
 };
@@ -86,7 +86,7 @@ export const updateEndpoint = (world: World, body: unknown): object => {
  * Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the
  * initial count applies again.
  */
-const applySettings = (world: World, endpoint: Endpoint, variants: readonly VariantSettings[], isRetained: boolean): void => {
+const applySettings = (state: AccountState, endpoint: Endpoint, variants: readonly VariantSettings[], isRetained: boolean): void => {
   const before = endpoint.variants;
   endpoint.variants = variants.map((settings) => {
     const same = before.find(({ name }) => name === settings.VariantName);
@@ -95,23 +95,23 @@ const applySettings = (world: World, endpoint: Endpoint, variants: readonly Vari
   for (const variant of before) {
     const isKept = endpoint.variants.includes(variant);
     for (const instance of variant.instances)
-      if (!isKept || !variant.pools.some(({ InstanceType }) => InstanceType === instance.type)) release(world, variant, instance);
+      if (!isKept || !variant.pools.some(({ InstanceType }) => InstanceType === instance.type)) release(state, variant, instance);
     if (!isKept || isRetained) continue;
-    for (const instance of variant.instances.slice(variant.settings.InitialInstanceCount)) release(world, variant, instance);
-    fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+    for (const instance of variant.instances.slice(variant.settings.InitialInstanceCount)) release(state, variant, instance);
+    fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
   }
   for (const variant of endpoint.variants)
-    if (!before.some(({ name }) => name === variant.name)) fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+    if (!before.some(({ name }) => name === variant.name)) fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
 };
 
 /** As on AWS, the endpoint's components stay: they have no copies any more, and must be deleted one by one. */
-export const deleteEndpoint = (world: World, body: unknown): object => {
-  const endpoint = getEndpoint(world, readInput(ByName, body).EndpointName);
+export const deleteEndpoint = (state: AccountState, body: unknown): object => {
+  const endpoint = getEndpoint(state, readInput(ByName, body).EndpointName);
   if (isInProgress(endpoint)) throw endpointInProgress(endpoint.name);
-  setEndpointStatus(world, endpoint, 'Deleting');
-  world.timeline.after(world.settings().times.delete_ms, () => {
-    for (const variant of endpoint.variants) for (const instance of variant.instances) release(world, variant, instance);
-    if (findEndpoint(world, endpoint.name) === endpoint) world.endpoints.delete(keyOf(endpoint.name));
+  setEndpointStatus(state, endpoint, 'Deleting');
+  state.timeline.after(state.settings().times.delete_ms, () => {
+    for (const variant of endpoint.variants) for (const instance of variant.instances) release(state, variant, instance);
+    if (findEndpoint(state, endpoint.name) === endpoint) state.endpoints.delete(keyOf(endpoint.name));
   });
   return {};
 };
@@ -133,8 +133,8 @@ const describeVariant = ({ name, settings, pools, instances }: Variant, status: 
   };
 };
 
-export const describeEndpoint = (world: World, body: unknown): object => {
-  const endpoint = getEndpoint(world, readInput(ByName, body).EndpointName);
+export const describeEndpoint = (state: AccountState, body: unknown): object => {
+  const endpoint = getEndpoint(state, readInput(ByName, body).EndpointName);
   return {
     EndpointName: endpoint.name,
     EndpointArn: endpoint.arn,
@@ -149,9 +149,9 @@ export const describeEndpoint = (world: World, body: unknown): object => {
 
 const ListEndpoints = z.object({ StatusEquals: z.string().optional() });
 
-export const listEndpoints = (world: World, body: unknown): object => {
+export const listEndpoints = (state: AccountState, body: unknown): object => {
   const { StatusEquals: wanted } = readInput(ListEndpoints, body);
-  const found = [...world.endpoints.values()].filter(({ status }) => wanted === undefined || status === wanted);
+  const found = [...state.endpoints.values()].filter(({ status }) => wanted === undefined || status === wanted);
   const { items, NextToken } = listPage(found, body, ({ status }) => status);
   const Endpoints = items.map(({ name, status, createdAt, modifiedAt }) => ({
     EndpointName: name,

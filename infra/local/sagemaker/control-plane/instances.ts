@@ -1,6 +1,6 @@
 import type { Endpoint, Instance, Variant } from './records.ts';
 import { FAILURES, overQuota } from './requests/errors.ts';
-import { findEndpoint, nextSequence, type World } from './world.ts';
+import { type AccountState, findEndpoint, nextSequence } from './state.ts';
 
 /** The bounds of a variant's number of instances. Without managed scaling, it is fixed. */
 export const instanceBounds = ({ settings }: Variant): { min: number; max: number; isManaged: boolean } => {
@@ -10,22 +10,22 @@ export const instanceBounds = ({ settings }: Variant): { min: number; max: numbe
 };
 
 /** Instances of a type that all endpoints have or are about to get. */
-const used = (world: World, instanceType: string): number =>
-  [...world.endpoints.values()]
+const used = (state: AccountState, instanceType: string): number =>
+  [...state.endpoints.values()]
     .flatMap(({ variants }) => variants.flatMap(({ instances }) => instances))
     .filter(({ type }) => type === instanceType).length;
 
 /** Throws ResourceLimitExceeded if the quota has no room for more instances of a type. */
-export const checkQuota = (world: World, instanceType: string, delta: number): void => {
-  const limit = world.quotas.limit(instanceType);
-  const current = used(world, instanceType);
+export const checkQuota = (state: AccountState, instanceType: string, delta: number): void => {
+  const limit = state.quotas.limit(instanceType);
+  const current = used(state, instanceType);
   if (current + delta > limit) throw overQuota(instanceType, limit, current, delta);
 };
 
 /** Returns why the quota has no room for one more instance of a type. */
-const quotaRefusal = (world: World, instanceType: string): string | undefined => {
+const quotaRefusal = (state: AccountState, instanceType: string): string | undefined => {
   try {
-    checkQuota(world, instanceType, 1);
+    checkQuota(state, instanceType, 1);
     return undefined;
   } catch (error) {
     return error instanceof Error ? `ResourceLimitExceeded: ${error.message}` : String(error);
@@ -36,13 +36,13 @@ const quotaRefusal = (world: World, instanceType: string): string | undefined =>
 type OnFailure = (reason: string) => void;
 
 /** Adds an instance that becomes ready later. Without capacity in a pool, the next one is tried. */
-export const provision = (world: World, endpoint: Endpoint, variant: Variant, onFailure: OnFailure): Instance | undefined => {
+export const provision = (state: AccountState, endpoint: Endpoint, variant: Variant, onFailure: OnFailure): Instance | undefined => {
   const [pool] = variant.pools;
   if (!pool) return undefined;
-  const id = `i-${nextSequence(world).toString(16).padStart(17, '0')}`;
+  const id = `i-${nextSequence(state).toString(16).padStart(17, '0')}`;
   const instance: Instance = { id, type: pool.InstanceType, state: 'provisioning', idleSince: undefined };
   variant.instances.push(instance);
-  tryPool(world, { endpoint, variant, instance, onFailure }, 0);
+  tryPool(state, { endpoint, variant, instance, onFailure }, 0);
   return instance;
 };
 
@@ -53,11 +53,11 @@ interface Provisioning {
   onFailure: OnFailure;
 }
 
-const tryPool = (world: World, provisioning: Provisioning, index: number): void => {
+const tryPool = (state: AccountState, provisioning: Provisioning, index: number): void => {
   const { endpoint, variant, instance, onFailure } = provisioning;
-  const { timeline, faults } = world;
-  const { times } = world.settings();
-  const exists = (): boolean => findEndpoint(world, endpoint.name) === endpoint && variant.instances.includes(instance);
+  const { timeline, faults } = state;
+  const { times } = state.settings();
+  const exists = (): boolean => findEndpoint(state, endpoint.name) === endpoint && variant.instances.includes(instance);
   const later = (delayMs: number, event: () => void): void => timeline.after(delayMs, () => exists() && event());
   const fail = (reason: string): void => {
     variant.instances = variant.instances.filter((other) => other !== instance);
@@ -70,7 +70,7 @@ const tryPool = (world: World, provisioning: Provisioning, index: number): void 
   }
   // The instance itself must not count against the quota.
   instance.type = '';
-  const refusal = quotaRefusal(world, pool.InstanceType);
+  const refusal = quotaRefusal(state, pool.InstanceType);
   instance.type = pool.InstanceType;
   if (faults.claimPhase('stuck', endpoint.name)) {
     later(times.give_up_ms, () => fail(FAILURES.stuck));
@@ -78,18 +78,18 @@ const tryPool = (world: World, provisioning: Provisioning, index: number): void 
     const isLast = index + 1 === variant.pools.length;
     later(times.insufficient_capacity_ms, () => {
       if (isLast) fail(refusal ?? FAILURES.insufficientCapacity);
-      else tryPool(world, provisioning, index + 1);
+      else tryPool(state, provisioning, index + 1);
     });
   } else {
     later(times.instance_ms, () => {
       instance.state = 'ready';
-      world.instanceTime.start(endpoint.name, instance.type, instance.id, timeline.time());
+      state.instanceTime.start(endpoint.name, instance.type, instance.id, timeline.time());
     });
   }
 };
 
 /** Ends the time of an instance and removes it. */
-export const release = (world: World, variant: Variant, instance: Instance): void => {
-  world.instanceTime.end(instance.id, world.timeline.time());
+export const release = (state: AccountState, variant: Variant, instance: Instance): void => {
+  state.instanceTime.end(instance.id, state.timeline.time());
   variant.instances = variant.instances.filter((other) => other !== instance);
 };

@@ -3,8 +3,8 @@ import { createComponent, deleteComponent, describeComponent, listComponents, up
 import { createEndpointConfig, deleteEndpointConfig, describeEndpointConfig, listEndpointConfigs } from './endpoint-configs.ts';
 import { createEndpoint, deleteEndpoint, describeEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts';
 import { createModel, deleteModel, describeModel, listModels } from './models.ts';
+import type { AccountState } from './state.ts';
 import { addTags, listTags } from './tags.ts';
-import type { World } from './world.ts';
 
 const OPERATIONS = {
   CreateModel: createModel,
@@ -31,5 +31,5 @@ const OPERATIONS = {
 } as const;
 
 /** SageMaker's control API for models, endpoint configurations, endpoints and inference components. */
-export const sageMakerOperations = (world: World): Operations =>
-  new Map(Object.entries(OPERATIONS).map(([name, perform]) => [`SageMaker.${name}`, (input: unknown) => perform(world, input)]));
+export const sageMakerOperations = (state: AccountState): Operations =>
+  new Map(Object.entries(OPERATIONS).map(([name, perform]) => [`SageMaker.${name}`, (input: unknown) => perform(state, input)]));

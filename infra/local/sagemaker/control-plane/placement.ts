@@ -1,17 +1,17 @@
-import { failComponent, removeCopy, startCopy } from './copies.ts';
+import { failComponent, removeCopy, startCopy } from './component-copies.ts';
 import { type Hardware, hardwareOf } from './hardware.ts';
 import { instanceBounds, provision } from './instances.ts';
 import type { Component, Endpoint, Instance, Variant } from './records.ts';
 import { NOT_ENOUGH_HARDWARE } from './requests/errors.ts';
 import { fits, needsOf } from './specifications.ts';
-import { componentsOf, type World } from './world.ts';
+import { type AccountState, componentsOf } from './state.ts';
 
 /** The free part of each instance of a variant, which shrinks as copies are placed. */
 type Free = Map<Instance, Hardware>;
 
-const freeOf = (world: World, endpoint: Endpoint, { instances }: Variant): Free => {
+const freeOf = (state: AccountState, endpoint: Endpoint, { instances }: Variant): Free => {
   const free: Free = new Map(instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]));
-  for (const component of componentsOf(world, endpoint)) {
+  for (const component of componentsOf(state, endpoint)) {
     for (const { instanceId, instanceType } of component.copies) {
       const instance = instances.find(({ id }) => id === instanceId);
       if (instance) take(free, instance, needsOf(component, instanceType));
@@ -28,29 +28,29 @@ const take = (free: Free, instance: Instance, needs: Hardware | undefined): void
 };
 
 /** Starts the missing copies of a variant's components where there is room; provisions instances where there is not. */
-export const placeCopies = (world: World, endpoint: Endpoint, variant: Variant, components: readonly Component[]): void => {
-  const free = freeOf(world, endpoint, variant);
+export const placeCopies = (state: AccountState, endpoint: Endpoint, variant: Variant, components: readonly Component[]): void => {
+  const free = freeOf(state, endpoint, variant);
   const findRoom = (component: Component, state: Instance['state']): Instance | undefined =>
     variant.instances.find((instance) => instance.state === state && fits(needsOf(component, instance.type), free.get(instance)));
   const failWaiting = (reason: string): void => {
-    for (const component of components) if (missingCopies(component) > 0) failComponent(world, component, reason);
+    for (const component of components) if (missingCopies(component) > 0) failComponent(state, component, reason);
   };
   for (const component of components)
     for (let missing = missingCopies(component); missing > 0; missing -= 1) {
       const ready = findRoom(component, 'ready');
-      const instance = ready ?? findRoom(component, 'provisioning') ?? grow(world, endpoint, variant, component, failWaiting);
+      const instance = ready ?? findRoom(component, 'provisioning') ?? grow(state, endpoint, variant, component, failWaiting);
       if (!instance) {
-        if (!isRoomComing(variant, components)) failComponent(world, component, NOT_ENOUGH_HARDWARE);
+        if (!isRoomComing(variant, components)) failComponent(state, component, NOT_ENOUGH_HARDWARE);
         break;
       }
       if (!free.has(instance)) free.set(instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) });
-      if (ready) startCopy(world, component, ready);
+      if (ready) startCopy(state, component, ready);
       take(free, instance, needsOf(component, instance.type));
     }
 };
 
 const grow = (
-  world: World,
+  state: AccountState,
   endpoint: Endpoint,
   variant: Variant,
   component: Component,
@@ -58,7 +58,7 @@ const grow = (
 ): Instance | undefined => {
   const canHold = variant.pools.some(({ InstanceType }) => fits(needsOf(component, InstanceType), hardwareOf(InstanceType)));
   if (!canHold || variant.instances.length >= instanceBounds(variant).max) return undefined;
-  return provision(world, endpoint, variant, onFailure);
+  return provision(state, endpoint, variant, onFailure);
 };
 
 /** Whether an instance without room for a copy may soon have some, because another copy is being removed. */
@@ -84,7 +84,7 @@ const missingCopies = (component: Component): number => {
 const STARTED = { downloading: 0, loading: 1, ready: 2, removing: 3 } as const;
 
 /** Removes the copies that are too many: old ones first, then those that have come least far. */
-export const removeExtraCopies = (world: World, component: Component): void => {
+export const removeExtraCopies = (state: AccountState, component: Component): void => {
   const { copies, desiredCopies, revision } = component;
   const live = copies.filter(({ phase }) => phase !== 'removing');
   const old = live.filter((copy) => copy.revision !== revision);
@@ -94,5 +94,5 @@ export const removeExtraCopies = (world: World, component: Component): void => {
   const spare = live.length - desiredCopies - (old.length > 0 ? current.length - ready : 0);
   const byProgress = current.toSorted((a, b) => STARTED[a.phase] - STARTED[b.phase]);
   for (const copy of [...old, ...byProgress].slice(0, Math.max(0, desiredCopies === 0 ? live.length : spare)))
-    removeCopy(world, component, copy);
+    removeCopy(state, component, copy);
 };

@@ -1,6 +1,6 @@
 import type { InstanceInterval } from './instance-time.ts';
 import { type Component, type Endpoint, readyCopies } from './records.ts';
-import type { World } from './world.ts';
+import type { AccountState } from './state.ts';
 
 /** What exists, and what existed. */
 export interface Existing {
@@ -18,25 +18,25 @@ export interface Existing {
   instance_seconds: Record<string, number>;
 }
 
-export const existing = (world: World): Existing => ({
-  models: [...world.models.values()].map(({ name }) => name),
-  endpoint_configs: [...world.configs.values()].map(({ name }) => name),
-  endpoints: [...world.endpoints.values()].map(({ name, status, variants }) => ({
+export const existing = (state: AccountState): Existing => ({
+  models: [...state.models.values()].map(({ name }) => name),
+  endpoint_configs: [...state.configs.values()].map(({ name }) => name),
+  endpoints: [...state.endpoints.values()].map(({ name, status, variants }) => ({
     name,
     status,
     instances: variants.reduce((sum, { instances }) => sum + instances.length, 0),
   })),
-  inference_components: [...world.components.values()].map((component) => ({
+  inference_components: [...state.components.values()].map((component) => ({
     name: component.name,
     endpoint: component.endpointName,
     status: component.status,
     desired_copies: component.desiredCopies,
     ready_copies: readyCopies(component).length,
   })),
-  log_groups: [...world.logs.groups.keys()],
-  created: Object.fromEntries(world.created),
-  instances: world.instanceTime.intervals(),
+  log_groups: [...state.logs.groups.keys()],
+  created: Object.fromEntries(state.created),
+  instances: state.instanceTime.intervals(),
   instance_seconds: Object.fromEntries(
-    Object.entries(world.instanceTime.totals(world.timeline.time())).map(([type, ms]) => [type, ms / 1_000]),
+    Object.entries(state.instanceTime.totals(state.timeline.time())).map(([type, ms]) => [type, ms / 1_000]),
   ),
 });

@@ -1,6 +1,6 @@
 import { baseNameOf, type Component } from './records.ts';
 import { keyOf } from './requests/names.ts';
-import { componentsOf, type World } from './world.ts';
+import { type AccountState, componentsOf } from './state.ts';
 
 /** The container of one revision of a component: all its copies are one process here. */
 export interface ServedRevision {
@@ -21,11 +21,11 @@ export interface ServingComponent {
 }
 
 /** Returns the components of existing endpoints. An adapter is served by the container of its base component. */
-export const serving = (world: World): ServingComponent[] =>
-  [...world.endpoints.values()].flatMap((endpoint) =>
-    componentsOf(world, endpoint).map((component) => {
+export const serving = (state: AccountState): ServingComponent[] =>
+  [...state.endpoints.values()].flatMap((endpoint) =>
+    componentsOf(state, endpoint).map((component) => {
       const base = baseNameOf(component);
-      const server = base === undefined ? component : component.isAdapterReady ? world.components.get(keyOf(base)) : undefined;
+      const server = base === undefined ? component : component.isAdapterReady ? state.components.get(keyOf(base)) : undefined;
       return {
         endpoint: endpoint.name,
         component: component.name,

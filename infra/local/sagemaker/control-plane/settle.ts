@@ -1,43 +1,43 @@
-import { failComponent } from './copies.ts';
+import { failComponent } from './component-copies.ts';
 import { setEndpointStatus } from './endpoints.ts';
 import { instanceBounds, release } from './instances.ts';
 import { placeCopies, removeExtraCopies } from './placement.ts';
 import { baseNameOf, type Component, type Endpoint, readyCopies, type Variant } from './records.ts';
 import { FAILURES } from './requests/errors.ts';
 import { keyOf } from './requests/names.ts';
-import { componentsOf, endpointOf, findEndpoint, type World } from './world.ts';
+import { type AccountState, componentsOf, endpointOf, findEndpoint } from './state.ts';
 
 /** Brings everything to what follows from the state: called after each call and each event. */
-export const settle = (world: World): void => {
-  for (const component of world.components.values()) settleOrphan(world, component);
-  for (const endpoint of world.endpoints.values()) settleEndpoint(world, endpoint);
-  for (const component of world.components.values()) settleStatus(world, component);
+export const settle = (state: AccountState): void => {
+  for (const component of state.components.values()) settleOrphan(state, component);
+  for (const endpoint of state.endpoints.values()) settleEndpoint(state, endpoint);
+  for (const component of state.components.values()) settleStatus(state, component);
 };
 
 /** Copies end with their instance. */
-const settleOrphan = (world: World, component: Component): void => {
-  const endpoint = endpointOf(world, component);
+const settleOrphan = (state: AccountState, component: Component): void => {
+  const endpoint = endpointOf(state, component);
   const instances = new Set(endpoint?.variants.flatMap((variant) => variant.instances.map(({ id }) => id)));
   component.copies = component.copies.filter(({ instanceId }) => instances.has(instanceId));
 };
 
-const settleEndpoint = (world: World, endpoint: Endpoint): void => {
+const settleEndpoint = (state: AccountState, endpoint: Endpoint): void => {
   const isReady = endpoint.variants.every(({ instances }) => instances.every(({ state }) => state === 'ready'));
-  if (endpoint.status === 'Creating' && isReady) setEndpointStatus(world, endpoint, 'InService');
+  if (endpoint.status === 'Creating' && isReady) setEndpointStatus(state, endpoint, 'InService');
   if (endpoint.status !== 'InService' && endpoint.status !== 'Updating') return;
   for (const variant of endpoint.variants) {
-    const components = componentsOf(world, endpoint).filter(
+    const components = componentsOf(state, endpoint).filter(
       (component) => component.variantName === variant.name && baseNameOf(component) === undefined && component.status !== 'Deleting',
     );
-    for (const component of components) removeExtraCopies(world, component);
-    placeCopies(world, endpoint, variant, components);
-    settleIdle(world, endpoint, variant);
+    for (const component of components) removeExtraCopies(state, component);
+    placeCopies(state, endpoint, variant, components);
+    settleIdle(state, endpoint, variant);
   }
 };
 
 /** Managed instances without a copy are released after a while, down to the minimum. */
-const settleIdle = (world: World, endpoint: Endpoint, variant: Variant): void => {
-  const busy = new Set([...world.components.values()].flatMap(({ copies }) => copies.map(({ instanceId }) => instanceId)));
+const settleIdle = (state: AccountState, endpoint: Endpoint, variant: Variant): void => {
+  const busy = new Set([...state.components.values()].flatMap(({ copies }) => copies.map(({ instanceId }) => instanceId)));
   const { min, isManaged } = instanceBounds(variant);
   for (const instance of variant.instances) {
     // Checked after each event, so that of two idle instances only one is released if one must stay.
@@ -46,30 +46,30 @@ const settleIdle = (world: World, endpoint: Endpoint, variant: Variant): void =>
       continue;
     }
     if (instance.idleSince !== undefined) continue;
-    const since = world.timeline.time();
+    const since = state.timeline.time();
     instance.idleSince = since;
-    world.timeline.after(world.settings().times.release_ms, () => {
-      const current = findEndpoint(world, endpoint.name)?.variants.find(({ name }) => name === variant.name);
-      if (current?.instances.includes(instance) && instance.idleSince === since) release(world, current, instance);
+    state.timeline.after(state.settings().times.release_ms, () => {
+      const current = findEndpoint(state, endpoint.name)?.variants.find(({ name }) => name === variant.name);
+      if (current?.instances.includes(instance) && instance.idleSince === since) release(state, current, instance);
     });
   }
 };
 
-const settleStatus = (world: World, component: Component): void => {
+const settleStatus = (state: AccountState, component: Component): void => {
   if (component.status !== 'Creating' && component.status !== 'Updating') return;
-  if (!isSettled(world, component)) {
-    if (!endpointOf(world, component)) failComponent(world, component, FAILURES.endpointMissing);
+  if (!isSettled(state, component)) {
+    if (!endpointOf(state, component)) failComponent(state, component, FAILURES.endpointMissing);
     return;
   }
   component.status = 'InService';
   component.previous = undefined;
-  component.modifiedAt = world.timeline.time();
+  component.modifiedAt = state.timeline.time();
 };
 
-const isSettled = (world: World, component: Component): boolean => {
+const isSettled = (state: AccountState, component: Component): boolean => {
   const base = baseNameOf(component);
   if (base !== undefined) {
-    if (!world.components.has(keyOf(base))) failComponent(world, component, FAILURES.stuck);
+    if (!state.components.has(keyOf(base))) failComponent(state, component, FAILURES.stuck);
     return component.isAdapterReady;
   }
   const { copies, desiredCopies, revision } = component;

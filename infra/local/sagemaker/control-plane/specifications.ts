@@ -2,7 +2,7 @@ import type { Hardware } from './hardware.ts';
 import type { Component } from './records.ts';
 import type { Specification } from './requests/inputs.ts';
 import { keyOf } from './requests/names.ts';
-import type { World } from './world.ts';
+import type { AccountState } from './state.ts';
 
 type Specified = Pick<Component, 'specifications'>;
 
@@ -29,9 +29,13 @@ export const fits = (needs: Hardware | undefined, offer: Hardware | undefined): 
  * The environment of a new container: the model's, and over it the component's own. undefined: the model does not
  * exist any more.
  */
-export const environmentFor = (world: World, component: Specified, instanceType: string): Readonly<Record<string, string>> | undefined => {
+export const environmentFor = (
+  state: AccountState,
+  component: Specified,
+  instanceType: string,
+): Readonly<Record<string, string>> | undefined => {
   const { ModelName, Container } = specificationFor(component, instanceType) ?? {};
-  const model = ModelName === undefined ? undefined : world.models.get(keyOf(ModelName));
+  const model = ModelName === undefined ? undefined : state.models.get(keyOf(ModelName));
   if (ModelName !== undefined && !model) return undefined;
   return { ...model?.environment, ...Container?.Environment };
 };

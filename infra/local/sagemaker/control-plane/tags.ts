@@ -3,7 +3,7 @@ import { readInput } from '../../http/json-api.ts';
 import type { Resource, Tags } from './records.ts';
 import { invalid } from './requests/errors.ts';
 import { AddTags } from './requests/inputs.ts';
-import type { World } from './world.ts';
+import type { AccountState } from './state.ts';
 
 const MAX_TAGS = 50;
 const TAGS_PAGE = 50;
@@ -18,24 +18,24 @@ const ListTags = z.object({
 
 const toWire = (tags: Tags) => [...tags].map(([Key, Value]) => ({ Key, Value }));
 
-const findResource = ({ models, configs, endpoints, components }: World, arn: string): Resource => {
+const findResource = ({ models, configs, endpoints, components }: AccountState, arn: string): Resource => {
   const all: Iterable<Resource>[] = [models.values(), configs.values(), endpoints.values(), components.values()];
   for (const resources of all) for (const resource of resources) if (resource.arn === arn) return resource;
   throw invalid(`Could not find resource "${arn}".`);
 };
 
-export const addTags = (world: World, body: unknown): object => {
+export const addTags = (state: AccountState, body: unknown): object => {
   const input = readInput(AddTags, body);
-  const { tags } = findResource(world, input.ResourceArn);
+  const { tags } = findResource(state, input.ResourceArn);
   const merged = new Map([...tags, ...input.Tags.map(({ Key, Value }) => [Key, Value] as const)]);
   if (merged.size > MAX_TAGS) throw invalid(`A resource can have at most ${MAX_TAGS} tags.`);
   for (const [key, value] of merged) tags.set(key, value);
   return { Tags: toWire(tags) };
 };
 
-export const listTags = (world: World, body: unknown): object => {
+export const listTags = (state: AccountState, body: unknown): object => {
   const { ResourceArn: arn, NextToken: start, MaxResults: size } = readInput(ListTags, body);
-  const tags = toWire(findResource(world, arn).tags);
+  const tags = toWire(findResource(state, arn).tags);
   const end = start + size;
   return { Tags: tags.slice(start, end), ...(end < tags.length && { NextToken: String(end) }) };
 };

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ManagedSettings } from '../../../../infra/local/http/serve-settings.ts';
+import { type AsyncInvocations, createAsyncInvocations } from '../../../../infra/local/lambda/async-invocations.ts';
 import { createFunctionClock } from '../../../../infra/local/lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
 import { createFunctionTimeouts } from '../../../../infra/local/lambda/function-timeouts.ts';
 import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
-import { createLaterInvocations, type LaterInvocations } from '../../../../infra/local/lambda/later.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -24,7 +24,7 @@ const settings = new Map<string, ManagedSettings<object>>([
 ]);
 let functions: FunctionSet;
 let api: InvokeApi;
-let later: LaterInvocations;
+let later: AsyncInvocations;
 const logged: string[] = [];
 let client: LambdaClient;
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
     log: () => undefined,
   });
   await functions.ready;
-  later = createLaterInvocations(functions.start, (line) => logged.push(line));
+  later = createAsyncInvocations(functions.start, (line) => logged.push(line));
   api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add }, settings);
   client = new LambdaClient({
     endpoint: api.url,
@@ -148,7 +148,7 @@ describe('Invoke with the type Event', () => {
 test('an event waits until a process of its function is free', async () => {
   const events: string[] = [];
   let attempts = 0;
-  const busy = createLaterInvocations(async (_name, event) => {
+  const busy = createAsyncInvocations(async (_name, event) => {
     attempts += 1;
     if (attempts < 5) throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
     events.push(String(event));

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const url = 'http://127.0.0.1:1';
   functions = createFunctionSet({
     functions: [fn],
-    beside: { functions: await readOtherRelease(folder.path, [fn]), picksOther: shares.picksOther },
+    secondRelease: { functions: await readOtherRelease(folder.path, [fn]), picksOther: shares.picksOther },
     endpoints: { dynamodbUrl: url, sagemakerUrl: url, s3Url: url, lambdaUrl: url, sqsUrl: url, sesUrl: url, cognitoUrl: null },
     logFolder: folder.path,
     environments: undefined,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ServiceCall } from '../../../../../infra/local/permissions/needs/arn.ts';
-import { NEEDS } from '../../../../../infra/local/permissions/needs/needs.ts';
+import { REQUIRED_PERMISSIONS } from '../../../../../infra/local/permissions/needs/required-permissions.ts';
 
 const SAGEMAKER = 'arn:aws:sagemaker:us-east-1:000000000000';
 const TAGS = { 'aws:ResourceTag/sluice': ['true'] };
@@ -22,7 +22,7 @@ const needsOf = async (service: string, { method = 'POST', path = '/', headers =
     region: 'us-east-1',
     tagsOf: () => Promise.resolve(TAGS),
   };
-  const needs = (await NEEDS[service]?.(call)) ?? [];
+  const needs = (await REQUIRED_PERMISSIONS[service]?.(call)) ?? [];
   return needs.map(({ action, resource, context }) =>
     [action, resource, ...Object.entries(context).map(([key, values]) => `${key}=${values}`)].join(' '),
   );

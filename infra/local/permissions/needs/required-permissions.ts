@@ -5,7 +5,7 @@ import { s3Needs } from './s3.ts';
 import { sagemakerNeeds } from './sagemaker.ts';
 
 /** What calls need, by the service that they are signed for. */
-export const NEEDS: Readonly<Record<string, ToNeeds>> = {
+export const REQUIRED_PERMISSIONS: Readonly<Record<string, ToNeeds>> = {
   dynamodb: dynamodbNeeds,
   s3: s3Needs,
   sagemaker: sagemakerNeeds,

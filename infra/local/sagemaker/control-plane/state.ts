@@ -9,7 +9,7 @@ import { arnOf, type Kind, keyOf } from './requests/names.ts';
 import type { DeploymentSettings } from './settings.ts';
 
 /** All that exists in the emulated account, and what its rules need. Maps are by lower-case name. */
-export interface World {
+export interface AccountState {
   timeline: Timeline;
   settings(): DeploymentSettings;
   faults: Faults;
@@ -29,29 +29,29 @@ export interface World {
 }
 
 /** Builds what all new resources have in common, and counts the creation. */
-export const newResource = (world: World, kind: Kind, name: string, tags: readonly { Key: string; Value: string }[]): Resource => {
+export const newResource = (state: AccountState, kind: Kind, name: string, tags: readonly { Key: string; Value: string }[]): Resource => {
   const created = `${kind}/${name}`;
-  world.created.set(created, (world.created.get(created) ?? 0) + 1);
-  const time = world.timeline.time();
-  return { name, arn: arnOf(kind, name), tags: tagMap(tags), createdAt: time, modifiedAt: time, sequence: nextSequence(world) };
+  state.created.set(created, (state.created.get(created) ?? 0) + 1);
+  const time = state.timeline.time();
+  return { name, arn: arnOf(kind, name), tags: tagMap(tags), createdAt: time, modifiedAt: time, sequence: nextSequence(state) };
 };
 
 const tagMap = (tags: readonly { Key: string; Value: string }[]): Tags => new Map(tags.map(({ Key, Value }) => [Key, Value]));
 
 /** A number that is used once. */
-export const nextSequence = (world: World): number => {
-  world.sequence += 1;
-  return world.sequence;
+export const nextSequence = (state: AccountState): number => {
+  state.sequence += 1;
+  return state.sequence;
 };
 
-export const findEndpoint = (world: World, name: string): Endpoint | undefined => world.endpoints.get(keyOf(name));
+export const findEndpoint = (state: AccountState, name: string): Endpoint | undefined => state.endpoints.get(keyOf(name));
 
 /** The endpoint that a component was created on; undefined: it does not exist any more. */
-export const endpointOf = (world: World, component: Component): Endpoint | undefined => {
-  const endpoint = findEndpoint(world, component.endpointName);
+export const endpointOf = (state: AccountState, component: Component): Endpoint | undefined => {
+  const endpoint = findEndpoint(state, component.endpointName);
   return endpoint?.sequence === component.endpointSequence ? endpoint : undefined;
 };
 
 /** The components of an endpoint. */
-export const componentsOf = (world: World, endpoint: Endpoint): Component[] =>
-  [...world.components.values()].filter((component) => endpointOf(world, component) === endpoint);
+export const componentsOf = (state: AccountState, endpoint: Endpoint): Component[] =>
+  [...state.components.values()].filter((component) => endpointOf(state, component) === endpoint);

@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_UNREACHED = 20;
 
 /** The events of invocations whose result nobody waits for. */
-export interface LaterInvocations {
+export interface AsyncInvocations {
   /** Invokes a function soon. Returns false if too many events are waiting. */
   add(functionName: string, event: Buffer): boolean;
   /** Drops the events that are waiting. */
@@ -23,7 +23,7 @@ export interface LaterInvocations {
  * Invokes functions as Lambda does for the invocation type Event: a function that fails is invoked twice more. Unlike
  * Lambda, which waits one and two minutes in between, it waits a growing delay of at most five seconds.
  */
-export const createLaterInvocations = (start: FunctionSet['start'], log: (line: string) => void): LaterInvocations => {
+export const createAsyncInvocations = (start: FunctionSet['start'], log: (line: string) => void): AsyncInvocations => {
   const closed = new AbortController();
   const { signal } = closed;
   let waiting = 0;

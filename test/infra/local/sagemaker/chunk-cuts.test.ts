@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createCutter } from '../../../../infra/local/sagemaker/cuts.ts';
+import { createCutter } from '../../../../infra/local/sagemaker/chunk-cuts.ts';
 
 const chunks = Array.from({ length: 400 }, (_unused, index) => Buffer.from(`data: {"token":"é${index}"}\n\n`));
 const parts = (cuts: 'whole' | 'random' | 'bytes', seed = 1): Buffer[] => chunks.flatMap(createCutter(cuts, seed));
