@@ -60,10 +60,7 @@ type Stores = ReturnType<typeof open>;
 
 const ORGANIZATION_ID = /^org_[\w-]{1,59}$/;
 
-/**
- * Creates an organization with its id as its name, unless it exists. Its limits come from an existing limiter, which
- * older versions created alone.
- */
+// An older version created limiters without an organization: keep the limits of such a limiter.
 const ensureOrganization = async (stores: Stores, origin: Origin, id: string): Promise<void> => {
   try {
     await stores.organizations.get(id);
@@ -138,7 +135,7 @@ export const grantByOperator = async (tables: AccountTables, origin: Origin, org
 
 const PASSWORD_CHARACTERS = 20;
 
-/** A temporary password with every kind of character that a user pool can require. */
+// The ending has the kinds of characters that a user pool can require.
 const temporaryPassword = (): string => `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
 
 export interface Identity {

@@ -55,10 +55,7 @@ import { whyRequest } from './why/why-request.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
-/**
- * The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the
- * stack's outputs.
- */
+// The environment comes first, then the stack's outputs.
 const physicalName = async (
   variable:
     | 'KEYS_TABLE'
@@ -117,13 +114,11 @@ const accountTables = async (database: Database, stack: string) => ({
   observabilityTable: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
 });
 
-/** For commands that create an organization, or give it its default limits. */
 const organizationTables = async (database: Database, stack: string) => ({
   ...(await accountTables(database, stack)),
   defaultConcurrency: Number(await physicalName('ORGANIZATION_CONCURRENCY', 'OrganizationConcurrency', stack)),
 });
 
-/** The identity stack's name is derived from the data stack's. */
 const identityOf = async (dataStack: string): Promise<Identity> => {
   const stack = dataStack.replace(/-data$/, '-identity');
   const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
@@ -193,7 +188,6 @@ const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: b
   };
 };
 
-/** The names of all tables and buckets that have data of organizations. */
 const dataNames = async (stack: string): Promise<DataNames> => ({
   tables: {
     accounts: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
@@ -215,7 +209,6 @@ const dataNames = async (stack: string): Promise<DataNames> => ({
   },
 });
 
-/** Deletes the data of an organization, or shows how much there is. */
 const deleteOrganizationData = async (
   database: SdkDatabase,
   operator: Origin,
@@ -227,7 +220,6 @@ const deleteOrganizationData = async (
   if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
 };
 
-/** Explains an alarm or a request. */
 const explainSubject = async (database: Database, { subject, hours, stack }: Extract<Command, { command: 'why' }>): Promise<string> => {
   const logs = new CloudWatchLogsClient();
   const prefix = stack.replace(/-data$/, '');
@@ -244,7 +236,7 @@ const explainSubject = async (database: Database, { subject, hours, stack }: Ext
 const toJson = (report: object): string =>
   JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), 2);
 
-/** Rebuilds a day's totals, or everything, and prints what was wrong. @returns whether nothing was */
+// Returns true if nothing was wrong.
 const rebuild = async (
   database: SdkDatabase,
   { day, stack, hasRequestRows }: Extract<Command, { command: 'rebuild' }>,

@@ -129,12 +129,12 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
 );
 
-/** A model in a file, without the version, which the store increments. */
-const ModelFile = Model.omit({ version: true });
+// The store increments the version.
+const ModelInFile = Model.omit({ version: true });
 
 const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
 
-/** What `why` explains. */
+/** The subject that `why` explains. */
 export type Subject = { kind: 'alarm'; name: AlarmName } | { kind: 'request'; id: string };
 
 const Hours = z.int().min(1).max(720);
@@ -151,7 +151,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   const common = { stack: values.stack, actor: values.actor };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
-    const model = { ...checked(ModelFile, readJson(values.file, nowMs), values.file), version: 1 };
+    const model = { ...checked(ModelInFile, readJson(values.file, nowMs), values.file), version: 1 };
     if (!priceAt(model.prices, nowMs))
       throw new UsageError(
         `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
@@ -217,10 +217,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/**
- * An alarm can have its whole name in CloudWatch, which begins with the stack's and ends, for a part of an alarm,
- * with the part's.
- */
+// Accepts the whole name that CloudWatch shows: the stack's name, the alarm's, then the part's.
 const subjectOf = (about: string | undefined): Subject => {
   if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
   if (isRequest(about)) return { kind: 'request', id: about };
@@ -229,7 +226,7 @@ const subjectOf = (about: string | undefined): Subject => {
   throw new UsageError(`'${about}' is neither an alarm of docs/operations.md nor the id of a request.`);
 };
 
-/** What to do with a ticket besides showing it. */
+/** A change of a ticket, or none to only show it. */
 export interface TicketTask {
   ticket: string;
   message: NewMessage | undefined;
@@ -256,7 +253,7 @@ type TicketValues = { ticket?: string; status?: string; org?: string; reply?: st
 const expiryOf = ({ expires }: { expires?: string | undefined }): { expires_at?: number } =>
   expires === undefined ? {} : { expires_at: Math.floor(Date.parse(expires) / 1_000) };
 
-/** An empty text is NaN, not 0. */
+// An empty text is NaN, not 0.
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
 
 const rateLimits = (values: Partial<Record<'requests-per-minute' | 'tokens-per-minute' | 'concurrency', string | undefined>>) => ({
@@ -270,7 +267,6 @@ const organizationOf = ({ org }: { org?: string | undefined }): string => {
   return org;
 };
 
-/** Dollars in the control plane's form, without trailing zeros. */
 const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
   const text = values[name];
   if (text === undefined) return undefined;

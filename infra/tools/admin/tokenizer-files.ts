@@ -26,7 +26,7 @@ const checkSizes = (texts: TokenizerTexts): void => {
 };
 
 const MESSAGE: ChatPrompt = { messages: [{ role: 'user', content: 'Hello.' }] };
-/** Some templates are only for chats with tools. */
+// Some templates render only chats with tools.
 const MESSAGE_WITH_TOOL: ChatPrompt = {
   ...MESSAGE,
   tools: JSON.stringify([
@@ -62,19 +62,16 @@ export const checkTokenizer = (texts: TokenizerTexts): void => {
   }
 };
 
-/** The object key is derived from the content, so an object never changes and functions can cache it. */
+// The key follows from the content, so an object never changes and functions can cache it.
 const keyOf = (content: string, name: string): string => `sha256/${createHash('sha256').update(content).digest('hex')}/${name}`;
 
-/**
- * The fields of tokenizer.json that are read. Hugging Face vocabularies are objects, or lists of pairs in Unigram
- * models.
- */
+// Hugging Face vocabularies are objects, or lists of pairs in Unigram models.
 const Vocabulary = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int() })).default([]),
   model: z.looseObject({ vocab: z.union([z.array(z.unknown()).transform(({ length }) => length - 1), z.record(z.string(), z.int())]) }),
 });
 
-/** One more than the highest token id. */
+// One more than the highest token id.
 const vocabularySizeOf = (tokenizer: string): number => {
   const { model, added_tokens } = Vocabulary.parse(JSON.parse(tokenizer));
   const highest = typeof model.vocab === 'number' ? model.vocab : Object.values(model.vocab).reduce((most, id) => Math.max(most, id), -1);

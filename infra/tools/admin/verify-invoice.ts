@@ -41,20 +41,18 @@ export interface Verification {
   late: LateEvents[];
 }
 
-/** What identifies a line among those of an invoice. */
-const nameOf = ({ quantity: _, amount_nanos: __, unit_price_nanos: ___, ...names }: InvoiceLine): string => canonicalJson(names);
+const identityOfLine = ({ quantity: _, amount_nanos: __, unit_price_nanos: ___, ...names }: InvoiceLine): string => canonicalJson(names);
 const inWords = (line: InvoiceLine | undefined): string =>
   line ? `${line.quantity === null ? '' : `${line.quantity} × `}$${dollarsOf(line.amount_nanos)}` : 'nothing';
 
-/** Lines as release 0.1.0 made them, if the invoice has such lines. */
-const asBilled = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
+// Release 0.1.0 wrote lines of another form.
+const inBilledForm = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
   billed.some(({ rerate_from }) => rerate_from !== undefined) ? derived : derived.map(({ rerate_from: _, ...line }) => line);
 
 const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): string[] => {
-  const [ofInvoice, ofEvents] = [billed, asBilled(billed, derived)].map((lines) => new Map(lines.map((line) => [nameOf(line), line]))) as [
-    Map<string, InvoiceLine>,
-    Map<string, InvoiceLine>,
-  ];
+  const [ofInvoice, ofEvents] = [billed, inBilledForm(billed, derived)].map(
+    (lines) => new Map(lines.map((line) => [identityOfLine(line), line])),
+  ) as [Map<string, InvoiceLine>, Map<string, InvoiceLine>];
   return [...new Set([...ofInvoice.keys(), ...ofEvents.keys()])].flatMap((name) => {
     const [line, other] = [ofInvoice.get(name), ofEvents.get(name)];
     if (canonicalJson(line) === canonicalJson(other)) return [];
@@ -65,7 +63,7 @@ const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceL
 
 const SUMS = ['subtotal_nanos', 'tax_nanos', 'total_nanos', 'carried_forward_nanos'] as const;
 
-/** The file that an invoice was made from. @throws Error if it was changed, or is not the invoice's */
+// Throws if the file was changed or belongs to another invoice.
 const readInputs = async ({ files }: VerifyDependencies, { id, inputs, inputs_sha256 }: Invoice): Promise<Inputs> => {
   if (inputs?.sha256 !== inputs_sha256) throw new Error(`${id} does not name the file of its inputs.`);
   const read = Inputs.parse(JSON.parse((await getFile(files, inputs)).toString()));
@@ -73,7 +71,6 @@ const readInputs = async ({ files }: VerifyDependencies, { id, inputs, inputs_sh
   return read;
 };
 
-/** Finds which of the events that an invoice did not count another one has counted. */
 const groupLate = async (deps: VerifyDependencies, organization: string, uncounted: readonly UncountedEvent[]): Promise<LateEvents[]> => {
   const months = new Map<string, BilledMonth | undefined>();
   const counted = new Map<string, Map<string, Map<string, string>>>();
@@ -145,11 +142,10 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
   };
 };
 
-/** A report has at most so many lines of each kind. */
-const MAX_SHOWN = 200;
+const MAX_SHOWN_LINES = 200;
 
 const shown = (lines: readonly string[]): string[] =>
-  lines.length > MAX_SHOWN ? [...lines.slice(0, MAX_SHOWN), `… and ${lines.length - MAX_SHOWN} more.`] : [...lines];
+  lines.length > MAX_SHOWN_LINES ? [...lines.slice(0, MAX_SHOWN_LINES), `… and ${lines.length - MAX_SHOWN_LINES} more.`] : [...lines];
 
 /** The report for an operator. */
 export const describeVerification = ({ invoice, number, events, lines, differences, late }: Verification): string => {

@@ -4,13 +4,13 @@ import { REPLY_BYTES } from './measured.ts';
 import { gigabytes, type Quantity, quantity } from './quantity.ts';
 import { replyBytes, type Usage } from './usage.ts';
 
-/** A gateway that always runs, as small as it can be without a single point of failure. */
+// The smallest gateway that always runs without a single point of failure.
 const TASKS = { count: 2n, cpus: 1n, gigabytes: 2n } as const;
 const DATABASE_GB = 20;
 const CACHE_NODES = 2n;
 
-/** A unit of the load balancer takes so much in an hour. */
-const BALANCER_UNIT = { gigabytes: 1n, connections: 25n * 3_600n } as const;
+// The load balancer bills a unit for so much in an hour.
+const HOURLY_BALANCER_UNIT = { gigabytes: 1n, connections: 25n * 3_600n } as const;
 
 const HOURS = BigInt(MONTH_HOURS);
 
@@ -30,10 +30,10 @@ export const linesOfGateway = (usage: Usage): Line[] => [
   { item: 'replies', price: 'dataTransferOut', quantity: gigabytes(usage.requests * replyBytes(usage, REPLY_BYTES)) },
 ];
 
-/** The larger of what bytes and new connections take. */
+// Bytes and new connections take units; the larger number is billed.
 const balancerUnitHours = (usage: Usage): Quantity => {
-  const bytes = gigabytes((usage.requests * replyBytes(usage, REPLY_BYTES)) / BALANCER_UNIT.gigabytes);
-  const connections = quantity(usage.requests, BALANCER_UNIT.connections);
+  const bytes = gigabytes((usage.requests * replyBytes(usage, REPLY_BYTES)) / HOURLY_BALANCER_UNIT.gigabytes);
+  const connections = quantity(usage.requests, HOURLY_BALANCER_UNIT.connections);
   return bytes.amount * connections.scale > connections.amount * bytes.scale ? bytes : connections;
 };
 

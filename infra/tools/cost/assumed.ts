@@ -1,9 +1,9 @@
-/* What the model assumes because it can only be measured on AWS. */
+// Assumptions of the model: values that can be measured only on AWS.
 
 /** The billed duration of a scheduled run that finds nothing to do, with its share of cold starts. */
 export const SCHEDULED_RUN_MS = 300n;
 
-/** What a request's function runs for besides the seconds of its answer. */
+/** Billed time of a request's function besides the seconds of its answer. */
 export const REQUEST_OVERHEAD_MS = 50n;
 
 /** `rollup`: of each batch, and of each event in it. */

@@ -9,7 +9,7 @@ import type { Usage } from './usage.ts';
 export const MONTH_HOURS = 730;
 export const MONTH_SECONDS = BigInt(MONTH_HOURS) * 3_600n;
 
-/** What is billed in a month without any request, and how it is brought to zero. */
+/** A line that is billed in a month without any request, and how to bring it to zero. */
 export interface LineAtRest extends Line {
   toZero: string;
 }
@@ -18,7 +18,7 @@ const SERVICE = 'delete the stacks';
 const TABLES = 'delete the tables, which outlive their stack';
 const OPERATIONS = 'delete the stack `sluice-operations`, which no other one needs';
 
-/** What a deployment costs in a month in which nobody uses it. Lines of nothing are left out. */
+/** Returns the lines of a month in which nobody uses the deployment, without those of zero. */
 export const linesAtRest = (resources: Resources, { storedGb }: Pick<Usage, 'storedGb'>): LineAtRest[] =>
   [
     ...monitoring(resources),

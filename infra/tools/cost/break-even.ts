@@ -8,10 +8,7 @@ import type { Usage } from './usage.ts';
 /** More requests than an API Gateway of an account answers in a month. */
 export const MAX_REQUESTS = 30_000_000_000n;
 
-/**
- * The least number of requests for which a comparison is true that stays true for more of them; undefined if it is
- * false for the largest number.
- */
+// Binary search for the smallest count at which `isTrue` holds, if it then holds for all larger counts.
 const leastRequests = (isTrue: (requests: bigint) => boolean): bigint | undefined => {
   if (!isTrue(MAX_REQUESTS)) return undefined;
   let [low, high] = [0n, MAX_REQUESTS];

@@ -12,11 +12,11 @@ export interface Month {
   usage: Usage;
   services: ReadonlyMap<string, bigint>;
   total: bigint;
-  /** What of the total is billed without any request. */
+  /** The part of the total that is billed without any request. */
   atRest: bigint;
   /** The total of an account that uses its allowances for nothing else. */
   afterAllowances: bigint;
-  /** What a million such requests more would add; undefined without requests. */
+  /** The cost of a million more requests like these; undefined without requests. */
   aMillionMore: bigint | undefined;
   /** The gateway that always runs. */
   gateway: bigint;
@@ -25,7 +25,6 @@ export interface Month {
   breakEven: BreakEven | undefined;
 }
 
-/** What is billed at rest under one name. */
 export interface ItemAtRest {
   item: string;
   total: bigint;
@@ -33,7 +32,6 @@ export interface ItemAtRest {
   toZero: string;
 }
 
-/** What a deployment costs. */
 export interface Estimate {
   months: readonly Month[];
   atRest: readonly ItemAtRest[];
@@ -41,7 +39,7 @@ export interface Estimate {
 
 const MILLION = 1_000_000n;
 
-/** What months with these usages cost. What is stored at rest is that of the last of them. */
+/** Estimates a month for each usage. Data stored at rest are those of the last one. */
 export const estimate = (resources: Resources, usages: Readonly<Record<string, Usage>>): Estimate => ({
   months: Object.entries(usages).map(([name, usage]) => toMonth(resources, name, usage)),
   atRest: toItems(linesAtRest(resources, { storedGb: Object.values(usages).at(-1)?.storedGb ?? 0n })),

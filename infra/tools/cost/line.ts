@@ -4,7 +4,7 @@ import { minus, type Quantity, quantity } from './quantity.ts';
 
 /** A line of a month's bill. */
 export interface Line {
-  /** What is billed, in the words of the documentation. */
+  /** The billed item, in the words of docs/cost.md. */
   item: string;
   price: PriceId;
   quantity: Quantity;

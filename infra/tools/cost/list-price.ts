@@ -1,7 +1,7 @@
 /** A price as AWS publishes it for us-east-1. */
 export interface ListPrice {
   service: string;
-  /** What is counted. */
+  /** The unit that is counted. */
   unit: string;
   /** Dollars for `per` units. */
   usd: string;
@@ -21,7 +21,7 @@ export interface ListPrice {
   readAt?: string;
 }
 
-/** What every account gets each month without charge and without an end, for all its uses together. */
+/** The amount that every account has free each month without an end, for all its uses together. */
 export interface Allowance {
   units: number;
   date: string;

@@ -26,7 +26,7 @@ export const fieldOf = (line: LogLine, selector: string): unknown =>
 const numeric = (compare: (a: number, b: number) => boolean) => (field: unknown, value: unknown) =>
   typeof field === 'number' && typeof value === 'number' && compare(field, value);
 
-/** None matches a line without the field. */
+// Comparisons with a missing field are false.
 const COMPARISONS: Readonly<Record<string, (field: unknown, value: unknown) => boolean>> = {
   '=': (field, value) => field === value,
   '!=': (field, value) => field !== undefined && field !== value,
@@ -37,9 +37,8 @@ const COMPARISONS: Readonly<Record<string, (field: unknown, value: unknown) => b
 };
 
 /**
- * Compiles a filter pattern of CloudWatch Logs for lines in JSON
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html#matching-terms-json-log-events).
- * @throws Error if the pattern has anything else
+ * Compiles a CloudWatch Logs filter pattern for lines in JSON (docs.aws.amazon.com, "FilterAndPatternSyntax").
+ * @throws Error if the pattern has any other syntax
  */
 export const compileLogFilter = (pattern: string): Matches => {
   const [, inner] = /^\{(.*)\}$/s.exec(pattern) ?? [];

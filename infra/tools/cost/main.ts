@@ -5,10 +5,8 @@ import { type Options, readOptions, USAGE } from './options.ts';
 import { toJson, toReport } from './report.ts';
 import { readResources } from './resources.ts';
 
-/*
- * `npm run cost`: what a month costs, by what the app's templates contain and how it is used, beside a gateway that
- * always runs and Bedrock.
- */
+// `npm run cost` estimates a month from the app's templates and its usage, beside a gateway that always runs and
+// Bedrock.
 const main = async (): Promise<void> => {
   const options = readOptions(process.argv.slice(2));
   if (options.isHelp) {

@@ -1,9 +1,6 @@
 import type { LogLine } from './log-filter.ts';
 
-/*
- * What a request and a schedule take, as tests and `npm run bench` measure it. Units of DynamoDB are in thousandths.
- * docs/metering.md has the same numbers of units, and a test compares them.
- */
+// Measured by tests and by `npm run bench`. DynamoDB units are in thousandths. A test compares docs/metering.md.
 
 /** Write units of a request from its admission to its release, by who pays. */
 export const REQUEST_WRITES = { plain: 3_000, prepaid: 5_000 } as const;
@@ -55,7 +52,7 @@ interface ScheduledRun {
 
 const zeros = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, 0]));
 
-/** What each scheduled function does in a run in which it finds nothing to do. */
+/** The work of each scheduled function in a run that finds nothing to do. */
 export const SCHEDULED_RUNS: Readonly<Record<string, ScheduledRun>> = {
   // Three epochs of eight partitions, of a quarter of an hour each; when one is over, a write says so.
   metering: { reads: 12_500, writes: 333, lines: [{ message: 'sweep', complete: true, behind_ms: 0 }] },
@@ -99,6 +96,6 @@ export const SCHEDULED_RUNS: Readonly<Record<string, ScheduledRun>> = {
 /** @throws Error for a function that has got a schedule since, and must be measured */
 export const scheduledRunOf = (name: string): ScheduledRun => {
   const run = SCHEDULED_RUNS[name];
-  if (!run) throw new Error(`What a scheduled run of '${name}' takes is not in infra/tools/cost/measured.ts.`);
+  if (!run) throw new Error(`infra/tools/cost/measured.ts has no measurements for '${name}'. Measure one run and add it.`);
   return run;
 };

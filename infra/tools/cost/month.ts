@@ -25,9 +25,9 @@ import { gigabyteMonths, gigabyteSeconds, gigabytes, type Quantity, quantity } f
 import type { Resources } from './resources.ts';
 import { replyBytes, type Usage } from './usage.ts';
 
-/** API Gateway counts a streamed response once for each of these. */
+// API Gateway counts a streamed response once for each 10 MB.
 const STREAM_UNIT_BYTES = 10n * 2n ** 20n;
-/** Lambda streams so much of each response without charge. */
+// Lambda streams so much of each response without charge.
 const FREE_STREAM_BYTES = 6n * 2n ** 20n;
 const MONTH_DAYS = 30;
 const MINUTE_SECONDS = 60n;
@@ -38,7 +38,7 @@ export const linesOfMonth = (resources: Resources, usage: Usage): Line[] => [
   ...linesOfUsage(resources, usage),
 ];
 
-/** What a month's usage adds to what is billed at rest. Lines of nothing are left out. */
+/** Returns the lines that a month's usage adds to those at rest, without those of zero. */
 export const linesOfUsage = (resources: Resources, usage: Usage): Line[] => {
   const lines = [
     ...gateway(resources, usage),
@@ -55,13 +55,13 @@ export const linesOfUsage = (resources: Resources, usage: Usage): Line[] => {
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** How often a key's totals are written: once a minute, if it has requests in all of them. */
+// A key's totals are written once a minute, if it has requests in every minute.
 const batchesOfKeys = ({ requests, keys }: Usage): bigint => least(requests, (keys * MONTH_SECONDS) / MINUTE_SECONDS);
 
-/** How often `rollup` runs: one run has the events of all keys. */
+// One run has the events of all keys.
 const rollups = ({ requests }: Usage): bigint => least(requests, MONTH_SECONDS / MINUTE_SECONDS);
 
-/** How often `deployments` looks at one of an organization's deployments: once a minute for each. */
+// `deployments` reconciles each deployment once a minute.
 const reconciliations = ({ deployments }: Usage): bigint => (deployments * MONTH_SECONDS) / MINUTE_SECONDS;
 
 const gateway = ({ firewalls, distributions }: Resources, usage: Usage): Line[] => {

@@ -35,7 +35,7 @@ const count = (max: bigint) =>
     .refine((value) => value <= max, `expected at most ${max}`);
 
 const MAX_TOKENS = 100_000_000n;
-/** The longest stream of API Gateway. */
+// API Gateway ends a stream after 15 minutes.
 const MAX_SECONDS = 900;
 
 const Flags = z.object({

@@ -1,6 +1,6 @@
 import type { Allowance, ListPrice } from './list-price.ts';
 
-/** What accounts get each month without charge. All were read or assumed on the same day. */
+/** Free amounts of an account each month. All were read or assumed on the same day. */
 export const ALLOWANCES = {
   dataTransferOut: { units: 100, date: '2026-11-23', source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
   lambdaRequests: { units: 1_000_000, date: '2026-11-23', source: 'https://aws.amazon.com/lambda/pricing/' },

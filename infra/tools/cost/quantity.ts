@@ -9,7 +9,7 @@ export const quantity = (amount: bigint | number, scale: bigint | number = 1): Q
   scale: BigInt(scale),
 });
 
-/** What the second leaves of the first, and never less than nothing. */
+/** Subtracts quantities; never returns less than zero. */
 export const minus = (from: Quantity, taken: Quantity): Quantity => {
   const left = from.amount * taken.scale - taken.amount * from.scale;
   return { amount: left > 0n ? left : 0n, scale: from.scale * taken.scale };

@@ -8,7 +8,7 @@ import { createResolver } from '../../assembly/resolve.ts';
 import { REQUEST_LINE, SCHEDULED_RUNS } from './measured.ts';
 import { metricsOfLines } from './metrics-of-lines.ts';
 
-/** What of a deployment is billed, as its templates say. */
+/** The billed resources of a deployment, counted in its templates. */
 export interface Resources {
   /** The metrics of alarms, also of those that can stop a release. An alarm on a formula has several. */
   alarmMetrics: { ofOperations: number; ofReleases: number };
@@ -116,7 +116,7 @@ const metricsOfAlarm = (at: LocatedResource): number => {
   return MetricName === undefined ? Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length : 1;
 };
 
-/** The alarms that can stop a release are in the stack of its host. */
+// The alarms that can stop a release are in the stack of its host.
 const countAlarmMetrics = (alarms: readonly LocatedResource[], releases: readonly LocatedResource[]): Resources['alarmMetrics'] => {
   const isOfRelease = ({ stack }: LocatedResource): boolean => releases.some((release) => release.stack === stack);
   return {

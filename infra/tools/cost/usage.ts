@@ -6,7 +6,7 @@ export interface Usage {
   /** How long an answer takes, from the request to its end. */
   milliseconds: bigint;
   isStreamed: boolean;
-  /** Whether the organizations have money: prepaid credit or budgets. */
+  /** True if the organizations have prepaid credit or budgets. */
   isPrepaid: boolean;
   /** API keys that are used, each of an organization of its own. */
   keys: bigint;

@@ -2,7 +2,7 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { listStackResources } from './stack-resources.ts';
 
-/** What Lambda leaves for functions without a reservation: AWS rejects a reservation beyond it. */
+// Lambda keeps these for functions without a reservation, and rejects a reservation beyond the rest.
 const ALWAYS_UNRESERVED = 100;
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true };
 
@@ -35,6 +35,6 @@ export const readAccountConcurrency = async (stacks: readonly string[]): Promise
   return { limit, available: Math.max(0, unreserved + held - ALWAYS_UNRESERVED) };
 };
 
-/** The names of a stack's functions. None if there is no such stack. */
+// A stack that doesn't exist has none.
 const functionsOf = async (client: CloudFormationClient, stack: string): Promise<string[]> =>
   ((await listStackResources(client, stack)) ?? []).flatMap(({ type, name }) => (type === 'AWS::Lambda::Function' ? [name] : []));

@@ -6,13 +6,13 @@ const CONTEXT_KEY = 'sluice';
 
 const CdkJson = z.object({ context: z.record(z.string(), z.unknown()).default({}), requireApproval: z.string().optional() });
 
-/** What `npm run deploy` needs to know of the flags of `cdk deploy`. It passes all of them on. */
+/** The flags of `cdk deploy` that `npm run deploy` reads. It passes all of them on. */
 export interface CommandLine {
   /** The deployer's settings, before validation: the context `sluice` of the command line, else of cdk.json. */
   context: unknown;
   /** The AWS profile, if one is given. */
   profile: string | undefined;
-  /** Whether the CDK can deploy without asking. It otherwise asks before each stack that adds permissions. */
+  /** True if the CDK deploys without asking before each stack that adds permissions. */
   isApproved: boolean;
 }
 

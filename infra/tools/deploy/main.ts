@@ -7,10 +7,7 @@ import { readAccountConcurrency } from './account-concurrency.ts';
 import { flagsOfSettings, readCommandLine } from './command-line.ts';
 import { CannotDeploy, decideReservation, decideShares } from './reservation.ts';
 
-/*
- * `npm run deploy`: checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same
- * flags.
- */
+// `npm run deploy` checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same flags.
 const ROOT = path.join(import.meta.dirname, '../../..');
 const STACKS_WITH_FUNCTIONS = ['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control', 'support'];
 
@@ -26,7 +23,7 @@ const main = async (flags: readonly string[]): Promise<number> => {
   return deploy([...flags, ...(await flagsOfReservation(context))]);
 };
 
-/** The flags that set the reservation, if the deployer leaves it to the account's room. */
+// Empty if the deployer has set the reservation.
 const flagsOfReservation = async (context: unknown): Promise<string[]> => {
   const { name, reservedConcurrency: setting, organizationConcurrency, deployments } = readConfig(context);
   if (setting === null) return [];
@@ -45,7 +42,7 @@ const flagsOfReservation = async (context: unknown): Promise<string[]> => {
   return flagsOfSettings({ ...settings, ...shares, reservedConcurrency, deployments: { ...settings.deployments, ...shares.deployments } });
 };
 
-/** @returns the exit code of the CDK */
+// Returns the exit code of the CDK.
 const deploy = async (flags: readonly string[]): Promise<number> => {
   const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
   const child = spawn(process.execPath, [cdk, 'deploy', '--all', ...flags], { cwd: ROOT, stdio: 'inherit' });

@@ -5,7 +5,7 @@ import type { AccountConcurrency } from './account-concurrency.ts';
 /** A mistake of the deployer or a lack of room, shown without a stack trace. */
 export class CannotDeploy extends Error {}
 
-/** What a deployment reserves, and what to say about it. */
+/** The environments that a deployment reserves, and a note about them. */
 export interface Reservation {
   reservedConcurrency: ReservedConcurrency | null;
   notice: string;
@@ -31,14 +31,17 @@ export const decideReservation = (setting: Config['reservedConcurrency'], { limi
   };
 };
 
-/** What a deployer has set of the shares of an organization. */
-type SetShares = Pick<Config, 'organizationConcurrency'> & Pick<Config['deployments'], 'maxHeldRequests' | 'maxHeldRequestsOfOrganization'>;
+type SharesOfConfig = Pick<Config, 'organizationConcurrency'> &
+  Pick<Config['deployments'], 'maxHeldRequests' | 'maxHeldRequestsOfOrganization'>;
 
 /**
  * The shares of an organization in an account where nothing is reserved, unless the deployer has set them. @param
  * limit the account's executions
  */
-export const decideShares = (limit: number, { organizationConcurrency, maxHeldRequests, maxHeldRequestsOfOrganization }: SetShares) => {
+export const decideShares = (
+  limit: number,
+  { organizationConcurrency, maxHeldRequests, maxHeldRequestsOfOrganization }: SharesOfConfig,
+) => {
   const shares = sharesOfAccount(limit);
   const setsHeld = maxHeldRequests !== undefined || maxHeldRequestsOfOrganization !== undefined;
   return {

@@ -8,7 +8,7 @@ export interface StackResource {
   name: string;
 }
 
-/** Whether CloudFormation's error says that there is no such stack. */
+/** True if CloudFormation's error says that there is no such stack. */
 export const isMissingStack = (error: unknown): boolean =>
   error instanceof CloudFormationServiceException && / does not exist$/.test(error.message);
 

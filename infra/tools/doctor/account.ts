@@ -5,17 +5,17 @@ import type { AccountConcurrency } from '../deploy/account-concurrency.ts';
 import { isMissingStack } from '../deploy/stack-resources.ts';
 import { failure, ok, type Row, warning } from './row.ts';
 
-/** What a deployment needs at least: one execution for each of its functions, and some for requests. */
-const FEW_EXECUTIONS = 100;
+// A deployment needs at least an execution for each function, and some for requests.
+const MIN_EXECUTIONS = 100;
 const CDK_STACK = 'CDKToolkit';
-/** The version of the bootstrap that the CDK of this release needs. */
+// The CDK of this release needs this version of its bootstrap stack.
 const MIN_BOOTSTRAP = 6;
 
 /** Lambda's concurrency. A new account has 10 executions, which all functions share. */
 export const concurrencyRow = ({ limit, available }: AccountConcurrency, wanted: number): Row => {
   const found = `${limit} executions, of which Sluice can reserve ${available}`;
   const request = 'Request a higher quota for "Concurrent executions" of Lambda in Service Quotas, then deploy again.';
-  if (limit < FEW_EXECUTIONS) return warning('Lambda concurrency', found, `Enough for a try, not for users. ${request}`);
+  if (limit < MIN_EXECUTIONS) return warning('Lambda concurrency', found, `Enough for a try, not for users. ${request}`);
   if (available < wanted)
     return warning(
       'Lambda concurrency',
@@ -56,24 +56,25 @@ export const quotaRow = async (client: ServiceQuotasClient, instanceTypes: reado
   return some.length > 0 ? ok('GPU quotas', found) : warning('GPU quotas', `0 of ${instanceTypes.length} types of the catalogue`, advice);
 };
 
-/** The requests a second of all APIs of the account in a region. */
-const REQUESTS = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' };
+// The quota of requests a second of all APIs of an account in a region.
+const REQUEST_QUOTA = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' };
 
-/** The account's quota, or the region's default if the account has none of its own. */
+// An account without a quota of its own has the region's default.
 const readRequestQuota = async (client: ServiceQuotasClient): Promise<number> => {
   try {
-    const { Quota } = await client.send(new GetServiceQuotaCommand(REQUESTS));
+    const { Quota } = await client.send(new GetServiceQuotaCommand(REQUEST_QUOTA));
     return Quota?.Value ?? 0;
   } catch (error) {
     if ((error as { name?: string }).name !== 'NoSuchResourceException') throw error;
-    const { Quota } = await client.send(new GetAWSDefaultServiceQuotaCommand(REQUESTS));
+    const { Quota } = await client.send(new GetAWSDefaultServiceQuotaCommand(REQUEST_QUOTA));
     return Quota?.Value ?? 0;
   }
 };
 
 /**
- * Whether API Gateway takes what the throttles of all hosts let through. Some regions have a quarter of the usual
- * quota. @param wanted by the throttles
+ * Compares API Gateway's quota with the throttles of all hosts together. Some regions have a quarter of the usual
+ * quota.
+ * @param wanted by the throttles
  */
 export const requestQuotaRow = async (client: ServiceQuotasClient, wanted: number): Promise<Row> => {
   const quota = await readRequestQuota(client);

@@ -2,8 +2,8 @@ import { type CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-c
 import { failure, ok, type Row, warning } from './row.ts';
 
 /**
- * Whether an alarm is in the state ALARM. @param stack the one with all alarms, with whose name CloudFormation begins
- * theirs
+ * Reports alarms in the state ALARM.
+ * @param stack the one with all alarms, with whose name CloudFormation begins theirs
  */
 export const alarmsRow = async (client: CloudWatchClient, stack: string): Promise<Row> => {
   const ringing: string[] = [];

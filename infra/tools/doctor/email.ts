@@ -3,7 +3,7 @@ import { ok, type Row, skipped, warning } from './row.ts';
 
 const CHECK = 'e-mail';
 
-/** Whether SES sends e-mail to everyone. In its sandbox, where each account begins, only verified addresses get any. */
+/** Reports if SES is still in its sandbox, where each account begins and only verified addresses get e-mail. */
 export const emailRow = async (client: SESv2Client, from: string | undefined): Promise<Row> => {
   if (from === undefined)
     return skipped(CHECK, 'notifications.emailFrom is not set', 'Set it if invoices, budgets and tickets are to be e-mailed.');

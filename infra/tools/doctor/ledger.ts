@@ -9,10 +9,9 @@ export interface LedgerDependencies extends BalanceDependencies {
 
 const PAGE = 100;
 const MAX_PAGES = 1_000;
-/** Organizations that are named in the report. */
-const MAX_NAMED = 5;
+const MAX_NAMED_ORGANIZATIONS = 5;
 
-/** Whether the credit of each organization is what was granted, minus what was spent and is held. */
+/** Checks that the credit of each organization is its grants, less what it spent and holds. */
 export const ledgerRow = async (deps: LedgerDependencies): Promise<Row> => {
   const wrong: string[] = [];
   let checked = 0;
@@ -24,14 +23,14 @@ export const ledgerRow = async (deps: LedgerDependencies): Promise<Row> => {
       if (grants.length === 0) continue;
       checked++;
       const { drift } = await balanceOf(deps, id);
-      // What settles during a read differs only in that read.
+      // Requests that settle during a read differ only in that read.
       if (drift !== 0n && drift === (await balanceOf(deps, id)).drift) wrong.push(`${id}: $${dollarsOf(drift)}`);
     }
     if (next === null) break;
     after = next;
   }
   if (wrong.length === 0) return ok('ledger', `${checked} organizations with credit, each adds up`);
-  const named = wrong.slice(0, MAX_NAMED).join(', ');
+  const named = wrong.slice(0, MAX_NAMED_ORGANIZATIONS).join(', ');
   const advice =
     'Requests in flight and totals that are two minutes behind look like this: run it again when there is no traffic, then npm run admin -- rebuild.';
   return failure('ledger', `${wrong.length} of ${checked} organizations don't add up: ${named}`, advice);

@@ -40,17 +40,13 @@ import { type DeployedStack, readStacks, releaseRow, stacksRow } from './stacks.
 import { tablesRow, wantedTables } from './tables.ts';
 import { weightsRow } from './weights.ts';
 
-/*
- * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a
- * row does. It changes nothing, except that it sends a request with `--smoke KEY`, which is charged.
- */
+// `npm run doctor` checks an account before and after a deployment, and fails if a row does. It changes nothing; only
+// the request of `--smoke KEY` is charged.
 const ROOT = path.join(import.meta.dirname, '../../..');
 const TIMEOUTS = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
-const CREDENTIALS =
-  'Log in, for instance with aws sso login or by setting AWS_PROFILE; the permission is in the message if one is missing.';
+const CREDENTIALS = 'Log in, for instance with aws sso login or by setting AWS_PROFILE; if a permission is missing, the message names it.';
 const DEPLOY_FIRST = 'npm run deploy';
 
-/** Checks of the account, before anything is deployed. */
 const accountRows = async (stacks: readonly string[], config: Config, options: { region: string }): Promise<Row[]> => {
   const wanted = Object.values(ReservedConcurrency.parse({})).reduce((sum, count) => sum + count, 0);
   const ofLambda = await attempt(
@@ -77,7 +73,7 @@ const accountRows = async (stacks: readonly string[], config: Config, options: {
   ];
 };
 
-/** Checks of what is deployed. @param smokeKey the API key with which to send a request, if there is one */
+// `smokeKey` is the API key of the request that is sent, if one is.
 const deploymentRows = async (
   { name, endpointTag }: Config,
   smokeKey: string | undefined,
@@ -123,7 +119,7 @@ const deploymentRows = async (
     const published = createModelStore(database, table('ModelsTable'));
     return smokeRow({ baseUrl: outputOf('serverless', 'BaseUrl'), models: published, limiters, usage }, secret);
   };
-  const again = 'Run it again, and look at the log of the function if it stays.';
+  const again = "Run it again. If it fails again, read the function's log.";
   return [
     ...(await attempt('release', async () => [await releaseRow(outputOf('control', 'ControlUrl'), version)], again)),
     ...(await attempt('tables', async () => [await tablesRow(new DynamoDBClient(options), wantedTables(templates, resources))], again)),

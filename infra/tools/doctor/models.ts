@@ -24,7 +24,7 @@ const hasTag = async (client: SageMakerClient, arn: string, tag: string): Promis
 
 type Target = Model['targets'][number];
 
-/** Why a target can't be invoked; empty if it can. */
+// Empty if the target can be invoked.
 const faultsOfTarget = async (
   { sagemakerIn, endpointTag }: ModelDependencies,
   { endpoint, component, region }: Target,
@@ -60,7 +60,6 @@ const faultsOfTarget = async (
   return [...ofEndpoint, ...ofComponent];
 };
 
-/** The files of a model's tokenizer that are not in the bucket. */
 const missingFiles = async ({ s3, tokenizersBucket }: ModelDependencies, { tokenizer }: Model): Promise<string[]> => {
   if (!tokenizer) return [];
   const missing: string[] = [];
@@ -75,8 +74,7 @@ const missingFiles = async ({ s3, tokenizersBucket }: ModelDependencies, { token
 };
 
 /**
- * Whether each published model can be called, and its prompts counted. One that no endpoint serves at all is a
- * failure.
+ * Checks that each published model can be called, and its prompts counted. One that no endpoint serves is a failure.
  */
 export const modelRows = async (deps: ModelDependencies, models: readonly Model[]): Promise<Row[]> => {
   if (models.length === 0) return [warning('models', 'none is published', 'npm run admin -- publish-model --file model.json')];

@@ -5,9 +5,9 @@ export type Status = 'ok' | 'warning' | 'failure' | 'skipped';
 export interface Row {
   check: string;
   status: Status;
-  /** What was found. */
+  /** The state that the check found. */
   found: string;
-  /** What to do; empty if nothing. */
+  /** The next step for the operator; empty if there is none. */
   advice: string;
 }
 

@@ -7,17 +7,14 @@ const ROLE = 'AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint';
 const SERVICE = 'sagemaker.application-autoscaling.amazonaws.com';
 const TIMEOUT_MS = 15_000;
 
-/** IAM has one endpoint in each partition, in this region. */
+// IAM has one endpoint in each partition, in this region.
 const PARTITIONS = [
   { prefix: 'us-gov-', endpoint: 'https://iam.us-gov.amazonaws.com', region: 'us-gov-west-1' },
   { prefix: 'cn-', endpoint: 'https://iam.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' },
   { prefix: '', endpoint: 'https://iam.amazonaws.com', region: 'us-east-1' },
 ] as const;
 
-/**
- * @returns the status and the body of IAM's GetRole
- * (https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html)
- */
+// IAM's GetRole: https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
 const getRole = async (credentials: Credentials, region: string): Promise<{ status: number; text: string }> => {
   const found = PARTITIONS.find(({ prefix }) => region.startsWith(prefix)) ?? PARTITIONS[2];
   const url = new URL(process.env.AWS_ENDPOINT_URL_IAM || process.env.AWS_ENDPOINT_URL || found.endpoint);
@@ -40,7 +37,10 @@ const getRole = async (credentials: Credentials, region: string): Promise<{ stat
 
 const textOf = (element: string, xml: string): string => new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1] ?? '';
 
-/** Whether Application Auto Scaling has the role with which it scales deployments. @throws Error with IAM's message */
+/**
+ * Checks that Application Auto Scaling has the role with which it scales deployments.
+ * @throws Error with IAM's message
+ */
 export const scalingRoleRow = async (credentials: Credentials, region: string): Promise<Row> => {
   const { status, text } = await getRole(credentials, region);
   if (status === 200) return ok(CHECK, 'exists');

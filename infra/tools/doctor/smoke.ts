@@ -23,7 +23,7 @@ export interface SmokeDependencies {
 const CHECK = 'smoke request';
 const MAX_TOKENS = 16;
 const REPLY_MS = 180_000;
-/** The event is written when the stream ends; longer if DynamoDB is slow. */
+// The event is written when the stream ends; later if DynamoDB is slow.
 const POLL_MS = 250;
 const MAX_POLLS = 120;
 const MAX_ERROR_CHARACTERS = 300;
@@ -36,8 +36,7 @@ const StreamUsage = z.object({
 type StreamUsage = z.output<typeof StreamUsage>;
 const Chunk = z.object({ usage: StreamUsage.nullish(), error: z.unknown().optional() });
 
-/** What the reply to a streamed request was. */
-interface Streamed {
+interface StreamedReply {
   status: number;
   requestId: string;
   /** Undefined if the stream broke off, or had none. */
@@ -45,7 +44,7 @@ interface Streamed {
   text: string;
 }
 
-const stream = async (baseUrl: string, secret: string, model: string): Promise<Streamed> => {
+const stream = async (baseUrl: string, secret: string, model: string): Promise<StreamedReply> => {
   const response = await fetch(`${baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -76,7 +75,7 @@ const eventOf = async ({ usage, limiters }: SmokeDependencies, keyId: string, re
   return undefined;
 };
 
-/** How the bill of a request differs from what its stream said; empty if it doesn't. */
+// Empty if the event agrees with the usage that the stream reported.
 const differencesOf = (event: UsageEvent, usage: StreamUsage, { prices }: Model): string[] => {
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
   const differ = (what: string, billed: unknown, expected: unknown): string[] =>

@@ -27,7 +27,7 @@ export const readStacks = async (client: CloudFormationClient, names: readonly s
 const COMPLETE = /^(CREATE|UPDATE|IMPORT)_COMPLETE$/;
 const IN_PROGRESS = /_IN_PROGRESS$/;
 
-/** Whether all stacks are deployed. */
+/** Checks that all stacks are deployed. */
 export const stacksRow = (names: readonly string[], deployed: ReadonlyMap<string, DeployedStack>): Row => {
   const missing = names.filter((name) => !deployed.has(name));
   const statusOf = ([name, { status }]: [string, DeployedStack]): string => `${name} is ${status}`;

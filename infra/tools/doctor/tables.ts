@@ -30,8 +30,11 @@ export const wantedTables = (stacks: readonly Stack[], resources: readonly Stack
     }),
   );
 
-/** What a table lacks: a restore copies none of these settings. */
-const missingOf = async (client: DynamoDBClient, { name: TableName, timeToLiveAttribute, hasStream }: WantedTable): Promise<string[]> => {
+// A restore copies none of these settings.
+const missingSettingsOf = async (
+  client: DynamoDBClient,
+  { name: TableName, timeToLiveAttribute, hasStream }: WantedTable,
+): Promise<string[]> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   const { ContinuousBackupsDescription: backups } = await client.send(new DescribeContinuousBackupsCommand({ TableName }));
   const { TimeToLiveDescription: expiry } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
@@ -45,10 +48,10 @@ const missingOf = async (client: DynamoDBClient, { name: TableName, timeToLiveAt
   return checks.flatMap(([isRight, fault]) => (isRight ? [] : [`${TableName} ${fault}`]));
 };
 
-/** Whether all tables have the protections and settings of the templates. */
+/** Checks that all tables have the protections and settings of the templates. */
 export const tablesRow = async (client: DynamoDBClient, tables: readonly WantedTable[]): Promise<Row> => {
   const faults: string[] = [];
-  for (const table of tables) faults.push(...(await missingOf(client, table)));
+  for (const table of tables) faults.push(...(await missingSettingsOf(client, table)));
   if (faults.length === 0) return ok('tables', `${tables.length} with protection, backups, expiry and streams`);
   return failure('tables', faults.join('; '), 'docs/data.md has the command for each setting, under Restore.');
 };

@@ -4,8 +4,8 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { failure, ok, type Row } from './row.ts';
 
 /**
- * Whether the weights of each deployment are in S3: it reads them again each time that it wakes. @param deployments
- * that are not deleted
+ * Checks that the weights of each deployment are in S3, from where each wake reads them.
+ * @param deployments that are not deleted
  */
 export const weightsRow = async (client: S3Client, deployments: readonly Deployment[]): Promise<Row> => {
   const faults: string[] = [];

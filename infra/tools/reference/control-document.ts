@@ -59,16 +59,12 @@ const accessSentence = ({ access, method, isOpenToSuspended }: Operation): strin
   return `${who}${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
 };
 
-/** The limits of an operation's calls. */
 const limitsSentence = (operation: Operation): string => {
   const bounds = limitsOf(operation as ControlOperation).flatMap((name) => callLimitOf(name).bounds);
   return bounds.length === 0 ? '' : `Limits: ${bounds.map(textForAll).join('; ')}.`;
 };
 
-/**
- * The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, too many
- * calls, stale versions and large bodies.
- */
+// Routes don't list these: invalid requests, access tokens, roles, too many calls, stale versions and large bodies.
 const impliedErrors = ({ access, body, isVersioned, tag }: Operation): number[] => {
   if (tag === 'Service') return [];
   return [400, 401, ...(access === 'public' ? [] : [403, 429]), ...(isVersioned ? [412] : []), ...(body ? [413] : [])];

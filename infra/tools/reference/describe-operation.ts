@@ -6,13 +6,13 @@ import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../../shared/http/user-id.ts';
 import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
 
-/** What a host adds to the descriptions of its operations. */
+/** The texts that a host adds to the descriptions of its operations. */
 export interface HostFacts {
   /** How idempotency keys work on this host. */
   idempotency: string;
   /** The error statuses that such an operation has on this host without listing them. */
   impliedErrors: (operation: Operation) => readonly number[];
-  /** Who may call an operation, as the last paragraph of its description. */
+  /** Names the roles that may call an operation, as the last paragraph of its description. */
   accessSentence?: (operation: Operation) => string | undefined;
 }
 
@@ -57,7 +57,7 @@ const LOG: JsonSchema = {
   schema: { type: 'string', enum: ['off'], examples: ['off'] },
 };
 
-/** `{id}` or `{model+}`. */
+// `{id}` or `{model+}`.
 const PARAMETER = /\{(\w+)\+?\}/g;
 
 /** The path in OpenAPI's notation, which has no parameters of several segments: `{model+}` becomes `{model}`. */
@@ -87,7 +87,7 @@ const contentOf = ({ name, examples }: Pick<Body, 'name' | 'examples'>): JsonSch
   'application/json': { schema: refTo(name), ...(examples && { examples }) },
 });
 
-/** Whether the reply is a resource with a version, which is also its ETag. */
+// The version of a resource is also its ETag.
 const hasVersion = ({ json }: ReplyBody): boolean =>
   json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
 
@@ -117,7 +117,6 @@ const NOT_MODIFIED: JsonSchema = {
   headers: headerRefs(['etag']),
 };
 
-/** References to the error responses, ordered by status. */
 const failureRefs = (statuses: Iterable<number>): JsonSchema =>
   Object.fromEntries([...new Set(statuses)].sort((a, b) => a - b).map((status) => [status, { $ref: `#/components/responses/${status}` }]));
 

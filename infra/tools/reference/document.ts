@@ -22,7 +22,6 @@ export interface HostDocument<Tag extends string> extends HostFacts {
   replyDirection: Direction;
 }
 
-/** The schemas of all operations, by name. */
 const componentsOf = (
   operations: readonly Operation[],
   { parts = [], fieldDocs, replyDirection: io }: Pick<HostDocument<never>, 'parts' | 'fieldDocs' | 'replyDirection'>,
@@ -39,7 +38,7 @@ const componentsOf = (
   return components;
 };
 
-/** Gives a reply without examples those of another reply with the same body. */
+// A reply without examples gets those of another reply with the same body.
 const shareExamples = (operations: readonly Operation[]): Operation[] => {
   const examples = new Map(operations.flatMap(({ reply: { json } }) => (json?.examples ? [[json.name, json.examples] as const] : [])));
   return operations.map((operation) => {
@@ -57,7 +56,7 @@ const failuresOf = (replies: Readonly<Record<number, ErrorReply>>): JsonSchema =
     ]),
   );
 
-/** The headers that a part of the document refers to. */
+// Collects the headers that a part of the document refers to.
 const headersOf = (part: unknown): JsonSchema => {
   const names = [...JSON.stringify(part).matchAll(/#\/components\/headers\/([\w-]+)/g)].map(([, name]) => name);
   return Object.fromEntries(Object.entries(replyHeaders).filter(([name]) => names.includes(name)));

@@ -21,7 +21,7 @@ type Tag = InferenceTag | 'Service';
 
 /** The settings of a deployment that affect the document. */
 export interface DocumentOptions {
-  /** Whether `response_format` may be a `json_schema`. */
+  /** True if `response_format` may be a `json_schema`. */
   structuredOutputs: boolean;
   /** The host; `serverless` by default. */
   host?: Scope;

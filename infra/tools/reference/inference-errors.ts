@@ -25,7 +25,7 @@ const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
 
-/** The middle of a wake that began five minutes before it is expected to end. */
+// The middle of a wake that began five minutes before it is expected to end.
 const NOW_MS = 1_795_262_400_000;
 const START = { startedAtMs: NOW_MS - 120_000, expectedAtMs: NOW_MS + 180_000, p50: 300, p90: 420 };
 

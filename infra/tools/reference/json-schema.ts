@@ -8,26 +8,25 @@ export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schema
 
 const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A union's members, with nested unions flattened. */
-const flat = (members: readonly unknown[]): JsonSchema[] =>
+const flattenUnion = (members: readonly unknown[]): JsonSchema[] =>
   members.filter(isObject).flatMap((member) => {
     const { anyOf, ...rest } = member;
-    return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? flat(anyOf) : [member];
+    return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? flattenUnion(anyOf) : [member];
   });
 
-/** Writes a union with null as one schema where that is possible: `"type": ["integer", "null"]`. */
+// A union with null becomes one schema where that is possible: `"type": ["integer", "null"]`.
 const joinNull = (schema: JsonSchema): JsonSchema => {
   if (!Array.isArray(schema.anyOf)) return schema;
   const { anyOf, ...rest } = schema;
-  const members = flat(anyOf);
+  const members = flattenUnion(anyOf);
   const [value, none] = members;
   if (members.length !== 2 || none?.type !== 'null' || typeof value?.type !== 'string' || 'const' in value)
     return { ...rest, anyOf: members };
   return { ...value, ...rest, type: [value.type, 'null'], ...(Array.isArray(value.enum) && { enum: [...value.enum, null] }) };
 };
 
-/** Whether a keyword has no meaning: it allows every number that JSON can hold exactly, or every further property. */
-const isEmptyWord = ([keyword, value]: [string, unknown]): boolean =>
+// A keyword that allows every number that JSON can hold exactly, or every further property, says nothing.
+const saysNothing = ([keyword, value]: [string, unknown]): boolean =>
   (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
   (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
   (keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0) ||
@@ -35,36 +34,37 @@ const isEmptyWord = ([keyword, value]: [string, unknown]): boolean =>
   keyword === '$schema' ||
   keyword === '$id';
 
-/** The keys of `properties` are names, not keywords. */
+// The keys of `properties` are names, not keywords.
 const tidyProperties = (properties: JsonSchema): JsonSchema =>
-  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, tidy(schema)]));
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, removeEmptyKeywords(schema)]));
 
-/** Removes keywords without meaning, at every level. */
-const tidy = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(tidy);
+const removeEmptyKeywords = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(removeEmptyKeywords);
   if (!isObject(value)) return value;
-  const words = Object.entries(value).filter((word) => !isEmptyWord(word));
+  const words = Object.entries(value).filter((word) => !saysNothing(word));
   return joinNull(
     Object.fromEntries(
-      words.map(([keyword, inner]) => [keyword, keyword === 'properties' ? tidyProperties(inner as JsonSchema) : tidy(inner)]),
+      words.map(([keyword, inner]) => [
+        keyword,
+        keyword === 'properties' ? tidyProperties(inner as JsonSchema) : removeEmptyKeywords(inner),
+      ]),
     ),
   );
 };
 
-/** Converts every zod schema in the keywords. */
-const withSchemas = (words: unknown): unknown => {
+const convertZodSchemas = (words: unknown): unknown => {
   if (words instanceof z.ZodType) return toInlineSchema(words);
-  if (Array.isArray(words)) return words.map(withSchemas);
-  return isObject(words) ? Object.fromEntries(Object.entries(words).map(([keyword, value]) => [keyword, withSchemas(value)])) : words;
+  if (Array.isArray(words)) return words.map(convertZodSchemas);
+  return isObject(words) ? Object.fromEntries(Object.entries(words).map(([keyword, value]) => [keyword, convertZodSchemas(value)])) : words;
 };
 
-/** Adds the documentation of properties by name, and keywords that zod cannot express. */
+// Adds the documentation of properties, and keywords that zod cannot express.
 const explain = (schema: JsonSchema, docs: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
   ...schema,
   properties: Object.fromEntries(
     Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => [
       name,
-      { ...property, ...(withSchemas(docs[name]) as FieldDoc | undefined) },
+      { ...property, ...(convertZodSchemas(docs[name]) as FieldDoc | undefined) },
     ]),
   ),
 });
@@ -80,7 +80,7 @@ export interface Component {
   io?: Direction;
 }
 
-/** Replies are complete, so their defaults are meaningless. They may get more properties, which callers must ignore. */
+// Replies are complete, so their defaults are meaningless. They may get more properties, which callers must ignore.
 const loosen = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   delete jsonSchema.default;
@@ -108,7 +108,7 @@ export const toComponents = (components: ReadonlyMap<string, Component>): Record
   const schemas = { ...toSchemas(components, 'input'), ...toSchemas(components, 'output') };
   return Object.fromEntries(
     Object.entries(schemas).map(([name, generated]) => {
-      const schema = tidy(generated) as JsonSchema;
+      const schema = removeEmptyKeywords(generated) as JsonSchema;
       const fields = components.get(name)?.fields;
       return [name, fields ? explain(schema, fields) : schema];
     }),
@@ -117,12 +117,14 @@ export const toComponents = (components: ReadonlyMap<string, Component>): Record
 
 /** Converts a schema that is small enough to be inlined. */
 export const toInlineSchema = (schema: z.ZodType, io: Direction = 'input'): JsonSchema =>
-  tidy(z.toJSONSchema(schema, optionsOf(io))) as JsonSchema;
+  removeEmptyKeywords(z.toJSONSchema(schema, optionsOf(io))) as JsonSchema;
 
 const READABLE = new Set<unknown>(['string', 'integer', 'number', 'boolean']);
 
 /** The schema of a query parameter: that of the parsed value if it is a simple one, otherwise that of the text. */
 export const toParameterSchema = (schema: z.ZodType): JsonSchema => {
   const asRead = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return tidy(READABLE.has(asRead.type) ? asRead : z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) as JsonSchema;
+  return removeEmptyKeywords(
+    READABLE.has(asRead.type) ? asRead : z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+  ) as JsonSchema;
 };

@@ -13,13 +13,13 @@ const ofEndUser = <Tag extends string>(operation: Operation<Tag>): Operation<Tag
   errors: [...operation.errors, 400],
 });
 
-/** An operation that invokes a model or works with its responses, as it is on this host: the model is a deployment. */
+// On this host, the model is a deployment.
 const ofDeployment = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { body } = operation;
   return ofEndUser({ ...operation, ...(body && { body: { ...body, fields: { ...body.fields, model } } }) });
 };
 
-/** The texts of catalog operations that differ on this host. */
+// Texts of catalog operations that differ on this host.
 const OWN: Readonly<Record<string, { summary: string; description: string; reply: string }>> = {
   listModels: {
     summary: 'List your deployments',
@@ -29,7 +29,7 @@ const OWN: Readonly<Record<string, { summary: string; description: string; reply
   retrieveModel: { summary: 'Retrieve a deployment', description: 'The API key must be allowed to use it.', reply: 'The deployment.' },
 };
 
-/** An operation that is public on the serverless host. Here it needs an API key, and returns what that key can use. */
+// Operations that are public on the serverless host need an API key here, and return what that key can use.
 const ofKey = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { reply, operationId, summary } = operation;
   const { reply: description = reply.description, ...own } = OWN[operationId] ?? { summary };

@@ -8,12 +8,9 @@ import { controlOperations } from './control-operations.ts';
 import { openApiDocument } from './inference-document.ts';
 import { START, START_WITH_MODELS } from './start-viewer.ts';
 
-/*
- * Writes the API reference into `reference/` in a bundle's folder: the OpenAPI document, the page that shows it, and
- * the page's viewer (Swagger UI), each compressed. So the function that serves them (shared/http/reference.ts) does
- * not convert schemas at a cold start. Arguments: the folder, `--host` with the host's name, and
- * `--structured-outputs` if the deployer has turned them on.
- */
+// Writes the OpenAPI document, its page and the page's viewer (Swagger UI), compressed, into `reference/` in a bundle,
+// so that the function that serves them (shared/http/reference.ts) converts no schemas at a cold start. Arguments: the
+// folder, `--host NAME`, and `--structured-outputs` if they are on.
 const {
   values: { host, 'structured-outputs': structuredOutputs },
   positionals: [bundleFolder = ''],
@@ -41,11 +38,11 @@ const write = (name: string, content: string | Buffer): string => {
 
 const HASH_CHARACTERS = 12;
 
-/** Writes a file whose name changes with its content, so that browsers can cache it forever. */
+// A name that changes with the content lets browsers cache the file forever.
 const writeHashed = (extension: 'js' | 'css', content: string): string =>
   write(`viewer.${createHash('sha256').update(content).digest('hex').slice(0, HASH_CHARACTERS)}.${extension}`, content);
 
-/** Reads a viewer file without its source map comment, because the source map is not deployed. */
+// The source map is not deployed, so the comment that refers to it goes.
 const read = (name: string): string => readFileSync(path.join(viewer, name), 'utf8').replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, '');
 
 mkdirSync(folder, { recursive: true });

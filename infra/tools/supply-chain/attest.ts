@@ -6,15 +6,12 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { provenanceOf } from './provenance.ts';
 
-/*
- * `npm run attest [-- --key KEY]`: writes the list of packages (CycloneDX) and the provenance of the version in
- * package.json to .sluice/release/, from a commit without changes. With a key of SSH it signs the provenance;
- * .github/workflows/release.yml signs both with the workflow's identity instead.
- */
-/** npm runs scripts in the project's folder. */
+// `npm run attest [-- --key KEY]` writes the packages (CycloneDX) and the provenance of a clean commit to
+// .sluice/release/. An SSH key signs the provenance; .github/workflows/release.yml signs both with the workflow's
+// identity.
 const ROOT = process.cwd();
 const FOLDER = path.join(ROOT, '.sluice/release');
-/** What signatures by SSH are for: verifiers must name it, too. */
+// SSH signatures have a namespace, which verifiers must name, too.
 const NAMESPACE = 'sluice-release';
 const MAX_SBOM_BYTES = 50_000_000;
 
@@ -27,7 +24,7 @@ const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: MAX_SBOM_BYTES }).trim();
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** The address of the repository without credentials and `.git`. */
+// Without credentials and `.git`.
 const repositoryOf = (remote: string): string =>
   remote
     .replace(/^git@([^:]+):/, 'https://$1/')

@@ -1,21 +1,18 @@
 import { foreignEntries, type LockFile } from './lock-file.ts';
 
-/** Licences under which a package may be used. None of them asks for the source of what uses it. */
+// None of these asks for the source of a program that uses the package.
 const ALLOWED = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
   // Fonts, and the data of browsers that a compiler of tests reads.
   ...['OFL-1.1', 'CC-BY-4.0'],
 ]);
 
-/** Packages that name no licence in their package.json, and the one in their LICENSE file. */
+// Packages that name no licence in package.json, with the one in their LICENSE file.
 const UNNAMED: Readonly<Record<string, string>> = { 'png-js@2.0.0': 'MIT' };
 
 const NAME = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/;
 
-/**
- * Whether an SPDX expression leaves a choice that is allowed. Parentheses are only around whole expressions, or
- * around choices.
- */
+// True if a choice of the SPDX expression is allowed. Parentheses are only around whole expressions, or around choices.
 const isAllowed = (expression: string): boolean =>
   expression
     .replaceAll(/[()]/g, '')

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 
-/** An entry of package-lock.json. */
 const Entry = z.looseObject({
   version: z.string().optional(),
   integrity: z.string().optional(),
@@ -22,15 +21,15 @@ const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
 export const foreignEntries = ({ packages }: LockFile): [folder: string, entry: Entry][] =>
   Object.entries(packages).filter(([folder, { link }]) => folder.startsWith(IN_PACKAGES) && !link);
 
-/** Whether a package is a part of another one's archive, whose hash then covers it. */
-const isCovered = ({ packages }: LockFile, folder: string, { inBundle }: Entry): boolean => {
+// The hash of an archive covers the packages inside it.
+const isInsideArchive = ({ packages }: LockFile, folder: string, { inBundle }: Entry): boolean => {
   if (!inBundle) return false;
   for (let at = folder.lastIndexOf(`/${IN_PACKAGES}`); at > 0; at = folder.lastIndexOf(`/${IN_PACKAGES}`, at - 1))
     if (packages[folder.slice(0, at)]?.integrity !== undefined) return true;
   return false;
 };
 
-/** What is wrong with entries: a package without the SHA-512 of its archive, or from elsewhere than the registry. */
+/** Lists packages without the SHA-512 of their archive, or from elsewhere than the registry. */
 export const lockFileFaults = (lock: LockFile): string[] =>
   foreignEntries(lock).flatMap(([folder, entry]) => {
     const { version = '?', integrity, resolved } = entry;
@@ -38,7 +37,7 @@ export const lockFileFaults = (lock: LockFile): string[] =>
     // .npmrc leaves addresses of the registry out.
     if (resolved !== undefined)
       return [`${name} comes from ${resolved}, and not from the registry. Use a version that is published there.`];
-    if (integrity === undefined && isCovered(lock, folder, entry)) return [];
+    if (integrity === undefined && isInsideArchive(lock, folder, entry)) return [];
     return SHA512.test(integrity ?? '')
       ? []
       : [

@@ -4,10 +4,7 @@ import { licenceFaults } from './licences.ts';
 import { LockFile, lockFileFaults } from './lock-file.ts';
 import { verifySignatures } from './signatures.ts';
 
-/*
- * `npm run packages`: checks where the packages of package-lock.json come from, under which licences, and by whom
- * they are signed. SECURITY.md says what each check means.
- */
+// `npm run packages` checks the origin, licence and signature of each package. SECURITY.md explains each check.
 const ROOT = path.join(import.meta.dirname, '../../..');
 
 const lock = LockFile.parse(JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')));

@@ -1,7 +1,7 @@
 /** Files of a release by their names, as SHA-256 in hexadecimal digits. */
 export type Hashes = Readonly<Record<string, string>>;
 
-/** What a release is made of. */
+/** The source, files and tools of a release. */
 export interface Release {
   version: string;
   /** Where the source is, such as `https://github.com/example/sluice`. */
@@ -12,14 +12,14 @@ export interface Release {
   /** Of the files that a release has besides its source. */
   files: Hashes;
   lockFile: string;
-  /** Who made it: a URI, such as of a workflow. */
+  /** The URI of its builder, such as of a workflow. */
   builder: string;
   tools: Readonly<Record<string, string>>;
   startedAt: string;
 }
 
 /**
- * What a release says of its origin: an in-toto statement (https://in-toto.io/Statement/v1) with the predicate of SLSA
+ * Returns an in-toto statement (https://in-toto.io/Statement/v1) of a release's origin, with the predicate of SLSA
  * (https://slsa.dev/provenance/v1). Its subjects are the source and the files.
  */
 export const provenanceOf = ({ version, repository, commit, tree, files, lockFile, builder, tools, startedAt }: Release) => {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import * as z from 'zod';
 
-/** The whole check takes a minute at most. */
-const MAX_MS = 20_000;
-/** What the signatures are verified with: npm takes the registry's keys from there. */
+// The whole check takes a minute at most.
+const NPM_TIMEOUT_MS = 20_000;
+// npm takes the registry's keys from there to verify signatures.
 const KEYS_URL = 'https://tuf-repo-cdn.sigstore.dev/';
 const REACHED_MS = 3_000;
 const MAX_NAMED = 10;
@@ -14,7 +14,7 @@ export interface AuditRun {
   stdout: string;
 }
 
-/** What is known of the registry's signatures. */
+/** The result of asking the registry for its signatures. */
 export type Verdict = { isVerified: true } | { isVerified: false; why: string; isFault: boolean };
 
 const Package = z.looseObject({ name: z.string(), version: z.string() });
@@ -48,7 +48,7 @@ export const judgeAudit = ({ status, stdout }: AuditRun): Verdict => {
 
 const run = (): Promise<AuditRun | undefined> =>
   new Promise((resolve) => {
-    const signal = AbortSignal.timeout(MAX_MS);
+    const signal = AbortSignal.timeout(NPM_TIMEOUT_MS);
     const child = spawn('npm', ['audit', 'signatures', '--json'], { stdio: ['ignore', 'pipe', 'ignore'], signal });
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -74,5 +74,5 @@ const canReach = async (url: string): Promise<boolean> => {
 export const verifySignatures = async (): Promise<Verdict> => {
   if (!(await canReach(KEYS_URL))) return unknown(`${new URL(KEYS_URL).host} can't be reached`);
   const audit = await run();
-  return audit ? judgeAudit(audit) : unknown(`there was no result within ${MAX_MS / 1_000} s`);
+  return audit ? judgeAudit(audit) : unknown(`there was no result within ${NPM_TIMEOUT_MS / 1_000} s`);
 };

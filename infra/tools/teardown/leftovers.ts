@@ -8,9 +8,7 @@ export interface Leftover {
   type: string;
 }
 
-/**
- * Retained when an update replaces them, but part of a function in the same stack, which is deleted with all of them.
- */
+// An update that replaces them retains them, but deleting the stack deletes them with their function.
 const DELETED_WITH_OTHERS: ReadonlySet<string> = new Set(['AWS::Lambda::Version']);
 
 /** The resources that the templates retain, and that nothing else in their stack takes with it. */
@@ -21,8 +19,7 @@ export const leftoversOf = (stacks: readonly Stack[]): Leftover[] =>
     ),
   );
 
-/** How a resource is deleted by hand, by its type, given its name. */
-const DELETIONS: Readonly<Record<string, (name: string) => readonly string[]>> = {
+const DELETION_COMMANDS: Readonly<Record<string, (name: string) => readonly string[]>> = {
   'AWS::DynamoDB::GlobalTable': (name) => [
     `aws dynamodb update-table --table-name ${name} --no-deletion-protection-enabled`,
     `aws dynamodb delete-table --table-name ${name}`,
@@ -51,7 +48,7 @@ const DELETIONS: Readonly<Record<string, (name: string) => readonly string[]>> =
 
 /** The commands and remarks that delete a leftover. @throws Error for a type that nobody has thought of */
 export const deletionOf = (type: string, name: string): readonly string[] => {
-  const deletion = DELETIONS[type];
-  if (!deletion) throw new Error(`Nothing says how to delete ${type}. Add it to infra/tools/teardown/leftovers.ts.`);
+  const deletion = DELETION_COMMANDS[type];
+  if (!deletion) throw new Error(`No deletion command is known for ${type}. Add it to infra/tools/teardown/leftovers.ts.`);
   return deletion(name);
 };

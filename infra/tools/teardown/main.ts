@@ -8,15 +8,13 @@ import { listStackResources, type StackResource } from '../deploy/stack-resource
 import { deletionOf, type Leftover, leftoversOf } from './leftovers.ts';
 import { billedAccelerators, describeEndpoints, listRunningEndpoints, type RunningEndpoint } from './running-endpoints.ts';
 
-/*
- * `npm run teardown`: says how to delete everything, and what remains. With `--check`: which endpoints are billed. It
- * deletes nothing.
- */
+// `npm run teardown` says how to delete everything, and what remains; with `--check`, which endpoints are billed. It
+// deletes nothing.
 const ROOT = path.join(import.meta.dirname, '../../..');
 
 const CLIENT = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
 
-/** The region of the credentials. The CDK accepts both variables, the SDK only the first. */
+// The CDK accepts both variables, the SDK only the first.
 const ownRegion = (): string => {
   const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   if (!region) throw new Error('There is no region. Set AWS_REGION to the one that Sluice is deployed in.');

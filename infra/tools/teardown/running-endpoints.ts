@@ -20,7 +20,7 @@ export interface RunningEndpoint {
   name: string;
   /** Of SageMaker, such as `InService`. */
   status: string;
-  /** Whether Sluice can invoke it, or has created it. */
+  /** True if Sluice can invoke it, or has created it. */
   isOwn: boolean;
   instances: RunningInstances[];
 }
@@ -41,7 +41,7 @@ const isOwn = async (client: SageMakerClient, arn: string, { endpointTag, name }
   return Tags.some(({ Key, Value }) => (Key === endpointTag && Value === 'true') || (Key === awsTags.installation && Value === name));
 };
 
-/** The instances of each variant: of its pools, or of the type in the endpoint's configuration. */
+// Instances are in pools, or else of the type in the endpoint's configuration.
 const instancesOf = async (client: SageMakerClient, endpoint: DescribeEndpointOutput): Promise<RunningInstances[]> => {
   const { EndpointConfigName, ProductionVariants = [] } = endpoint;
   if (ProductionVariants.length === 0) return [];
@@ -50,7 +50,7 @@ const instancesOf = async (client: SageMakerClient, endpoint: DescribeEndpointOu
   for (const { VariantName, CurrentInstanceCount = 0, DesiredInstanceCount = 0, InstancePools = [] } of ProductionVariants) {
     const { InstanceType, InstancePools: pools = [] } = configured.find((variant) => variant.VariantName === VariantName) ?? {};
     const ofPools = InstancePools.map(({ InstanceType: type = '', CurrentInstanceCount: count = 0 }) => ({ type, count }));
-    // What is being started is in no pool yet.
+    // An instance that is being started is in no pool yet.
     const starting = Math.max(CurrentInstanceCount, DesiredInstanceCount) - ofPools.reduce((sum, { count }) => sum + count, 0);
     const type = InstanceType ?? pools[0]?.InstanceType ?? 'unknown';
     instances.push(...ofPools, { type, count: starting });
@@ -81,7 +81,7 @@ export const listRunningEndpoints = async (
 export const billedAccelerators = (endpoints: readonly RunningEndpoint[]): RunningEndpoint[] =>
   endpoints.filter(({ isOwn, instances }) => isOwn && instances.some(({ type }) => isAccelerated(type)));
 
-/** What `npm run teardown -- --check` prints. */
+/** Returns the text that `npm run teardown -- --check` prints. */
 export const describeEndpoints = (endpoints: readonly RunningEndpoint[], regions: readonly string[]): string => {
   const rows = endpoints.map(({ region, name, status, isOwn, instances }) => {
     const running = instances.map(({ type, count }) => `${count} × ${type}`).join(', ') || 'no instances';

@@ -6,8 +6,8 @@ import { noDailyQuota } from '../accounts.ts';
 import { DELETED_NAME, type Deletion } from './deletion.ts';
 
 const PAGE = 100;
-/** A hundred thousand users, or tickets. */
-const MAX_PAGES = 1_000;
+// Enough for a hundred thousand users or tickets.
+const MAX_ID_PAGES = 1_000;
 
 interface IdPage {
   ids: readonly string[];
@@ -15,10 +15,7 @@ interface IdPage {
   next: string | null | undefined;
 }
 
-/**
- * Deletes, or only counts, what a list has. What was deleted is not in the list any more, so its next page is the
- * first one again.
- */
+// A deleted entry has left the list, so after a deletion the next page is the first one again.
 const forEachId = async (
   read: (after: string | undefined) => Promise<IdPage>,
   { isDeleting }: Deletion,
@@ -26,14 +23,14 @@ const forEachId = async (
 ): Promise<number> => {
   let count = 0;
   let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_ID_PAGES; page++) {
     const { ids, next } = await read(after);
     count += ids.length;
     if (isDeleting) for (const id of ids) await remove(id);
     if (!next) return count;
     after = isDeleting ? undefined : next;
   }
-  throw new Error(`There are more than ${MAX_PAGES} pages.`);
+  throw new Error(`There are more than ${MAX_ID_PAGES} pages.`);
 };
 
 /** The identity provider is first, so that a user who is still there can be found again after a crash. */

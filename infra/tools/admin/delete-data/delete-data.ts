@@ -36,10 +36,10 @@ export interface DeletionReport {
   events: number;
 }
 
-/** What must be done first. */
+/** An error that says what to do before the data can be deleted. */
 export class NotReady extends Error {}
 
-/** @throws NotReady if its requests or its deployments can still add to the data */
+// Throws NotReady while requests or deployments can still add to the data.
 const checkReady = async (
   { limiters, deployments }: DeleteDataDependencies,
   { id, status }: Organization,
@@ -50,7 +50,8 @@ const checkReady = async (
   if (left[0]) throw new NotReady(`${id} still has the deployment ${left[0].id}. Delete all of its deployments first.`);
   for (const owner of [id, ...keys.map((key) => key.id)])
     for (const item of await readAllShards(limiters, owner))
-      if (inFlightOf(item) > 0) throw new NotReady(`${id} has requests in flight. Try again in some minutes: a request takes at most ten.`);
+      if (inFlightOf(item) > 0)
+        throw new NotReady(`${id} has requests in flight. Try again in a few minutes; a request can take up to ten.`);
 };
 
 const removeBillingAddresses = async ({ deps: { database, settings }, organization: { id }, isDeleting }: Deletion): Promise<number> => {
@@ -59,7 +60,7 @@ const removeBillingAddresses = async ({ deps: { database, settings }, organizati
   return profile.emails.length;
 };
 
-/** Makes the totals by user again, from events without users. All other totals stay as they are. */
+// Totals by user come again from events without users; the other totals stay.
 const rebuildTotals = async ({ deps, organization, keys }: Deletion): Promise<void> => {
   const shards = new Map(keys.map((key) => [key.id, key.shards]));
   for (const { day, keys: used } of await listDaysOfUsage(deps.database, deps.usageTable, (id) => shards.get(id))) {
@@ -68,7 +69,7 @@ const rebuildTotals = async ({ deps, organization, keys }: Deletion): Promise<vo
   }
 };
 
-/** At last, so that an interrupted deletion is not in the audit log as a complete one. */
+// Comes last, so the audit log never shows an interrupted deletion as complete.
 const rename = async ({ deps, organization, operator }: Deletion): Promise<void> => {
   const { id } = organization;
   if (organization.name === DELETED_NAME) return;

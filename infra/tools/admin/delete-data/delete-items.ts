@@ -14,8 +14,8 @@ export interface Items {
   isOwn: (item: Item) => boolean;
 }
 
-/** Pages of 1 MB. */
-const MAX_PAGES = 200_000;
+// Pages of 1 MB.
+const MAX_ITEM_PAGES = 200_000;
 const PARALLEL = 10;
 
 /**
@@ -39,7 +39,7 @@ export const forEachItem = async (
     throwFailures(await inParallel(batch, PARALLEL, async (one) => void (await each(one))));
     batch = [];
   };
-  for await (const item of scan(database, input, MAX_PAGES)) {
+  for await (const item of scan(database, input, MAX_ITEM_PAGES)) {
     if (!isOwn(item)) continue;
     count++;
     batch.push(Object.fromEntries(key.map((name) => [name, item[name]])));

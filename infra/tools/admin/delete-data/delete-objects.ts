@@ -7,23 +7,23 @@ export interface Objects {
 }
 
 const PARALLEL = 10;
-/** Of 1,000 versions each. */
-const MAX_PAGES = 100_000;
+// Pages of 1,000 versions.
+const MAX_VERSION_PAGES = 100_000;
 
-/** Every version of the objects, and every mark of a deletion, page by page. @throws Error if there are too many */
+// Includes delete markers.
 async function* versionPages(
   client: S3Client,
   { bucket, prefix }: Objects,
 ): AsyncGenerator<{ Key: string; VersionId: string | undefined }[]> {
   let marker: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } = {};
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_VERSION_PAGES; page++) {
     const found = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix, ...marker }));
     const all = [...(found.Versions ?? []), ...(found.DeleteMarkers ?? [])];
     yield all.flatMap(({ Key, VersionId }) => (Key === undefined ? [] : [{ Key, VersionId }]));
     if (!found.IsTruncated) return;
     marker = { KeyMarker: found.NextKeyMarker, VersionIdMarker: found.NextVersionIdMarker };
   }
-  throw new Error(`More than ${MAX_PAGES} pages of ${bucket} begin with ${prefix}.`);
+  throw new Error(`More than ${MAX_VERSION_PAGES} pages of ${bucket} begin with ${prefix}.`);
 }
 
 /** Deletes all versions of objects, so that none can be restored, or only counts them. @returns how many there were */

@@ -38,5 +38,5 @@ export interface Deletion {
   isDeleting: boolean;
 }
 
-/** What an organization and its keys are called afterwards. */
+/** The name of organizations and keys after their deletion. */
 export const DELETED_NAME = 'deleted';

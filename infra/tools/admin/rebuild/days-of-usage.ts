@@ -7,8 +7,8 @@ import type { DeploymentOfDay } from './rebuild-gpu-days.ts';
 import type { KeyShards } from './rebuild-key.ts';
 import { scan } from './scan.ts';
 
-/** About 400 million rows. */
-const MAX_PAGES = 200_000;
+// Enough for about 400 million rows.
+const MAX_TOTALS_PAGES = 200_000;
 
 /** Whose events a UTC day has. */
 export interface DayOfUsage {
@@ -17,7 +17,7 @@ export interface DayOfUsage {
   deployments: DeploymentOfDay[];
 }
 
-/** The number of a shard: `key_…#3` has 3, and `key_…` has 0. */
+// `key_…#3` is shard 3, and `key_…` is shard 0.
 const shardNumberOf = (shard: string): number => Number(shard.split('#', 2)[1] ?? 0);
 
 /**
@@ -41,7 +41,7 @@ export const listDaysOfUsage = async (
     keys.set(keyId, { id: keyId, shards, organization });
   };
   const input = { TableName: table, ProjectionExpression: 'usage_bucket, usage_event, org_id' };
-  for await (const row of scan(database, input, MAX_PAGES)) {
+  for await (const row of scan(database, input, MAX_TOTALS_PAGES)) {
     const [bucket, event, organization] = [String(row.usage_bucket), String(row.usage_event), String(row.org_id)];
     const deployment = deploymentDayOf(bucket);
     const total = keyDayOfRow({ usage_bucket: bucket, usage_event: event });

@@ -21,11 +21,11 @@ export const BEHIND_MS = 5 * 60_000;
 
 export const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 
-/** 8 buckets an octave. */
+// 8 buckets an octave.
 const EARLIER_SCALE = 3;
 const isEarlier = ({ scale, counts }: Histogram): boolean => counts.size > 0 && scale < SCALE;
 
-/** The totals as earlier versions made them: with coarser histograms, and without the sums of times. */
+// Earlier versions stored coarser histograms and no sums of times.
 const asEarlier = (totals: Totals): Totals => ({
   ...totals,
   duration_ms: coarsened(totals.duration_ms, EARLIER_SCALE),
@@ -35,10 +35,7 @@ const asEarlier = (totals: Totals): Totals => ({
   generation_tokens: 0n,
 });
 
-/**
- * Whether a stored row is right except for what earlier versions did not record. It is replaced, but is no
- * difference.
- */
+// A row that lacks only what earlier versions did not record is replaced, but is no difference.
 const isOfEarlierVersion = (stored: Totals, totals: Totals): boolean =>
   (isEarlier(stored.duration_ms) || isEarlier(stored.time_to_first_token_ms)) && isDeepStrictEqual(asEarlier(stored), asEarlier(totals));
 

@@ -26,7 +26,7 @@ export interface AllDependencies extends LimiterDependencies, MoneyDependencies 
   requestRows?: RequestRowDependencies['requestRows'];
 }
 
-/** What there is, and what was wrong of it. */
+/** Counts of the rebuilt rows, and of those that were wrong. */
 export interface AllReport {
   days: number;
   organizations: number;
@@ -43,21 +43,21 @@ export interface AllReport {
 }
 
 const PAGE = 100;
-/** A million organizations. */
-const MAX_PAGES = 10_000;
-/** The changes that give an organization a limiter, which counts from then on. */
-const LIMITING = ['organization.limited', 'organization.suspended'];
+// Enough for a million organizations.
+const MAX_ORGANIZATION_PAGES = 10_000;
+// From these changes on, the organization has a limiter, which counts.
+const LIMITING_CHANGES = ['organization.limited', 'organization.suspended'];
 
 const listOrganizations = async ({ organizations }: AllDependencies): Promise<Organization[]> => {
   const all: Organization[] = [];
   let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_ORGANIZATION_PAGES; page++) {
     const { data, next } = await organizations.list({ limit: PAGE, ...(after !== undefined && { after }) });
     all.push(...data);
     if (next === null) return all;
     after = next;
   }
-  throw new Error(`There are more than ${MAX_PAGES * PAGE} organizations.`);
+  throw new Error(`There are more than ${MAX_ORGANIZATION_PAGES * PAGE} organizations.`);
 };
 
 const addDrift = (sum: Differences['drift'], { rows, events, cost_nanos }: Differences['drift']): void => {
@@ -97,7 +97,7 @@ const rebuildOrganization = async (
   const counting = (id: string, counted: readonly StoredApiKey[], sinceMs: number) =>
     rebuildMoney(deps, { id, items: items.get(id) ?? 1, keys: counted, sinceMs }, report.money);
   for (const key of keys) await counting(key.id, [key], 0);
-  if (isLimited) await counting(organization.id, keys, (await deps.audit.firstOf(organization.id, LIMITING)) ?? 0);
+  if (isLimited) await counting(organization.id, keys, (await deps.audit.firstOf(organization.id, LIMITING_CHANGES)) ?? 0);
   // Parts of a budget follow what the items have counted.
   await configure();
 };
@@ -127,6 +127,6 @@ export const rebuildAll = async (deps: AllDependencies): Promise<AllReport> => {
   return { ...report, organizations: organizations.length, keys: keys.size };
 };
 
-/** Whether something was wrong that is right now, or could not be compared. */
+/** True if something was wrong, though it is right now, or could not be compared. */
 export const wasWrong = ({ totals, gpu_time, limiters, money }: AllReport): boolean =>
   totals.rows + gpu_time.rows + limiters.created + limiters.configured + limiters.to_rotate.length + money.wrong + money.busy.length > 0;

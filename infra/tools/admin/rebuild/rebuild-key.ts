@@ -18,8 +18,7 @@ export interface KeyShards {
 }
 
 /**
- * What a day of a key contains for its organization: rows of minutes and ten minutes, of all events and of those from
- * the last few minutes.
+ * The totals of a key's day for its organization, by minute and ten minutes: of all events, and of the latest ones.
  */
 export interface KeyRows {
   whole: TotalsRow[];
@@ -33,7 +32,7 @@ export interface EventSums {
 }
 
 const BUCKETS_AT_ONCE = 16;
-/** After the ten-minute rows have expired, nothing says how many shards a key had. */
+// Once the ten-minute rows have expired, nothing says how many shards a key had.
 const ALL_SHARDS = eventShardsOf(Number.POSITIVE_INFINITY);
 
 /**
@@ -75,7 +74,6 @@ export const rebuildKey = async (
   return ofOrganization;
 };
 
-/** The day's rows by id: of all events, and of events that were settled in the last few minutes. */
 const rollUpKey = async ({ usage, maxUsers }: Rollups, { keyId, day }: KeyDay, shards: number, nowMs: number, organization: string) => {
   const buckets = shardIds(keyId, eventShardsOf(shards)).flatMap((shard) =>
     bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })),

@@ -44,7 +44,7 @@ export interface LimiterDependencies {
   now: () => number;
 }
 
-/** What was wrong in the limiter items of keys and organizations. */
+/** Counts of the limiter items that were wrong. */
 export interface LimiterReport {
   /** Items that were missing. */
   created: number;
@@ -56,27 +56,26 @@ export interface LimiterReport {
 
 export const noLimiterReport = (): LimiterReport => ({ created: 0, configured: 0, to_rotate: [] });
 
-/** Requests of a busy key or organization can make a change of its settings fail this often. */
-const MAX_ATTEMPTS = 8;
+// Requests of a busy key or organization can make a change of its settings fail this often.
+const MAX_CHANGE_ATTEMPTS = 8;
 const SHA256_BYTES = 32;
 const NO_LIMITS = { ...OrganizationLimits.parse({}), concurrency: DEFAULT_CONCURRENCY };
 
-/** The items of an organization or a key that exist, and the number that there should be. */
-interface Found<Item extends LimiterItem> {
+interface ExistingItems<Item extends LimiterItem> {
   items: Item[];
   count: number;
 }
 
 const whole = <Item extends LimiterItem>(items: readonly Item[]): Item => mergeShards(items as [Item, ...Item[]]);
 
-const missingIds = (ownerId: string, { items, count }: Found<LimiterItem>): { id: string; shard: number }[] => {
+const missingIds = (ownerId: string, { items, count }: ExistingItems<LimiterItem>): { id: string; shard: number }[] => {
   const known = new Set(items.map(({ id }) => id));
   return shardIds(ownerId, count).flatMap((id, shard) => (known.has(id) ? [] : [{ id, shard }]));
 };
 
-/** Makes a change whose writes depend on what the items have counted, again if they count something meanwhile. */
+// The writes depend on the items' counters, so they are planned again if these change meanwhile.
 const change = async (deps: LimiterDependencies, ownerId: string, writes: (nowMs: number) => Promise<readonly Write[]>): Promise<void> => {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt++) {
     const nowMs = deps.now();
     try {
       await transact(deps.database, await writes(nowMs));
@@ -86,11 +85,11 @@ const change = async (deps: LimiterDependencies, ownerId: string, writes: (nowMs
     }
     return deps.limiters.spread(ownerId, nowMs);
   }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${ownerId} changed during each of ${MAX_ATTEMPTS} attempts.`));
+  throw new DatabaseUnavailable(new Error(`The limiter of ${ownerId} changed during each of ${MAX_CHANGE_ATTEMPTS} attempts.`));
 };
 
-/** An organization's items. Its own item says how many there are; if that is lost, the others do. */
-const findOrganization = async ({ limiters }: LimiterDependencies, organization: string): Promise<Found<LimiterItem>> => {
+// The organization's own item says how many there are; if that is lost, the others do.
+const findOrganization = async ({ limiters }: LimiterDependencies, organization: string): Promise<ExistingItems<LimiterItem>> => {
   const numbers = [];
   for await (const id of limiters.listByOrganization(organization))
     if (ownerIdOf(id) === organization) numbers.push(Number(id.slice(organization.length + 1)));
@@ -100,12 +99,12 @@ const findOrganization = async ({ limiters }: LimiterDependencies, organization:
   return { items: count > items.length ? await limiters.getMany(shardIds(organization, count)) : items, count };
 };
 
-/** Whether an organization has had a limiter: otherwise it needs none yet. */
+// An organization without the changes that create a limiter needs none yet.
 const needsLimiter = async (
   { apiKeys }: LimiterDependencies,
   { id, status, limits, has_default_concurrency }: Organization,
   grants: number,
-  keys: readonly Found<KeyItem>[],
+  keys: readonly ExistingItems<KeyItem>[],
 ): Promise<boolean> =>
   status === 'suspended' ||
   grants > 0 ||
@@ -121,13 +120,12 @@ const newOrganizationItem = ({ id, status, limits }: Organization, count: number
   return { ...newLimiterItem(shardId(id, shard), id, { set: settings }), ...(shard === 0 && grants > 0 && { grants, avail: 0 }) };
 };
 
-/** The secret that an item of a key has. */
 const secretOf = ({ h: hash, h2, h2_until: untilMs = 0 }: KeyItem, nowMs: number): KeptSecret => ({
   hash,
   ...(h2 && untilMs > nowMs && { previous: { hash: h2, untilMs } }),
 });
 
-/** The secret of a key's items, from its row, or else from an item that is left. It is kept from now on. */
+// If the key's row has no secret, one comes from an item that is left, and the row gets it.
 const keepSecret = async ({ database, apiKeys, now }: LimiterDependencies, key: StoredApiKey, items: readonly KeyItem[]) => {
   const kept = await apiKeys.keptSecret(key);
   if (kept) return key.previous_secret_until === null ? { hash: kept.hash } : kept;
@@ -162,8 +160,7 @@ const newKeyItems = async (
   });
 };
 
-/** Whether all items of a key have the settings of its row. */
-const isAsConfigured = (key: StoredApiKey, items: readonly KeyItem[], secret: KeptSecret | undefined): boolean => {
+const haveSettingsOfRow = (key: StoredApiKey, items: readonly KeyItem[], secret: KeptSecret | undefined): boolean => {
   const expiresAtMs = settingsOf(key)[0]?.expiresAtMs ?? undefined;
   return (
     isDeepStrictEqual(limitsOf(whole(items)), toLimits(key)) &&
@@ -180,7 +177,6 @@ const isAsConfigured = (key: StoredApiKey, items: readonly KeyItem[], secret: Ke
 
 /** The limiters of an organization and of its keys. */
 export interface OrganizationLimiters {
-  /** Whether the organization has a limiter. */
   isLimited: boolean;
   /** How many items each has. */
   items: ReadonlyMap<string, number>;
@@ -205,7 +201,7 @@ export const rebuildLimiters = async (
     for (const item of items) await transact(database, [limiters.toCreate(item)]);
     report.created += items.length;
   };
-  const found = new Map<StoredApiKey, Found<KeyItem>>();
+  const found = new Map<StoredApiKey, ExistingItems<KeyItem>>();
   for (const key of keys) {
     const items = (await limiters.getMany(shardIds(key.id, key.shards))) as KeyItem[];
     found.set(key, { items, count: key.shards });
@@ -225,7 +221,7 @@ export const rebuildLimiters = async (
     if (secret) secrets.set(key, secret);
     else report.to_rotate.push(key.id);
     await create(await newKeyItems(deps, key, missing, { organization, isLimited, secret }));
-    if (missing.length > 0 || !isAsConfigured(key, items, secret)) changed.add(key);
+    if (missing.length > 0 || !haveSettingsOfRow(key, items, secret)) changed.add(key);
   }
   const unmarked = isLimited ? [...found.values()].flatMap(({ items }) => items.filter((item) => !isOrganizationLimited(item))) : [];
   for (const item of unmarked) await limiters.markOrganizationLimited(item.id);

@@ -23,7 +23,7 @@ export interface MoneyDependencies extends EventDependencies {
   now: () => number;
 }
 
-/** What was wrong in the counters of budgets and in the credit of keys and organizations. */
+/** Counts of the budgets' counters and credits of keys and organizations that were wrong. */
 export interface MoneyReport {
   /** Keys and organizations that had counted something else than their events say. */
   wrong: number;
@@ -49,8 +49,8 @@ export interface Counting {
 
 const MAX_ATTEMPTS = 5;
 
-/** Adds what requests in flight hold. The event of one that is about to be released is not counted twice. */
-const addHeld = async (
+// The event of a request that is about to be released is not counted twice.
+const addMoneyInFlight = async (
   { usage }: MoneyDependencies,
   { keys }: Counting,
   items: readonly LimiterItem[],
@@ -67,7 +67,7 @@ const addHeld = async (
     }
 };
 
-/** An organization's credit: what was granted, without GPU time that was paid with it or is held for deployments. */
+// Grants, less GPU time that was paid with credit or is held for deployments.
 const creditOf = async ({ credit, gpuEvents, deployments }: MoneyDependencies, organization: string): Promise<bigint> => {
   let nanos = -(await heldForDeployments(deployments, organization));
   for await (const { amount_nanos } of credit.list(organization)) nanos += amount_nanos;
@@ -88,7 +88,7 @@ export const rebuildMoney = async (deps: MoneyDependencies, counting: Counting, 
     const items = await limiters.getMany(ids);
     const spending = new Spending();
     for (const key of counting.keys) await addSpending(deps, key, spending, { sinceMs: counting.sinceMs, nowMs });
-    await addHeld(deps, counting, items, spending);
+    await addMoneyInFlight(deps, counting, items, spending);
     const own = items.find(({ id }) => id === counting.id);
     const granted = own?.grants === undefined ? undefined : await creditOf(deps, counting.id);
     if (!own || !isDeepStrictEqual(items, await limiters.getMany(ids))) continue;

@@ -22,10 +22,9 @@ export const readOrganization = async (
 
 const rangeOf = (day: string) => ({ fromMs: Date.parse(day), toMs: Date.parse(day) + SPAN_MS.day });
 
-/** Rows of a day expire one after the other. From the first one on, none are rebuilt. */
+// Rows of a day expire one after the other. From the first one on, none are rebuilt.
 const hasExpired = (span: Span, day: string, nowMs: number): boolean => isExpired(span, Date.parse(day), nowMs);
 
-/** All rows of an organization's day by some details, from the rows of its keys' shards. */
 const rowsOfDay = (shards: readonly TotalsRow[], maxUsers: number | undefined, details: readonly Detail[]): TotalsRow[] => {
   const [minutes, tenMinutes] = (['minute', 'ten_minutes'] as const).map((span) => shards.filter((row) => row.span === span)) as [
     TotalsRow[],
@@ -41,8 +40,7 @@ const rowsOfDay = (shards: readonly TotalsRow[], maxUsers: number | undefined, d
   ];
 };
 
-/** The same row in the detail `key`. */
-const ofKey = ({ userId: _, shard: __, lastUser: ___, ...row }: TotalsRow): TotalsRow =>
+const toKeyRow = ({ userId: _, shard: __, lastUser: ___, ...row }: TotalsRow): TotalsRow =>
   row.detail === 'user' ? { ...row, detail: 'key' } : row;
 
 /**
@@ -61,7 +59,7 @@ export const rebuildOrganization = async (
     const read = stored.get(id);
     stored.delete(id);
     if (read && isDeepStrictEqual(read.totals, row.totals)) continue;
-    addDifference(differences, read, row.totals, late.get(totalsRowId(ofKey(row))) ?? 0);
+    addDifference(differences, read, row.totals, late.get(totalsRowId(toKeyRow(row))) ?? 0);
     await totals.replace(read, row);
   }
   for (const row of stored.values()) {

@@ -11,7 +11,6 @@ import { type EventSums, type KeyRows, type KeyShards, rebuildKey } from './rebu
 import { readOrganization, rebuildOrganization } from './rebuild-organization.ts';
 import { listDeployments, listKeysUsed } from './used-that-day.ts';
 
-/** The totals of a rebuilt day, and how far the stored totals of keys and of organizations differed. */
 interface RebuildReport extends EventSums, Differences {
   day: string;
   keys: number;

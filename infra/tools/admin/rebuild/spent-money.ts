@@ -22,7 +22,7 @@ const BUCKETS_AT_ONCE = 16;
 export class Spending {
   readonly #counted = new Map<string, bigint>();
 
-  /** What a counter, or `CREDIT`, has by the events. */
+  /** The sum of the events for a counter or `CREDIT`, in nano-dollars. */
   of(counter: string): bigint {
     return this.#counted.get(counter) ?? 0n;
   }
@@ -48,22 +48,20 @@ export interface SpendingKey {
   shards: number;
 }
 
-/** Events come into the totals, and settlements of crashed functions into the events, within this time. */
-const LATE_MS = 60 * 60_000;
+// Within this time, events reach the totals and settlements of crashed functions become events.
+const MAX_DELAY_MS = 60 * 60_000;
 
-/**
- * The buckets of a key's day that can have events: those with a total, and the latest. A day whose ten-minute totals
- * have expired can have them in all.
- */
+// Buckets with a total, and the latest. Once a day's ten-minute totals have expired, all its buckets can have events.
 const bucketsOf = async ({ rollups }: EventDependencies, { id, shards }: SpendingKey, day: string, nowMs: number): Promise<Bucket[]> => {
   const all = shardIds(id, eventShardsOf(shards)).flatMap((shard) => bucketStarts(day).map((startMs) => ({ shard, startMs })));
   if (isExpired('ten_minutes', Date.parse(day), nowMs)) return all;
   const known = new Set<string>();
   for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day })) if (bucket) known.add(`${bucket.shard} ${bucket.time}`);
-  return all.filter(({ shard, startMs }) => (startMs > nowMs - LATE_MS && startMs <= nowMs) || known.has(`${shard} ${timeOf(startMs)}`));
+  return all.filter(
+    ({ shard, startMs }) => (startMs > nowMs - MAX_DELAY_MS && startMs <= nowMs) || known.has(`${shard} ${timeOf(startMs)}`),
+  );
 };
 
-/** Every event of a key's UTC day. */
 const listDay = async (deps: EventDependencies, key: SpendingKey, day: string, nowMs: number): Promise<UsageEvent[]> => {
   const events: UsageEvent[] = [];
   const buckets = await bucketsOf(deps, key, day, nowMs);

@@ -6,22 +6,22 @@ import type { DeploymentOfDay } from './rebuild-gpu-days.ts';
 import type { KeyShards } from './rebuild-key.ts';
 import { scan } from './scan.ts';
 
-/** About a million keys. */
-const MAX_PAGES = 10_000;
-/** The clocks of two functions differ by less than this. */
-const CLOCKS_MS = 60_000;
+// Enough for about a million keys.
+const MAX_KEY_PAGES = 10_000;
+// Clocks of two functions differ by less.
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 const LimiterFacts = z.object({ id: z.string(), org: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
 
 /** The keys that were used since an instant, in any of their shards. */
 export const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: number): Promise<KeyShards[]> => {
   const keys = new Map<string, KeyShards & { isUsed: boolean }>();
-  for await (const item of scan(database, { TableName: table, ProjectionExpression: 'id, org, shards, last_used' }, MAX_PAGES)) {
+  for await (const item of scan(database, { TableName: table, ProjectionExpression: 'id, org, shards, last_used' }, MAX_KEY_PAGES)) {
     if (!String(item.id).startsWith(prefixes.key)) continue;
     const { id: limiterId, org: organization, shards, last_used } = LimiterFacts.parse(item);
     const id = ownerIdOf(limiterId);
     const known = keys.get(id);
-    const isUsed = last_used !== undefined && last_used >= sinceMs - CLOCKS_MS;
+    const isUsed = last_used !== undefined && last_used >= sinceMs - MAX_CLOCK_SKEW_MS;
     keys.set(id, { id, organization, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });
   }
   return [...keys.values()].filter(({ isUsed }) => isUsed);
@@ -37,7 +37,7 @@ export const listDeployments = async (database: SdkDatabase, table: string): Pro
     ProjectionExpression: 'account, organization',
   };
   const deployments: DeploymentOfDay[] = [];
-  for await (const { account, organization } of scan(database, input, MAX_PAGES))
+  for await (const { account, organization } of scan(database, input, MAX_KEY_PAGES))
     deployments.push({ id: String(account), organization: String(organization) });
   return deployments;
 };

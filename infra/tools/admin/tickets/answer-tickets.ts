@@ -14,11 +14,11 @@ import { drawTicket, drawTickets } from './draw-tickets.ts';
 
 const SUPPORTS_TURN: readonly TicketStatus[] = ['open', 'waiting_on_support'];
 const LISTED = 50;
-/** Of messages and of the history: as many as a ticket can have. */
-const MAX_PAGES = 30;
+// The most pages that a ticket's messages or history can have.
+const MAX_ENTRY_PAGES = 30;
 const PAGE = 100;
 
-/** Someone with the deployment's own credentials, as support. */
+// Commands run with the deployment's own credentials.
 const asSupport = (origin: Origin): Actor => ({
   userId: `operator:${origin.actor.id}`,
   email: '',
@@ -28,11 +28,10 @@ const asSupport = (origin: Origin): Actor => ({
   origin,
 });
 
-/** All entries of a list that has pages. */
 const allOf = async <Entry>(page: (request: PageRequest) => Promise<Page<Entry>>): Promise<Entry[]> => {
   const all: Entry[] = [];
   let after: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_ENTRY_PAGES; pages++) {
     const { data, next } = await page({ limit: PAGE, after });
     all.push(...data);
     if (next === null) break;

@@ -12,7 +12,7 @@ const HOUR_SECONDS = 3_600;
 const HEADER = ['id', 'severity', 'status', 'organization', 'first response', 'subject'];
 const MAX_SUBJECT = 60;
 
-/** Callers choose the texts: without the characters that control a terminal. */
+// Callers choose the texts, and control characters would act on the terminal.
 const printable = (text: string): string =>
   text
     .toWellFormed()
@@ -22,7 +22,6 @@ const oneLine = (text: string): string => printable(text).replace(/\s+/g, ' ');
 
 const timeOf = (seconds: number): string => new Date(seconds * SECOND_MS).toISOString().replace('T', ' ').slice(0, 16);
 
-/** How long support still has for its first answer. */
 const firstResponse = ({ first_response_at, first_response_due_at = 0, status }: TicketListEntry, nowSeconds: number): string => {
   if (first_response_at !== null) return 'answered';
   if (status === 'resolved' || status === 'closed') return '-';

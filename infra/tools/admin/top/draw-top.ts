@@ -3,7 +3,7 @@ import { type Histogram, quantiles } from '../../../../shared/usage/histogram.ts
 import type { Totals } from '../../../../shared/usage/totals.ts';
 import type { NewestMinute } from './newest-minute.ts';
 
-/** The columns of the table: the first two are names, all others numbers. */
+// The first two columns are names, all others numbers.
 const HEADER = ['model', 'API key', 'requests', 'errors', 'input', 'output', 'p50 ms', 'p99 ms', 'first p50', 'first p99', 'in flight'];
 const NAMES = 2;
 const MAX_NAME = 30;

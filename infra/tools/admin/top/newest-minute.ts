@@ -21,7 +21,7 @@ export interface TopRow {
   inFlight: number;
 }
 
-/** What the newest minute with usage looks like. */
+/** The totals of the newest minute with usage, by model and key. */
 export interface NewestMinute {
   /** undefined: no usage in the last minutes. */
   startMs: number | undefined;
@@ -34,8 +34,8 @@ export interface NewestMinute {
   isPartial: boolean;
 }
 
-/** The stream delivers totals within about a minute of the requests. */
-const MINUTES = 4;
+// The stream delivers totals within about a minute of the requests.
+const SEARCHED_MINUTES = 4;
 const MAX_ORGANIZATIONS = 500;
 const ORGANIZATIONS_AT_ONCE = 16;
 const MAX_ROWS = 20;
@@ -51,10 +51,9 @@ const organizationsOf = async ({ organizations }: TopStores, named: string | und
   return { ids, isPartial: false };
 };
 
-/** The totals by key of the last minutes. */
 const recentTotals = async ({ totals }: TopStores, ids: readonly string[], nowMs: number): Promise<OrganizationTotals[]> => {
   const minuteMs = Math.floor(nowMs / SPAN_MS.minute) * SPAN_MS.minute;
-  const range = { fromMs: minuteMs - (MINUTES - 1) * SPAN_MS.minute, toMs: minuteMs + SPAN_MS.minute };
+  const range = { fromMs: minuteMs - (SEARCHED_MINUTES - 1) * SPAN_MS.minute, toMs: minuteMs + SPAN_MS.minute };
   const found: OrganizationTotals[] = [];
   const failures = await inParallel(ids, ORGANIZATIONS_AT_ONCE, async (organization) => {
     for await (const row of totals.list({ organization, span: 'minute', detail: 'key', ...range })) found.push(row);
@@ -63,7 +62,6 @@ const recentTotals = async ({ totals }: TopStores, ids: readonly string[], nowMs
   return found;
 };
 
-/** The sums by model and key, over routes and deployments. */
 const byModelAndKey = (found: readonly OrganizationTotals[]): Omit<TopRow, 'inFlight'>[] =>
   [...Map.groupBy(found, ({ model, keyId }) => JSON.stringify([model, keyId])).values()].map((rows) => ({
     model: rows[0]?.model ?? null,

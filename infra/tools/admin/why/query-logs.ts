@@ -13,7 +13,7 @@ export type LogRow = ReadonlyMap<string, string>;
 
 const POLL_MS = 500;
 const MAX_POLLS = 240;
-/** A pointer to the line, which CloudWatch adds to each row. */
+// CloudWatch adds a pointer to the line to each row.
 const POINTER = '@ptr';
 
 /**

@@ -4,9 +4,8 @@ const PAGE = new URL('../../../../docs/operations.md', import.meta.url);
 
 /** An entry of the runbook. */
 export interface RunbookEntry {
-  /** What its heading says. */
   name: string;
-  /** What stands below its heading, without the query. */
+  /** The text below the heading, without the query. */
   text: string;
   /** A query of CloudWatch Logs Insights, whose first command names the log groups of the stacks `sluice-…`. */
   query: string | undefined;

@@ -5,7 +5,7 @@ import { queryLogs, type TimeRange } from './query-logs.ts';
 import { queryFor, readEntry } from './runbook.ts';
 
 /**
- * What an alarm means, whom it affects, what to do, and what the logs say about it.
+ * Says what an alarm means, whom it affects, what to do, and what the logs have about it.
  * @param prefix of the stacks' names
  */
 export const whyAlarm = async (logs: CloudWatchLogsClient, name: AlarmName, prefix: string, range: TimeRange): Promise<string> => {

@@ -6,13 +6,13 @@ import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { describeRows } from './describe-rows.ts';
 import { type LogRow, queryLogs, type TimeRange } from './query-logs.ts';
 
-/** A request takes up to ten minutes, and the sweep settles one that crashed a few minutes later. */
+// A request takes up to ten minutes, and the sweep settles one that crashed a few minutes later.
 const MAX_LINES_AFTER_MS = 60 * MINUTE_MS;
 
-/** Ids of API Gateway, which end with a sign of padding. */
+// API Gateway's ids end with padding.
 const GATEWAY_ID = /^[\w-]{8,}={1,2}$/;
 
-/** Whether a text is the `x-request-id` of a request: of Sluice, or of API Gateway if it answered itself. */
+/** True for the `x-request-id` of a response of Sluice, or of API Gateway if it answered itself. */
 export const isRequest = (text: string): boolean => isRequestId(text) || GATEWAY_ID.test(text);
 
 interface RequestSources {
@@ -39,7 +39,6 @@ const accessQuery = (prefix: string, id: string): string =>
     `| filter extended_request_id = '${id}' or gateway_request_id = '${id}'`,
   ].join('\n');
 
-/** The timeline of a request whose log lines name its API key; undefined if it has no usage event. */
 const timelineOf = async ({ requests }: RequestSources, id: string, lines: readonly LogRow[]): Promise<string | undefined> => {
   const keyId = lines.map((line) => line.get('key_id')).find((found) => found !== undefined);
   if (keyId === undefined) return undefined;
@@ -48,8 +47,8 @@ const timelineOf = async ({ requests }: RequestSources, id: string, lines: reado
 };
 
 /**
- * What the logs and the usage event say about a request.
- * @param range where to look for a request whose id does not tell its time
+ * Says what the logs and the usage event have about a request.
+ * @param range where to look if the request's id does not tell its time
  */
 export const whyRequest = async (sources: RequestSources, id: string, prefix: string, range: TimeRange): Promise<string> => {
   const { logs } = sources;

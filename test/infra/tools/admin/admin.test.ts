@@ -78,7 +78,7 @@ describe('npm run admin', () => {
     });
   });
 
-  test('publishes a model again with the next version and an audit entry, and keeps a deprecation that the file omits', async () => {
+  test('publishes a model again with the next version and an audit entry, and keeps an omitted deprecation', async () => {
     const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 2 }];
     const sizes = { context_length: 10, max_output_tokens: 5, default_output_tokens: 5 };
     const publish = (fields: object) => {
@@ -147,7 +147,7 @@ describe('npm run admin', () => {
       expect((await admin('register-tokenizer')).stderr).toContain('register-tokenizer needs --tokenizer');
     });
 
-    test('with a template that is only for chats with tools', async () => {
+    test('publishes a template that is only for chats with tools', async () => {
       const template = write('tools.jinja', "{{ tools[0].function.name + ': ' + messages[0].content }}");
       const { stdout } = await admin('publish-model', '--file', modelFile('tools'), '--tokenizer', tokenizer, '--chat-template', template);
       expect(stdout).toContain('Published tools');

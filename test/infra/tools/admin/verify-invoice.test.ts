@@ -17,7 +17,7 @@ let key: string;
 let events: UsageEvent[];
 
 const DAY = '2026-10-02';
-/** Days after the last use of a key are not read. */
+// Days after the last use of a key are not read.
 const LAST_USE = Date.parse(`${DAY}T13:00:00Z`);
 
 beforeAll(async () => {
@@ -34,7 +34,6 @@ const usage = (day: string, facts: Partial<UsageEvent> = {}) =>
 const close = (month: string) => closing.close(organization, month, closingOf(month));
 const invoiceOf = (month = '2026-10'): Promise<Invoice> => closing.invoiceOf(organization, month);
 const verify = async (month = '2026-10') => verifyInvoice(closing.dependencies(), (await invoiceOf(month)).id);
-/** Changes or removes an event behind the back of the service. */
 const tamper = async (event: UsageEvent, costNanos: bigint | undefined): Promise<void> => {
   const table = database.tables.Usage as string;
   const { Items = [] } = await database.sdk.scan({ TableName: table });
@@ -49,8 +48,7 @@ const tamper = async (event: UsageEvent, costNanos: bigint | undefined): Promise
     });
 };
 
-/** Changes the stored lines of October's invoice. */
-const replaceLines = async (change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => {
+const changeLinesOfOctober = async (change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => {
   const { id, lines, replaced } = await invoiceOf();
   await database.database.update({
     TableName: database.tables.Billing as string,
@@ -101,12 +99,12 @@ describe('the verification of an invoice', () => {
   });
 
   test('says equal for an invoice of release 0.1.0, whose lines lack the price version before', async () => {
-    await replaceLines(({ rerate_from: _, ...line }) => line);
+    await changeLinesOfOctober(({ rerate_from: _, ...line }) => line);
     expect(await verify()).toMatchObject({ differences: [] });
   });
 
   test('names a line that is not what its events give', async () => {
-    await replaceLines((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
+    await changeLinesOfOctober((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
     expect((await verify()).differences).toEqual([
       "Line 'small, prompt tokens' (tokens): the invoice has 100 × $0.000010001, the events give 100 × $0.00001.",
     ]);

@@ -25,7 +25,6 @@ export const EVERY_OPTION = {
   },
 } as const;
 
-/** What the options, and a GB in the tables, add to what is billed at rest. */
 const optionsTable = (plain: Resources, withOptions: Resources): string => {
   const before = new Map(estimate(plain, SCENARIOS).atRest.map(({ item, total }) => [item, total]));
   const { atRest } = estimate(withOptions, { idle: { ...SCENARIOS.idle, storedGb: 1n } });
@@ -37,8 +36,7 @@ const optionsTable = (plain: Resources, withOptions: Resources): string => {
 const shownQuantity = ({ quantity: { amount, scale } }: Line): string =>
   (Number(amount) / Number(scale)).toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-/** The lines that the requests of short chats add. */
-const linesTable = (resources: Resources): string => {
+const requestLinesTable = (resources: Resources): string => {
   const rows = linesOfUsage(resources, SCENARIOS['short chats']).map((line) => {
     const { service, unit } = priceOf(line.price);
     return [service, line.item, shownQuantity(line), unit, shownDollars(costNanos(line))];
@@ -71,7 +69,7 @@ export const tablesOf = (plain: Resources, withOptions: Resources): Readonly<Rec
     months: monthsTable(numbers),
     'at rest': atRestTable(numbers),
     options: optionsTable(plain, withOptions),
-    'short chats': linesTable(plain),
+    'short chats': requestLinesTable(plain),
     allowances: allowancesTable(),
     prices: pricesTable(),
   };

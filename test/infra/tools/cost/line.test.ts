@@ -27,7 +27,7 @@ describe('the cost of a line', () => {
     expect(costNanos(line('dynamoWrite', quantity(1, 1_251)))).toBe(0n);
   });
 
-  test('of any quantity is within half a nano-dollar of the exact cost', () => {
+  test('costs within half a nano-dollar of the exact amount, for any quantity', () => {
     const prices = fc.constantFrom(...(Object.keys(PRICES) as PriceId[]));
     fc.assert(
       fc.property(prices, fc.bigInt(0n, 10n ** 15n), fc.bigInt(1n, 10n ** 12n), (price, amount, scale) => {

@@ -5,7 +5,7 @@ import { FURTHER_EVENT_READS, REQUEST_WRITES, TOTALS } from '../../../../infra/t
 
 const metering = readFileSync(path.join(import.meta.dirname, '../../../../docs/metering.md'), 'utf8');
 
-/** The numbers in the row of a table in docs/metering.md, in thousandths. */
+// Reads a row of a table in docs/metering.md.
 const thousandthsOf = (title: string): number[] => {
   const row = metering.split('\n').find((line) => line.startsWith(`| ${title} `)) ?? '';
   return row

@@ -9,7 +9,7 @@ import type { Resources } from '../../../../infra/tools/cost/resources.ts';
 import { SCENARIOS, type Usage } from '../../../../infra/tools/cost/usage.ts';
 import { EVERY_RESOURCE, NO_RESOURCES } from './resources-fixture.ts';
 
-/** A million requests of 1,000 tokens each, spread over the month: more than one in each of its 43,800 minutes. */
+// A million requests spread over the month are more than one in each of its 43,800 minutes.
 const USAGE: Usage = { ...SCENARIOS.idle, requests: 1_000_000n, promptTokens: 1_000n, completionTokens: 1_000n, milliseconds: 950n };
 
 const costOf = (price: PriceId, usage: Usage, resources: Resources = NO_RESOURCES): bigint =>

@@ -6,7 +6,7 @@ import { replyBytes } from '../../../../infra/tools/cost/usage.ts';
 import { startTestRun, type TestRun } from '../../../support/clients/local-run.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** What the model of costs adds to a body, at most: headers, and longer names of models. */
+// Headers, and longer names of models.
 const BESIDES_BODY = 2_000;
 
 let run: TestRun;
@@ -33,7 +33,6 @@ const ask = async (isStreamed: boolean): Promise<{ requestId: string; body: stri
   return { requestId: reply.headers.get('x-request-id') ?? '', body: await reply.text() };
 };
 
-/** The line that the function wrote for a request. */
 const lineOf = async (requestId: string): Promise<string> => {
   const find = (): string | undefined =>
     readFileSync(path.join(run.state, 'logs', 'inference.log'), 'utf8')

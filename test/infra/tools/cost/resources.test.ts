@@ -17,12 +17,10 @@ beforeAll(async () => {
   resources = readResources(stacks);
 });
 
-/** The resources of a type in all templates, as the CDK finds them. */
 const found = (type: string): ReturnType<Template['findResources']>[string][] =>
   stackNames.flatMap((name) => Object.values(templateOf(name).findResources(type)));
 
-/** The stacks with one more resource in the stack of operations. */
-const withOneMore = (resource: Resource): Stack[] =>
+const withOneMoreOperationsResource = (resource: Resource): Stack[] =>
   stacks.map((stack) =>
     stack.name === 'sluice-operations' ? { ...stack, resources: new Map([...stack.resources, ['OneMore', resource]]) } : stack,
   );
@@ -57,18 +55,20 @@ describe('what is billed at rest is counted in the templates', () => {
     const cost = (more: Stack[]): bigint => totalNanos(linesAtRest(readResources(more), NOTHING_STORED));
     const before = cost(stacks);
     const alarm = (properties: object): Resource => ({ type: 'AWS::CloudWatch::Alarm', properties: { ...properties } });
-    expect(cost(withOneMore(alarm({ MetricName: 'Errors' })))).toBe(before + 100_000_000n);
+    expect(cost(withOneMoreOperationsResource(alarm({ MetricName: 'Errors' })))).toBe(before + 100_000_000n);
     const metrics = [{ Expression: 'a / b' }, { MetricStat: {} }, { MetricStat: {} }];
-    expect(cost(withOneMore(alarm({ Metrics: metrics })))).toBe(before + 200_000_000n);
+    expect(cost(withOneMoreOperationsResource(alarm({ Metrics: metrics })))).toBe(before + 200_000_000n);
   });
 
   test('a new dashboard costs three dollars more', () => {
-    expect(readResources(withOneMore({ type: 'AWS::CloudWatch::Dashboard', properties: {} })).dashboards).toBe(resources.dashboards + 1);
+    expect(readResources(withOneMoreOperationsResource({ type: 'AWS::CloudWatch::Dashboard', properties: {} })).dashboards).toBe(
+      resources.dashboards + 1,
+    );
   });
 
   test('a schedule of a function that was not measured asks to be measured', () => {
     const schedules = [{ function: 'rollup', memoryMb: 1_769, seconds: 60 }];
-    expect(() => linesAtRest({ ...NO_RESOURCES, schedules }, NOTHING_STORED)).toThrow("a scheduled run of 'rollup'");
+    expect(() => linesAtRest({ ...NO_RESOURCES, schedules }, NOTHING_STORED)).toThrow("no measurements for 'rollup'");
   });
 
   test('without a sampling rule of X-Ray, the model asks to be changed', () => {

@@ -6,7 +6,7 @@ import { SCHEDULED_RUNS } from '../../../../infra/tools/cost/measured.ts';
 import { type Observer, startObserver } from '../../../bench/observer.ts';
 import { startTestRun, type TestRun } from '../../../support/clients/local-run.ts';
 
-/** The first run has the database. The observer is between it and the functions of the second run. */
+// The first run has the database. The observer is between it and the functions of the second run.
 let database: TestRun;
 let observer: Observer;
 let run: TestRun;

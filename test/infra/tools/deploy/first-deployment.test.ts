@@ -9,7 +9,7 @@ const document = readFileSync(path.join(import.meta.dirname, '../../../../docs/d
 const [, modelFile = ''] = /```json\n([\s\S]*?)```/.exec(document) ?? [];
 const blocks = [...document.matchAll(/```console\n([\s\S]*?)```/g)].map(([, text = '']) => text);
 
-/** The commands of `npm run admin` that need no other service, with what the document says that they print. */
+// Commands that need no other service, with the output that the document shows.
 const commands = blocks
   .flatMap((block) => block.split(/^\$ /m).slice(1))
   .flatMap((entry) => {

@@ -7,7 +7,7 @@ import { type FakeAws, startFakeAws } from '../../../support/emulators/fake-aws.
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
-/** Answers like the account: its limits, and what the functions of the deployed stacks hold. */
+// The emulated account's limits, and the executions that deployed functions hold.
 interface Account {
   limit: number;
   unreserved: number;
@@ -58,7 +58,7 @@ const answerFor = ({ limit, unreserved, stacks = {} }: Account): void =>
     else response.writeHead(400).end(missingXml(form.get('StackName') ?? ''));
   });
 
-/** Runs `npm run deploy` without a terminal; what it printed, and the settings that the app got from the CDK. */
+// Runs without a terminal. Returns its output, and the settings that the app got from the CDK.
 const deploy = async (...flags: string[]) => {
   const env = {
     ...compileCache,

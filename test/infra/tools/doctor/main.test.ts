@@ -32,7 +32,6 @@ const missing =
 const bootstrapped =
   '<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>CDKToolkit</StackName><CreationTime>2026-11-21T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus><Outputs><member><OutputKey>BootstrapVersion</OutputKey><OutputValue>21</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>';
 
-/** An account in which nothing is deployed. */
 const emptyAccount = (): void =>
   aws.answers((response, _, { headers, body, path: url }) => {
     const service = /\/\d{8}\/[^/]+\/([^/]+)\//.exec(headers.authorization ?? '')?.[1];
@@ -47,7 +46,7 @@ const emptyAccount = (): void =>
     else response.writeHead(400, { 'content-type': 'text/xml' }).end(missing);
   });
 
-test('of an account in which nothing is deployed, checks what a deployment needs, and skips the rest', async () => {
+test('checks what a deployment needs, and skips the rest, in an account in which nothing is deployed', async () => {
   emptyAccount();
   const { code, output, errors } = await doctor(['--json']);
   expect(errors).toBe('');
@@ -90,7 +89,7 @@ test('is a table for people, with what to do', async () => {
   expect(output).toMatch(/^\| skipped \| stacks +\| nothing is deployed +\| npm run deploy +\|$/m);
 }, 180_000);
 
-test('fails without a region, without valid credentials, and for settings that the app rejects in this region', async () => {
+test("fails without a region, without valid credentials, and for settings that the region can't have", async () => {
   const noRegion = await doctor(['--json'], {});
   expect(noRegion.code).toBe(1);
   expect(rowsOf(noRegion.output)).toEqual({ region: 'failure' });

@@ -190,7 +190,7 @@ describe('the tables', () => {
     expect(await tablesRow(new DynamoDBClient(client()), wanted)).toMatchObject({ status: 'ok' });
   });
 
-  test('that were restored lack them all', async () => {
+  test('lack every protection and setting after a restore', async () => {
     json({ DescribeTable: { Table: { TableStatus: 'ACTIVE' } } });
     expect(await tablesRow(new DynamoDBClient(client()), wanted)).toMatchObject({
       status: 'failure',

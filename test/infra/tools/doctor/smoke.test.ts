@@ -15,7 +15,6 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => run.close());
 
-/** As if the request had been billed otherwise. */
 const billedWith = (fields: Partial<UsageEvent>): SmokeDependencies => ({
   ...deps,
   usage: {

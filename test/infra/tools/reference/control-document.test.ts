@@ -207,7 +207,7 @@ describe('a route', () => {
   });
 });
 
-test('no operation takes the empty text for the id of an organization, which no row of the database can have', () => {
+test('lets no operation take the empty text for the id of an organization, which no row can have', () => {
   const parameters = named.flatMap(([name, operation]) =>
     (documentedOperation(operation).parameters ?? [])
       .filter((parameter) => parameter.name === 'organization')

@@ -16,7 +16,7 @@ const modelsOf = (document: unknown): string[] =>
 
 const document = openApiDocument({ structuredOutputs: false });
 
-/** What the viewer is given to show, by a host whose list of models is this response. */
+// Returns the document that the viewer shows, on a host that answers the list of models so.
 const shown = async (reply: () => Promise<unknown>): Promise<unknown> => {
   let interceptor: ((response: { text: string }) => Promise<{ text: string }>) | undefined;
   const asked: string[] = [];

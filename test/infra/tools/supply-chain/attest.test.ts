@@ -48,7 +48,7 @@ const verify = (): number | null => {
   return spawnSync('ssh-keygen', args, { input: readFileSync(provenance) }).status;
 };
 
-test('a release says from which commit, lock file and packages it was made, and by whom; its signature covers that', () => {
+test('says from which commit, lock file and packages a release was made, and by whom, and signs that', () => {
   const { status, stderr } = attest('--key', inFolder('key'));
   expect([status, status === 0 ? '' : stderr]).toEqual([0, '']);
   const statement = JSON.parse(readFileSync(provenance, 'utf8'));

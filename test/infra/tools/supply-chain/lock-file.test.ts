@@ -7,7 +7,7 @@ const INTEGRITY = `sha512-${'A'.repeat(86)}==`;
 const lockOf = (packages: Record<string, Entry>): LockFile => ({ packages: { '': { version: '1.0.0' }, ...packages } });
 const whole: Entry = { version: '1.2.3', integrity: INTEGRITY, license: 'MIT' };
 
-test('every package of package-lock.json has the SHA-512 of its archive, comes from the registry, and has a licence of the list', () => {
+test('finds an SHA-512, the registry as origin, and a licence of the list for every locked package', () => {
   const lock = LockFile.parse(JSON.parse(readFileSync('package-lock.json', 'utf8')));
   expect(Object.keys(lock.packages).length).toBeGreaterThan(700);
   expect([...lockFileFaults(lock), ...licenceFaults(lock)]).toEqual([]);

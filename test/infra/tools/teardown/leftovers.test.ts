@@ -7,7 +7,7 @@ import { deletionOf, leftoversOf } from '../../../../infra/tools/teardown/leftov
 import { synthesizeWith } from '../../../support/assembly/assembly.ts';
 import { everyOption } from '../../../support/assembly/every-option.ts';
 
-test('with every option, all that stays when the stacks are deleted is listed, and something says how it is deleted', async () => {
+test('lists every resource that stays when the stacks are deleted, and how to delete it, with every option', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-leftovers-'));
   await synthesizeWith(everyOption('prod'), folder, { 'aws:cdk:bundling-stacks': [] });
   const leftovers = leftoversOf(await readAssembly(folder));
@@ -23,5 +23,5 @@ test('with every option, all that stays when the stacks are deleted is listed, a
   ]);
   expect(leftovers.filter(({ type }) => type === 'AWS::DynamoDB::GlobalTable')).toHaveLength(12);
   for (const { type } of leftovers) expect(deletionOf(type, 'x').length).toBeGreaterThan(0);
-  expect(() => deletionOf('AWS::SQS::Queue', 'x')).toThrow('Nothing says how to delete AWS::SQS::Queue');
+  expect(() => deletionOf('AWS::SQS::Queue', 'x')).toThrow('No deletion command is known for AWS::SQS::Queue');
 }, 180_000);

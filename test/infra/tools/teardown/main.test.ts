@@ -28,7 +28,7 @@ const teardown = async (flags: string[], environment: Record<string, string> = {
 const member = (logicalId: string, type: string, name: string): string =>
   `<member><LogicalResourceId>${logicalId}</LogicalResourceId><ResourceType>${type}</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus><PhysicalResourceId>${name}</PhysicalResourceId></member>`;
 
-test('names what a deployed data stack leaves, with the commands that delete it, and the stacks that are not deployed', async () => {
+test('names what a deployed data stack leaves, with commands that delete it, and the stacks not deployed', async () => {
   aws.answers((response, _, { body }) => {
     const isData = body.includes('StackName=acme-data');
     const missing =

@@ -12,7 +12,7 @@ import { createControlPlane } from '../../../support/emulators/sagemaker-control
 const ROLE = 'arn:aws:iam::000000000000:role/sluice';
 const INSTALLATION = { endpointTag: 'sluice', name: 'sluice' };
 
-/** An account with these endpoints, in service. */
+// The endpoints are in service.
 const accountWith = async (endpoints: Record<string, { type: string; tags?: Record<string, string> }>) => {
   const aws = createControlPlane();
   for (const [name, { type, tags = {} }] of Object.entries(endpoints)) {
@@ -61,7 +61,7 @@ describe('the endpoints of an account', () => {
     expect(text).toContain('2 of these endpoints are of Sluice and billed by the second.');
 
     for (const EndpointName of ['invocable', 'created']) await aws.sagemaker.send(new DeleteEndpointCommand({ EndpointName }));
-    // What is being deleted is billed until it is gone.
+    // An endpoint is billed until its deletion has ended.
     expect(billedAccelerators(await list())).toHaveLength(2);
     aws.advance(HOUR_MS);
     expect(billedAccelerators(await list())).toEqual([]);

@@ -5,7 +5,7 @@ import { type S3Emulator, startS3 } from '../../../../../infra/local/s3/server.t
 import { deleteObjects } from '../../../../../infra/tools/admin/delete-data/delete-objects.ts';
 
 const bucket = 'weights';
-/** More than a page of S3 has. */
+// More than a page of S3 has.
 const MANY = 2_003;
 
 let objects: ObjectStore;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await s3.close();
 });
 
-test('deletes all objects under a prefix, on all pages, and no others; without the order to, it counts them', async () => {
+test('deletes all objects under a prefix, on all pages, and no others; only counts them in a dry run', async () => {
   for (let i = 0; i < MANY; i++) await objects.put(bucket, `org_1/${i}`, Buffer.from('x'));
   await objects.put(bucket, 'org_10/other', Buffer.from('x'));
   const under = { bucket, prefix: 'org_1/' };

@@ -23,7 +23,7 @@ import { rollupStores } from '../../../../support/fixtures/rollups.ts';
 
 const NOW = Date.parse('2026-11-21T12:00Z');
 const DOLLAR = 1_000_000_000n;
-/** A key with so few requests in flight has one limiter item. */
+// A key with so few requests in flight has one limiter item.
 const ONE_ITEM = NewApiKey.parse({ name: 'a key', limits: { concurrency: 10 } });
 
 let database: TestDatabase;
@@ -55,8 +55,7 @@ const tables = () => ({
   observabilityTable: database.tables.Observability as string,
 });
 
-/** A prepaid organization with $100, and a key. */
-const createCustomer = async () => {
+const createPrepaidCustomer = async () => {
   const organization = newId('organization');
   await limitByOperator(tables(), origin, organization, OrganizationLimits.parse({ prepaid: true, month_budget: '500' }));
   await grantByOperator(tables(), origin, organization, { amount: '100', reason: 'prepayment' });
@@ -88,7 +87,7 @@ describe('money', () => {
   });
 
   test('follows from grants, events of all days, requests in flight, ratings again and GPU time', async () => {
-    const customer = await createCustomer();
+    const customer = await createPrepaidCustomer();
     const { organization, key } = customer;
     const old = eventOf(customer, NOW - 40 * DAY_MS, 7n);
     const first = eventOf(customer, NOW - 3 * DAY_MS, 100n);
@@ -147,7 +146,7 @@ describe('money', () => {
     expect(wasWrong(await rebuildAll(deps))).toBe(false);
   });
 
-  test('of an organization counts from the change that limited it', async () => {
+  test("counts an organization's spend from the change that limited it", async () => {
     const organization = newId('organization');
     const { key_id: key } = await createOperatorKey(tables(), origin, { ...ONE_ITEM, organization });
     const customer = { organization, key };
@@ -170,8 +169,8 @@ describe('limiter items', () => {
   const canAuthenticate = async (id: string, secret: string): Promise<boolean> =>
     sameHash(((await itemOf(id)) as KeyItem).h, (parseSecret(secret) as { hash: Buffer }).hash);
 
-  test('of a key get the hash that was kept, and so does the key of an earlier release, from an item that is left', async () => {
-    const { organization, key, secret } = await createCustomer();
+  test("gives a key's items the stored hash, and an earlier release's key the hash of an item that is left", async () => {
+    const { organization, key, secret } = await createPrepaidCustomer();
     const kept = { account: organization, record: `key-secret#${key}` };
     await database.database.delete({ TableName: database.tables.Accounts as string, Key: kept });
     expect((await rebuildAll(deps)).limiters).toEqual({ created: 0, configured: 0, to_rotate: [] });
@@ -181,7 +180,7 @@ describe('limiter items', () => {
   });
 
   test.each(['was not kept', 'was kept by a release before the last rotation'])('of a key whose hash %s need a rotation', async (what) => {
-    const { organization, key, secret } = await createCustomer();
+    const { organization, key, secret } = await createPrepaidCustomer();
     const Key = { account: organization, record: `key-secret#${key}` };
     const TableName = database.tables.Accounts as string;
     if (what === 'was not kept') await database.database.delete({ TableName, Key });
@@ -201,8 +200,8 @@ describe('limiter items', () => {
     expect(await canAuthenticate(key, secret)).toBe(false);
   });
 
-  test('get the settings of their rows again, such as a revocation after the time to which they were restored', async () => {
-    const { organization, key } = await createCustomer();
+  test('gives limiter items the settings of their rows, such as a revocation after the time of the restore', async () => {
+    const { organization, key } = await createPrepaidCustomer();
     const suspended = { ...(await itemOf(organization)), status: 'suspended' };
     const other = { ...(await itemOf(key)), status: 'revoked', lim_r: 1, models: ['other'] };
     for (const Item of [suspended, other]) await database.database.put({ TableName: database.tables.Keys as string, Item });

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Two deployments of an organization with GPU time on the day, one of them also on the next day. */
+// Both deployments have GPU time on the day, one of them also on the next day.
 const setUp = async () => {
   const organization = newId('organization');
   const deployments = [newId('deployment'), newId('deployment')].map((id) => ({ id, organization }));

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 type Item = Record<string, unknown>;
 
-/** Long after the events of the tests. */
+// Long after the events of the tests.
 const later = (): number => Date.parse(DAY) + 48 * 3_600_000;
 const noDrift = { drift: { rows: 0, events: 0, cost_nanos: 0n }, behind: { rows: 0, events: 0 } };
 
@@ -49,7 +49,7 @@ const consume = (keys: TestKeys, events: readonly UsageEvent[]): Promise<void> =
     events.map((event) => bucketOf(keys, event)),
   );
 
-/** Stores events of the sharded key, in two shards within one day. */
+// The events are in two shards of one day.
 const setUp = async () => {
   const keys = newKeys();
   const drafts = fc.sample(Draft, { seed: 7, numRuns: 12 });
@@ -81,7 +81,7 @@ const change = (row: Item, expression: string, value: unknown): Promise<unknown>
     ExpressionAttributeValues: { ':value': value },
   });
 
-/** The row as earlier versions stored it: latencies in a map of 8 buckets an octave, and no sums of times. */
+// Earlier versions stored latencies in a map of 8 buckets an octave, and no sums of times.
 const ofEarlierVersion = (row: Item): Item => {
   const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...earlier } = row;
   const inMap = (name: string) => Object.fromEntries(coarsened(StoredHistogram.parse(row[name]), 3).counts);

@@ -42,7 +42,7 @@ const eventOf = (fields: Partial<UsageEvent>): UsageEvent => ({
   ...fields,
 });
 
-/** Stores the totals of a key's events of a minute, as the function `rollup` does. */
+// Stores what the function `rollup` would store.
 const addMinute = async (startMs: number, route: string, events: readonly UsageEvent[]): Promise<void> => {
   const [{ org_id: organization, model = null, key_id: keyId }] = events as [UsageEvent];
   const totals = noTotals();
