@@ -1,4 +1,4 @@
-import { authenticateToSee, isModelAllowed, presentedKey } from '../../shared/admission/keys/authenticate.ts';
+import { authenticateForRead, isModelAllowed, presentedKey } from '../../shared/admission/keys/authenticate.ts';
 import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -37,7 +37,7 @@ export const sharedModels = (inventory: Inventory): ListingFor => {
 export const ownDeployments =
   (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
   async (event) => {
-    const item = await authenticateToSee(keys, presentedKey(event, host));
+    const item = await authenticateForRead(keys, presentedKey(event, host));
     event.sender = { key_id: item.id, org_id: item.org };
     userIdOf(event);
     const inventory = deploymentsOf(item.org);

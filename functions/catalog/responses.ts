@@ -1,4 +1,4 @@
-import { authenticateToSee, presentedKey } from '../../shared/admission/keys/authenticate.ts';
+import { authenticateForRead, presentedKey } from '../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../shared/admission/keys/rate-limits.ts';
 import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
@@ -31,7 +31,7 @@ export interface ResponsesDependencies {
 
 /** The key's organization, and the headers with the key's limits. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
-  const item = await authenticateToSee(keys, presentedKey(event, host));
+  const item = await authenticateForRead(keys, presentedKey(event, host));
   event.sender = { key_id: item.id, org_id: item.org };
   if (host.scope === 'on_demand') userIdOf(event);
   return { organization: item.org, headers: limitHeaders([item], keys.now()) };

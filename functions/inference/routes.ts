@@ -48,9 +48,9 @@ const settlementQueue = async (): Promise<SettlementQueue> =>
   (await import('../../shared/usage/settlement-queue.ts')).createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
 
 const loadCapacity = async ({ database, createInvokeLater }: RequestClients, models: ModelStore): Promise<Capacity> => {
-  const { capacityOverDatabase } = await import('./capacity/over-database.ts');
+  const { createDatabaseCapacity } = await import('./capacity/create-capacity.ts');
   const invokeLater = createInvokeLater();
-  return capacityOverDatabase({
+  return createDatabaseCapacity({
     database,
     models,
     host,
@@ -64,8 +64,8 @@ const loadCapacity = async ({ database, createInvokeLater }: RequestClients, mod
 };
 
 const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
-  const { payloadLogOver } = await import('./payload-log/over-database.ts');
-  return payloadLogOver(database, {
+  const { createDatabasePayloadLog } = await import('./payload-log/create-payload-log.ts');
+  return createDatabasePayloadLog(database, {
     table: environmentVariable('OBSERVABILITY_TABLE'),
     bucket: environmentVariable('PAYLOADS_BUCKET'),
     queueUrl: environmentVariable('PAYLOADS_QUEUE'),

@@ -62,7 +62,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   return {
     /** Stores a response for 30 days, unless it is too large, or was deleted while it was in progress. */
-    put: async (organization: string, stored: StoredResponse): Promise<'kept' | 'too_large' | 'deleted'> => {
+    put: async (organization: string, stored: StoredResponse): Promise<'stored' | 'too_large' | 'deleted'> => {
       const text = JSON.stringify(stored);
       if (!isSmall(text)) return 'too_large';
       const content = await pack(text);
@@ -71,7 +71,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
       const Item = { ...keyOf(organization, stored.response.id), expires_at, content };
       try {
         await database.put({ TableName: table, Item, ConditionExpression: IS_NOT_DELETED });
-        return 'kept';
+        return 'stored';
       } catch (error) {
         if (!(error instanceof ConditionFailed)) throw error;
         return 'deleted';

@@ -13,7 +13,7 @@ import { isMoneyRefusal } from '../../../shared/admission/item/refusal.ts';
 import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
-import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/keys/authenticate.ts';
+import { type AuthenticatedKey, checkKey, isModelAllowed, REFUSAL_MS, resolveKey } from '../../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { Used } from '../../../shared/admission/plans/reservation-end.ts';
 import { endReservations, type Reservation } from '../../../shared/admission/stores/reservation.ts';
@@ -38,7 +38,7 @@ export interface AdmissionRequest {
   /** The most that it can cost, in nano-dollars; computed only if money is limited. */
   maxCostNanos: () => bigint;
   /** The key's item, if it was already authenticated for this request. */
-  opened?: Opened;
+  authenticated?: AuthenticatedKey;
 }
 
 /** A request in flight: its reservations are durable before the upstream is called. */
@@ -128,16 +128,16 @@ export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, i
 };
 
 /** The known state of a key's shard: its last image, or else a guess from the key's own item. Budgets are not divided equally, so they are read. */
-const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item }: Opened): Promise<Known> => {
+const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item }: AuthenticatedKey): Promise<Known> => {
   const seen = cache.get(limiterId)?.item;
   if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
   return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
 /** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
-const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
+const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authenticated: AuthenticatedKey): Promise<Reserved<KeyItem>> => {
   const { key, model, deployment } = request;
-  const { item, isRead } = opened;
+  const { item, isRead } = authenticated;
   const shards = usableShardsOf(item);
   const result = await reserveInShards<KeyItem>(limiters, {
     ...amountsOf(request),
@@ -145,7 +145,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
     own: { item, isExact: isRead },
     shards,
     first: shardOf(request.requestId, shards),
-    knownOf: (limiterId) => knownShard(limiters, limiterId, opened),
+    knownOf: (limiterId) => knownShard(limiters, limiterId, authenticated),
     isGrowing: false,
     linkOf: isOrganizationLimited,
     deployment: deployment && deploymentMark(deployment),
@@ -175,10 +175,10 @@ const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
 };
 
 /** The key's item, if it can use the model; the item is read again if a cached one does not allow it. @throws 401, 403 */
-const openFor = async (limiters: Limiters, { key, model, opened }: AdmissionRequest): Promise<Opened> =>
-  opened && isModelAllowed(opened.item, model)
-    ? opened
-    : openKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
+const resolveAllowedKey = async (limiters: Limiters, { key, model, authenticated }: AdmissionRequest): Promise<AuthenticatedKey> =>
+  authenticated && isModelAllowed(authenticated.item, model)
+    ? authenticated
+    : resolveKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
 
 /**
  * Admits a request: reserves it in its key's limiter, and then in its organization's if that has limits. Usually this is one conditional write each.
@@ -186,14 +186,14 @@ const openFor = async (limiters: Limiters, { key, model, opened }: AdmissionRequ
  */
 export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {
   const { requestId } = request;
-  const opened = await openFor(limiters, request);
-  if (isOrganizationLimited(opened.item)) {
-    const refused = rememberedByOrganization(limiters, opened.item.org, request);
-    if (refused) throw rejection('organization', request, refused, opened.item);
-    checkSeen(limiters, opened.item.org);
+  const authenticated = await resolveAllowedKey(limiters, request);
+  if (isOrganizationLimited(authenticated.item)) {
+    const refused = rememberedByOrganization(limiters, authenticated.item.org, request);
+    if (refused) throw rejection('organization', request, refused, authenticated.item);
+    checkSeen(limiters, authenticated.item.org);
   }
 
-  const key = await reserveKey(limiters, request, opened);
+  const key = await reserveKey(limiters, request, authenticated);
   const { item } = key;
   const own: Reservation = { limiterId: item.id, item, entry: key.entry };
   const reservations = [own];

@@ -1,6 +1,6 @@
 import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
-import { authenticateToSee } from '../../../shared/admission/keys/authenticate.ts';
+import { authenticateForRead } from '../../../shared/admission/keys/authenticate.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, ServiceUnavailable } from '../../../shared/http/errors.ts';
@@ -108,7 +108,7 @@ export const orReplay = async <Result>(
   } catch (error) {
     const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
     if (idempotencyKey === undefined) throw error;
-    await authenticateToSee(deps.keys, key);
+    await authenticateForRead(deps.keys, key);
     checkLogHeader(event);
     const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintFor(deps.host, event) });
     if (!replay) throw error;
@@ -132,7 +132,7 @@ export const claimRequest = async (
   if (idempotencyKey === undefined) return { claim: unkeyed(requestId) };
   const { keyId } = request.key;
   // A consistent read, because only the key decides whether a stored response can be replayed.
-  const item = await authenticateToSee(deps.keys, request.key);
+  const item = await authenticateForRead(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
   const claiming = {
     keyId,
@@ -149,7 +149,7 @@ export const claimRequest = async (
       return { replay: replayOf(event, claimed.replay) };
     }
     // The admission decides about this request; only replays and conflicts count as reads.
-    deps.keys.cache.reads.giveBack(keyId);
+    deps.keys.cache.reads.refund(keyId);
     const { claimed: claim } = claimed;
     return { claim: keyed(deps, claim.takenOver ? await takeOver(deps, claim, item, requestId) : claim, item) };
   } catch (error) {

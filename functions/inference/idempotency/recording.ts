@@ -1,6 +1,6 @@
 import type { UpstreamChoice, UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import { addTo, charactersOf, continues, type MergedPiece, toChoice } from './merged-piece.ts';
-import { idsOf, type Piece, piecesOf } from './pieces.ts';
+import { idsOf, type OutputPart, outputPartsOf } from './output-parts.ts';
+import { addTo, charactersOf, continues, type ResultChunk, toChoice } from './result-chunks.ts';
 
 /** A longer answer is not recorded. */
 const MAX_CHARACTERS = 8_000_000;
@@ -9,7 +9,7 @@ const CHUNK_CHARACTERS = 100;
 
 /** One choice that is still being streamed. */
 interface ChoiceState {
-  last: MergedPiece;
+  last: ResultChunk;
   promptTokenIds?: readonly number[];
   hasFinished: boolean;
 }
@@ -24,19 +24,19 @@ const isSame = (some: readonly number[] | undefined, others: readonly number[]):
  */
 export const createRecording = () => {
   const choices = new Map<number, ChoiceState>();
-  const merged: { piece: MergedPiece; promptTokenIds?: readonly number[] }[] = [];
+  const merged: { content: ResultChunk; promptTokenIds?: readonly number[] }[] = [];
   /** The token ids of the prompt, until the next chunk that can carry them: a stream sends them when its choices begin. */
   let pendingPromptIds: readonly number[] | undefined;
   let promptTokenIds: readonly number[] | undefined;
   let last: Pick<UpstreamChunk, 'usage' | 'metrics'> = {};
   let characters = 0;
 
-  const open = (index: number): MergedPiece => {
-    const piece: MergedPiece = { index, texts: [], characters: 0 };
-    merged.push({ piece, ...(pendingPromptIds && { promptTokenIds: pendingPromptIds }) });
+  const open = (index: number): ResultChunk => {
+    const content: ResultChunk = { index, texts: [], characters: 0 };
+    merged.push({ content, ...(pendingPromptIds && { promptTokenIds: pendingPromptIds }) });
     pendingPromptIds = undefined;
     characters += CHUNK_CHARACTERS;
-    return piece;
+    return content;
   };
 
   const begin = (index: number, role: unknown): ChoiceState => {
@@ -47,23 +47,23 @@ export const createRecording = () => {
   };
 
   /** A runtime may repeat the prompt's token ids with every chunk. */
-  const withoutRepeated = (piece: Piece, state: ChoiceState): Piece => {
-    if (!piece.promptTokenIds || !isSame(state.promptTokenIds, piece.promptTokenIds)) return piece;
-    return { ...piece, promptTokenIds: undefined };
+  const withoutRepeated = (part: OutputPart, state: ChoiceState): OutputPart => {
+    if (!part.promptTokenIds || !isSame(state.promptTokenIds, part.promptTokenIds)) return part;
+    return { ...part, promptTokenIds: undefined };
   };
 
-  const takePiece = (given: Piece, index: number, state: ChoiceState): void => {
-    const piece = withoutRepeated(given, state);
-    if (piece.promptTokenIds) state.promptTokenIds = piece.promptTokenIds;
-    if (!continues(state.last, piece)) state.last = open(index);
-    characters += addTo(state.last, piece);
+  const takePart = (given: OutputPart, index: number, state: ChoiceState): void => {
+    const part = withoutRepeated(given, state);
+    if (part.promptTokenIds) state.promptTokenIds = part.promptTokenIds;
+    if (!continues(state.last, part)) state.last = open(index);
+    characters += addTo(state.last, part);
   };
 
   const takeChoice = (choice: UpstreamChoice): void => {
     const index = Number(choice.index ?? 0);
     const state = choices.get(index) ?? begin(index, choice.delta?.role);
     if (state.hasFinished) return;
-    for (const piece of piecesOf(choice)) takePiece(piece, index, state);
+    for (const part of outputPartsOf(choice)) takePart(part, index, state);
     if (!choice.finish_reason) return;
     state.hasFinished = true;
     const { finish_reason, stop_reason } = choice;
@@ -94,8 +94,8 @@ export const createRecording = () => {
     /** The merged chunks; undefined if the answer was too long. */
     chunks: (): UpstreamChunk[] | undefined => {
       if (characters > MAX_CHARACTERS) return undefined;
-      const contents = merged.map(({ piece, promptTokenIds: ids }) => ({
-        choices: [toChoice(piece)],
+      const contents = merged.map(({ content, promptTokenIds: ids }) => ({
+        choices: [toChoice(content)],
         ...(ids && { prompt_token_ids: [...ids] }),
       }));
       const rest = { ...last, ...(pendingPromptIds && { prompt_token_ids: [...pendingPromptIds] }) };

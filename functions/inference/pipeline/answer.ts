@@ -30,11 +30,11 @@ export const waitForFirstPart = async ({ first }: Answer, inFlight: InFlightRequ
   }
 };
 
-/** Ends a stream after the settlement, and stores it if it is kept. */
+/** Ends a stream after the settlement, and stores it if it must be stored. */
 async function* endStream(reply: StreamedReply, { usage }: InFlightRequest): AsyncGenerator<string> {
   const used = usage.total();
   const events = reply.usage(used);
-  await reply.keep?.(used);
+  await reply.store?.(used);
   yield events + reply.end();
 }
 
@@ -93,6 +93,6 @@ export const collectAnswer = async (
     reply.take([end]);
   }
   const used = inFlight.usage.total();
-  await reply.keep?.(used);
+  await reply.store?.(used);
   return reply.whole(used);
 };

@@ -42,7 +42,7 @@ export interface ReplyFacts {
  * Stores the reply. The pipeline calls it after the settlement and before it sends the last byte. Returns the id of the item in which the result can
  * be stored under an idempotency key; undefined: the result must not be stored.
  */
-type Keep = (usage: UpstreamUsage) => Promise<string | undefined>;
+type StoreReply = (usage: UpstreamUsage) => Promise<string | undefined>;
 
 /** Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end. */
 export interface StreamedReply {
@@ -51,14 +51,14 @@ export interface StreamedReply {
   end: () => string;
   /** The events that report a failure; without it the pipeline sends an `error` event. */
   fail?: (error: ApiError, requestId: string) => string;
-  keep?: Keep;
+  store?: StoreReply;
 }
 
 /** Writes a reply as one object. */
 export interface WholeReply {
   take: (chunks: readonly UpstreamChunk[]) => void;
   whole: (usage: UpstreamUsage) => Record<string, unknown>;
-  keep?: Keep;
+  store?: StoreReply;
 }
 
 /** An inference route: a schema and two mappers, from the request to the runtime's body and from the runtime's chunks to the reply. */

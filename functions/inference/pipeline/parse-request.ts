@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import {
+  type AuthenticatedKey,
   authenticate,
-  authenticateToSee,
+  authenticateForRead,
   isModelAllowed,
-  type Opened,
-  openKey,
+  resolveKey,
   takeRead,
 } from '../../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
@@ -42,7 +42,7 @@ export interface ParsedRequest<Request, Prepared> {
   model: Model;
   price: Price;
   prepared: Prepared;
-  opened: Opened;
+  authenticated: AuthenticatedKey;
   /** The end user, on the host that requires one. */
   userId?: string;
 }
@@ -64,8 +64,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   key: PresentedKey,
   event: ApiEvent,
 ): Promise<ParsedRequest<Request, Prepared>> => {
-  const opened = await openKey(deps.keys, key, Number.POSITIVE_INFINITY);
-  event.sender = { key_id: key.keyId, org_id: opened.item.org };
+  const authenticated = await resolveKey(deps.keys, key, Number.POSITIVE_INFINITY);
+  event.sender = { key_id: key.keyId, org_id: authenticated.item.org };
   let named: string | undefined;
   try {
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
@@ -73,15 +73,15 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     named = modelOf(body);
     checkLogHeader(event);
     const read = validate(route.schema, body);
-    const model = await deps.modelsOf(opened.item.org).find(read.model);
+    const model = await deps.modelsOf(authenticated.item.org).find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route, route.resolve, read, deps, key, event.requestId) : read;
-    return { request, model, price, prepared: await route.prepare(request, model, price, event), opened, ...user };
+    return { request, model, price, prepared: await route.prepare(request, model, price, event), authenticated, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // An organization's deployments are private, so the key must be valid now; the shared models are public.
-    const item = await (deps.host.scope === 'on_demand' ? authenticateToSee : authenticate)(deps.keys, key);
+    const item = await (deps.host.scope === 'on_demand' ? authenticateForRead : authenticate)(deps.keys, key);
     // A key must not learn whether a model exists that it may not use.
     if (named !== undefined) checkModel(item, named, deps.now());
     const hasNames = error instanceof DeploymentNotFound || error instanceof ModelNotFound;

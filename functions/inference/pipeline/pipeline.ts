@@ -16,12 +16,12 @@ import { type Fitted, fitWindow } from './fit-window.ts';
 import { beginRequest, type InFlightRequest, settleOnFailure } from './in-flight-request.ts';
 import type { InferenceRequest, InferenceRoute, ReplyFacts, StreamedReply } from './inference-route.ts';
 import { invokeAny } from './invoke-any.ts';
-import { keptStream, keptWhole, NOT_STORED } from './kept-reply.ts';
 import { affinityOf, orderTargets } from './order-targets.ts';
 import { type ParsedRequest, type ParsedRoute, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
 import { createRecorder, type Recorder } from './record-reply.ts';
 import { replyBody } from './reply-body.ts';
+import { NOT_STORED, storedStream, storedWhole } from './stored-reply.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
@@ -49,15 +49,15 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   parsed: ParsedRequest<Request, PreparedRequest<P>>,
   clock: Clock,
 ): Promise<AdmittedRequest<Request, P> | { replay: Reply }> => {
-  const { request, model, price, prepared, opened, userId } = parsed;
+  const { request, model, price, prepared, authenticated, userId } = parsed;
   const parsedAtMs = deps.now();
   const { tokens, maxCostNanos } = prepared;
-  const admissionRequest = { key, model: request.model, deployment: model.deployment?.id, tokens, maxCostNanos, opened };
+  const admissionRequest = { key, model: request.model, deployment: model.deployment?.id, tokens, maxCostNanos, authenticated };
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;
   const admission = await releaseClaimOnFailure(claim, () => admit(deps.keys, { ...admissionRequest, requestId: claim.requestId }));
-  if (route.refersToStored?.(request)) deps.keys.cache.reads.giveBack(key.keyId);
+  if (route.refersToStored?.(request)) deps.keys.cache.reads.refund(key.keyId);
   const mayStore = admission.mayStore && (route.mayStore?.(request) ?? true);
   const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !mayStore && NOT_STORED) };
   const remainingMs = clock.getRemainingTimeInMillis();
@@ -129,14 +129,14 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   };
   const storing = { claim, mayStore, ignored: prepared.ignored };
   if (!request.stream) {
-    const kept = keptWhole(route.toWhole(request, facts, model), storing);
-    const whole = await collectAnswer(kept, answer, inFlight);
-    return jsonReply(event.requestId, 200, whole, kept.isStored() ? headers : { ...headers, ...NOT_STORED });
+    const stored = storedWhole(route.toWhole(request, facts, model), storing);
+    const whole = await collectAnswer(stored, answer, inFlight);
+    return jsonReply(event.requestId, 200, whole, stored.isStored() ? headers : { ...headers, ...NOT_STORED });
   }
   await waitForFirstPart(answer, inFlight);
   const toStream = (): StreamedReply => route.toStream(request, facts, model);
-  const kept = keptStream(toStream(), toStream, EVENT_STREAM, storing);
-  const reply = recorder?.recordStream(kept, route.toWhole(request, facts, model), inFlight.usage.total) ?? kept;
+  const stored = storedStream(toStream(), toStream, EVENT_STREAM, storing);
+  const reply = recorder?.recordStream(stored, route.toWhole(request, facts, model), inFlight.usage.total) ?? stored;
   const events = streamAnswer(reply, answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
   const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
@@ -169,7 +169,7 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     if ('replay' in parsed) return parsed.replay;
 
     // 2. Admit.
-    const own = dependenciesFor(deps, parsed.opened.item.org);
+    const own = dependenciesFor(deps, parsed.authenticated.item.org);
     const admitted = await admitRequest(path, route, own, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
     const { inFlight, recorder } = admitted;

@@ -52,15 +52,15 @@ const exampleReply = () => {
     mayStore: true,
     sampling: { temperature: 1, top_p: 1 },
   };
-  const keeping = { store: { put: async () => 'kept' as const }, now: () => (created + 1) * 1_000 };
+  const storage = { store: { put: async () => 'stored' as const }, now: () => (created + 1) * 1_000 };
   const chunks = [
     { choices: [{ delta: { content: 'A gate that holds water back.' } }] },
     { choices: [{ delta: {}, finish_reason: 'stop' }] },
   ];
   const usage = { prompt_tokens: 13, completion_tokens: 9 };
-  const reply = createResponse(request, facts, keeping);
+  const reply = createResponse(request, facts, storage);
   reply.take(chunks);
-  const events = createResponseStream(request, facts, keeping);
+  const events = createResponseStream(request, facts, storage);
   return {
     response: reply.whole(usage),
     stream: events.take(chunks) + events.usage(usage) + events.end(),

@@ -1,21 +1,19 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import type { ItemEvent, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-
-import { createEnding, type Keeping } from './keep-response.ts';
-
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
 import type { ResponseFacts } from './sampling.ts';
+import { createEnding, type ResponseStorage } from './store-response.ts';
 
 /**
  * Converts a runtime's chunks to the events of OpenAI's Responses API, each with its name and sequence number: first the new response, then the
  * items with their deltas, last the whole response. There is no `[DONE]`. Every method returns whole server-sent events.
  */
-export const createResponseStream = (request: ResponsesRequest, facts: ResponseFacts, keeping: Keeping) => {
+export const createResponseStream = (request: ResponsesRequest, facts: ResponseFacts, storage: ResponseStorage) => {
   const output = createOutput(facts.id, request.body.reasoning?.summary != null);
-  const ending = createEnding(request, facts, output, keeping);
+  const ending = createEnding(request, facts, output, storage);
   let used: UpstreamUsage = {};
   let number = 0;
 
@@ -38,7 +36,7 @@ export const createResponseStream = (request: ResponsesRequest, facts: ResponseF
       used = usage;
       return sendAll(output.end());
     },
-    keep: ending.keep,
+    store: ending.store,
     end: (): string => last(ending.whole(used)),
     fail: (error: ApiError): string => {
       output.abandon();

@@ -1,13 +1,13 @@
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { createEnding, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import type { ResponseFacts } from './sampling.ts';
+import { createEnding, type ResponseStorage } from './store-response.ts';
 
 /** Collects a runtime's chunks into one response. */
-export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, keeping: Keeping) => {
+export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, storage: ResponseStorage) => {
   const output = createOutput(facts.id, request.body.reasoning?.summary != null);
-  const { whole, keep } = createEnding(request, facts, output, keeping);
+  const { whole, store } = createEnding(request, facts, output, storage);
   let hasEnded = false;
   const end = (): void => {
     if (!hasEnded) output.end();
@@ -15,9 +15,9 @@ export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, 
   };
   return {
     take: (chunks: readonly UpstreamChunk[]): void => void output.take(chunks),
-    keep: (usage: UpstreamUsage): Promise<string | undefined> => {
+    store: (usage: UpstreamUsage): Promise<string | undefined> => {
       end();
-      return keep(usage);
+      return store(usage);
     },
     whole: (usage: UpstreamUsage): Record<string, unknown> => {
       end();

@@ -43,20 +43,20 @@ export const resolveReferences = async (
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
   if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
-  const kept = new Map<string, { item: Item; characters: number }>();
+  const found = new Map<string, { item: Item; characters: number }>();
   // Read one after the other, because each read has a whole conversation and memory should hold only one.
   for (const id of ids) {
     const stored = await store.get(organization, id);
     for (const [itemId, item] of stored ? itemsOf(stored) : [])
-      if (wanted.has(itemId) && responseIdOf(itemId) === id) kept.set(itemId, { item, characters: JSON.stringify(item).length });
+      if (wanted.has(itemId) && responseIdOf(itemId) === id) found.set(itemId, { item, characters: JSON.stringify(item).length });
   }
   let characters = 0;
   return input.map((item, index) => {
     if (!isReference(item)) return item;
-    const found = kept.get(item.id);
-    if (!found) throw new ItemNotFound(item.id, index);
-    characters += found.characters;
+    const match = found.get(item.id);
+    if (!match) throw new ItemNotFound(item.id, index);
+    characters += match.characters;
     if (characters > MAX_CHARACTERS) throw tooMuch(`more than ${MAX_CHARACTERS} characters of items`);
-    return found.item;
+    return match.item;
   });
 };

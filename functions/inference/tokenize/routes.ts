@@ -111,12 +111,12 @@ const serveTokenizer =
       if (!model.tokenizer) throw new NoTokenizer(model.name);
       return toTask(request, model, model.tokenizer);
     };
-    const { request, model, prepared: task, opened } = await parseRequest({ schema, prepare }, deps, key, event);
+    const { request, model, prepared: task, authenticated } = await parseRequest({ schema, prepare }, deps, key, event);
     const { requestId } = event;
     const parsedAtMs = deps.now();
     // An empty text reserves a token, too.
     const tokens = Math.max(1, task.reservedTokens);
-    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
+    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, authenticated });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
     const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
       const nowMs = deps.now();

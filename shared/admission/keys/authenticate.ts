@@ -49,7 +49,7 @@ const CONFIGURATION_MS = 30_000;
 export const REFUSAL_MS = 5_000;
 
 /** The item of an authenticated key, and whether it was just read. */
-export interface Opened {
+export interface AuthenticatedKey {
   item: KeyItem;
   isRead: boolean;
 }
@@ -59,16 +59,16 @@ export interface Opened {
  * valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in
  * that time: so a new secret works at once, and many requests with wrong keys cost few reads.
  */
-export const openKey = async (
+export const resolveKey = async (
   { store, cache, now }: ReadableKeys,
   key: PresentedKey,
   maxAgeMs: number,
   check: (item: KeyItem) => void = () => undefined,
-): Promise<Opened> => {
-  const opened = (item: LimiterItem | undefined): KeyItem => {
-    const checked = checkKey(key, item, now());
-    check(checked);
-    return checked;
+): Promise<AuthenticatedKey> => {
+  const checked = (item: LimiterItem | undefined): KeyItem => {
+    const valid = checkKey(key, item, now());
+    check(valid);
+    return valid;
   };
   const read = async (): Promise<LimiterItem | undefined> => {
     const item = await store.get(key.keyId);
@@ -78,24 +78,24 @@ export const openKey = async (
   const seen = cache.get(key.keyId);
   // A clock can go back, and then nothing is as old as it seems.
   const ageMs = seen ? Math.abs(now() - seen.seenAtMs) : Number.POSITIVE_INFINITY;
-  if (!seen || (ageMs >= maxAgeMs && ageMs >= REFUSAL_MS)) return { item: opened(await read()), isRead: true };
+  if (!seen || (ageMs >= maxAgeMs && ageMs >= REFUSAL_MS)) return { item: checked(await read()), isRead: true };
   try {
-    const item = opened(seen.item);
+    const item = checked(seen.item);
     if (ageMs < maxAgeMs) return { item, isRead: false };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (ageMs < REFUSAL_MS) {
       const reread = error instanceof InvalidApiKey ? cache.readAgain(key.keyId, now(), read) : undefined;
       if (!reread) throw error;
-      return { item: opened(await reread), isRead: true };
+      return { item: checked(await reread), isRead: true };
     }
   }
-  return { item: opened(await read()), isRead: true };
+  return { item: checked(await read()), isRead: true };
 };
 
 /** The item of a presented key, for routes that admit no request. @throws 401 */
 export const authenticate = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
-  (await openKey(limiters, key, CONFIGURATION_MS)).item;
+  (await resolveKey(limiters, key, CONFIGURATION_MS)).item;
 
 /** Counts a request that reads the database without an admission. @throws 429 */
 export const takeRead = ({ cache, now }: ReadableKeys, item: KeyItem): void => {
@@ -108,7 +108,7 @@ export const takeRead = ({ cache, now }: ReadableKeys, item: KeyItem): void => {
  * protects.
  * @throws 401; 403 if the organization is suspended; 429
  */
-export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
+export const authenticateForRead = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
   const item = await authenticateNow(limiters, key);
   if (isOrganizationLimited(item)) checkOrganization(await limiters.store.get(item.org));
   return item;
@@ -117,7 +117,7 @@ export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKe
 /** The current item of a presented key, by one read, which counts. @throws 401, 429 */
 export const authenticateNow = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
   // A known key is rejected without a read, and only someone who has its secret can use up its reads.
-  const { item, isRead } = await openKey(limiters, key, Number.POSITIVE_INFINITY);
+  const { item, isRead } = await resolveKey(limiters, key, Number.POSITIVE_INFINITY);
   takeRead(limiters, item);
-  return isRead ? item : (await openKey(limiters, key, 0)).item;
+  return isRead ? item : (await resolveKey(limiters, key, 0)).item;
 };

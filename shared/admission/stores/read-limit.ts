@@ -28,7 +28,7 @@ export const createReadLimit = () => {
       return 0;
     },
     /** Returns a read, because its request was admitted and counts against the key's limits instead. */
-    giveBack: (keyId: string): void => {
+    refund: (keyId: string): void => {
       const at = fullAtMs.get(keyId);
       if (at !== undefined) fullAtMs.set(keyId, at - MS_PER_READ);
     },

@@ -22,7 +22,7 @@ describe('the response store', () => {
   test('returns a stored response to its organization and to no other', async () => {
     const store = stores();
     const kept = stored();
-    expect(await store.put('org_1', kept)).toBe('kept');
+    expect(await store.put('org_1', kept)).toBe('stored');
     expect(await store.get('org_1', kept.response.id)).toEqual(kept);
     expect(await store.get('org_2', kept.response.id)).toBeUndefined();
     expect(await store.delete('org_2', kept.response.id)).toBe(false);
@@ -54,7 +54,7 @@ describe('the response store', () => {
   test('stores a long conversation, and reports one that is too large', async () => {
     const store = stores();
     const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(150_000) }] as Item[] });
-    expect(await store.put('org_1', long)).toBe('kept');
+    expect(await store.put('org_1', long)).toBe('stored');
     expect(await store.get('org_1', long.response.id)).toEqual(long);
     const noise = stored({ before: [{ role: 'user', content: randomBytes(400_000).toString('base64') }] as Item[] });
     expect(await store.put('org_1', noise)).toBe('too_large');
@@ -69,7 +69,7 @@ describe('the response store', () => {
     const store = stores();
     const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'input_text', text: '' }));
     const many = (count: number) => stored({ before: Array.from({ length: 30 }, () => user(parts(count))) as Item[] });
-    expect(await store.put('org_1', many(1_500))).toBe('kept');
+    expect(await store.put('org_1', many(1_500))).toBe('stored');
     expect(await store.put('org_1', many(1_800))).toBe('too_large');
   });
 
@@ -78,7 +78,7 @@ describe('the response store', () => {
     const kept = stored();
     const { id } = kept.response;
     expect(await store.delete('org_1', id)).toBe(false);
-    expect(await store.put('org_2', kept)).toBe('kept');
+    expect(await store.put('org_2', kept)).toBe('stored');
     expect(await store.put('org_1', kept)).toBe('deleted');
     expect(await store.get('org_1', id)).toBeUndefined();
     expect(await store.delete('org_1', id)).toBe(false);
@@ -108,7 +108,7 @@ describe('the response store', () => {
     const faults = { random: () => (call++ % 2 === 0 ? 0.4 : 0.9), lostRequests: 0, lostReplies: 0.5, crash: () => false };
     const kept = stored();
     const bad = createResponseStore(unreliable(database.database, faults), database.tables.Responses as string, () => nowMs);
-    expect(await bad.put('org_1', kept)).toBe('kept');
+    expect(await bad.put('org_1', kept)).toBe('stored');
     expect(await stores().get('org_1', kept.response.id)).toEqual(kept);
     expect(await bad.delete('org_1', kept.response.id)).toBe(true);
     expect(await stores().get('org_1', kept.response.id)).toBeUndefined();

@@ -1,8 +1,8 @@
-import type { Keeping } from '../../../functions/inference/responses/keep-response.ts';
 import { createResponseStream } from '../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../functions/inference/responses/reply-whole.ts';
 import type { ResponsesRequest } from '../../../functions/inference/responses/request.ts';
 import { type ResponseFacts, samplingOf } from '../../../functions/inference/responses/sampling.ts';
+import type { ResponseStorage } from '../../../functions/inference/responses/store-response.ts';
 import type { StoredResponse } from '../../../shared/responses/response-store.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { read } from './responses-requests.ts';
@@ -41,15 +41,15 @@ export const ended = (finish_reason = 'stop'): UpstreamChunk => chunkOf({}, { fi
 export const callDelta = (index: number, fields: object): UpstreamChunk => chunkOf({ tool_calls: [{ index, ...fields }] });
 
 /** A store with given answers, and what was put into it. */
-export const keepingIn = (answer: () => boolean = () => true) => {
-  const kept: (StoredResponse & { organization: string })[] = [];
-  const put = async (organization: string, stored: StoredResponse) => {
+export const newStorage = (answer: () => boolean = () => true) => {
+  const stored: (StoredResponse & { organization: string })[] = [];
+  const put = async (organization: string, response: StoredResponse) => {
     if (!answer()) return 'too_large';
-    kept.push({ ...(JSON.parse(JSON.stringify(stored)) as StoredResponse), organization });
-    return 'kept';
+    stored.push({ ...(JSON.parse(JSON.stringify(response)) as StoredResponse), organization });
+    return 'stored';
   };
-  const keeping: Keeping = { store: { put }, now: () => 1_700_000_009_500 };
-  return { kept, keeping };
+  const storage: ResponseStorage = { store: { put }, now: () => 1_700_000_009_500 };
+  return { stored, storage };
 };
 
 export const parseEvents = (text: string): Event[] =>
@@ -64,20 +64,20 @@ export const parseEvents = (text: string): Event[] =>
     });
 
 /** All events of an answer. */
-export const stream = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Event[]> => {
+export const stream = async (batches: UpstreamChunk[][], body: object = {}, storage = newStorage().storage): Promise<Event[]> => {
   const request = read({ ...body, stream: true });
-  const reply = createResponseStream(request, factsFor(request), keeping);
+  const reply = createResponseStream(request, factsFor(request), storage);
   let text = batches.map(reply.take).join('');
   text += reply.usage(usage);
-  await reply.keep(usage);
+  await reply.store(usage);
   return parseEvents(text + reply.end());
 };
 
 /** The same answer without streaming. */
-export const whole = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Whole> => {
+export const whole = async (batches: UpstreamChunk[][], body: object = {}, storage = newStorage().storage): Promise<Whole> => {
   const request = read({ ...body });
-  const reply = createResponse(request, factsFor(request), keeping);
+  const reply = createResponse(request, factsFor(request), storage);
   for (const batch of batches) reply.take(batch);
-  await reply.keep(usage);
+  await reply.store(usage);
   return JSON.parse(JSON.stringify(reply.whole(usage))) as Whole;
 };

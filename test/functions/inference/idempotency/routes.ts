@@ -6,7 +6,7 @@ import type { ReplyFacts } from '../../../../functions/inference/pipeline/infere
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { keepingIn } from '../../../support/clients/responses-replies.ts';
+import { newStorage } from '../../../support/clients/responses-replies.ts';
 import { read } from '../../../support/clients/responses-requests.ts';
 
 /** The output of a route's two mappers for an answer: the object and the events, as texts. */
@@ -56,10 +56,10 @@ const completions = (form: CompletionForm, isMeasured: boolean): Route => {
 const responses = (body: Record<string, unknown>): Route => {
   const facts = { ...factsOf('resp_0123456789abcdefgh', false), sampling: { temperature: 1, top_p: 1 } };
   const request = read(body);
-  const { keeping } = keepingIn();
+  const { storage } = newStorage();
   return route({
-    toWhole: () => createResponse(request, facts, keeping),
-    toStream: () => createResponseStream(request, facts, keeping),
+    toWhole: () => createResponse(request, facts, storage),
+    toStream: () => createResponseStream(request, facts, storage),
   });
 };
 

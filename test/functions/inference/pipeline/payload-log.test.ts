@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { payloadLogOver } from '../../../../functions/inference/payload-log/over-database.ts';
+import { createDatabasePayloadLog } from '../../../../functions/inference/payload-log/create-payload-log.ts';
 import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { redactWaiting } from '../../../../functions/payloads/redact-waiting.ts';
 import { createUnredactedObjects } from '../../../../functions/payloads/unredacted-objects.ts';
@@ -96,7 +96,7 @@ const save = (owner: SettingsOwner, fields: Partial<typeof ON> = {}, before?: nu
 
 const realLog = async () => {
   const { database, tables } = pipeline.database;
-  return payloadLogOver(database, { table: tables.Observability as string, bucket: BUCKET, queueUrl: QUEUE_URL });
+  return createDatabasePayloadLog(database, { table: tables.Observability as string, bucket: BUCKET, queueUrl: QUEUE_URL });
 };
 
 /** Redacts what waits, as the function `payloads` does. */

@@ -18,34 +18,34 @@ afterAll(async () => {
 });
 
 describe('continuing a response', () => {
-  const continued = async (kept: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
-    await stores().put('org_1', kept);
-    return continueResponse(stores(), read({ input, previous_response_id: kept.response.id, instructions: 'New.' }), organization);
+  const continued = async (previous: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
+    await stores().put('org_1', previous);
+    return continueResponse(stores(), read({ input, previous_response_id: previous.response.id, instructions: 'New.' }), organization);
   };
 
   test('puts the earlier items before the input, and counts the responses', async () => {
-    const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
-    const request = await continued(kept);
-    expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
+    const previous = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
+    const request = await continued(previous);
+    expect(request.before).toEqual({ items: [...previous.before, ...previous.input, answer], depth: 4 });
     expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
   });
 
   test('accepts results only for earlier calls', async () => {
-    const kept = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
-    expect((await continued(kept, [result('a')])).before.items).toHaveLength(2);
-    await expect(continued(kept, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
+    const previous = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
+    expect((await continued(previous, [result('a')])).before.items).toHaveLength(2);
+    await expect(continued(previous, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
   });
 
   test('needs at least one item besides reasoning', async () => {
-    const kept = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
+    const previous = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
     const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
-    await stores().put('org_1', kept);
+    await stores().put('org_1', previous);
     const ask = (body: object) => continueResponse(stores(), read({ input: [thought('Hm')], ...body }), 'org_1');
-    await expect(ask({ previous_response_id: kept.response.id })).rejects.toMatchObject(nothing);
-    expect((await ask({ previous_response_id: kept.response.id, instructions: 'Speak.' })).before.items).toHaveLength(2);
-    const { id } = kept.response;
+    await expect(ask({ previous_response_id: previous.response.id })).rejects.toMatchObject(nothing);
+    expect((await ask({ previous_response_id: previous.response.id, instructions: 'Speak.' })).before.items).toHaveLength(2);
+    const { id } = previous.response;
     const thinking = { ...thought('Hm'), id: `rs_${id.slice('resp_'.length)}_0` };
-    await stores().put('org_1', { ...kept, response: { ...kept.response, output: [thinking] as never } });
+    await stores().put('org_1', { ...previous, response: { ...previous.response, output: [thinking] as never } });
     await expect(ask({ input: [{ type: 'item_reference', id: thinking.id }] })).rejects.toMatchObject(nothing);
   });
 

@@ -11,7 +11,7 @@ import {
   type Event,
   ended,
   facts,
-  keepingIn,
+  newStorage,
   parseEvents,
   stream,
   usage,
@@ -149,8 +149,8 @@ describe('a stream', () => {
   });
 
   test('that fails ends with response.failed, with the output so far and the error', async () => {
-    const { kept, keeping } = keepingIn();
-    const reply = createResponseStream(read({ stream: true }), facts, keeping);
+    const { stored, storage } = newStorage();
+    const reply = createResponseStream(read({ stream: true }), facts, storage);
     const events = parseEvents(reply.take([chunkOf({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',
@@ -164,11 +164,11 @@ describe('a stream', () => {
       },
     });
     expect(JSON.stringify(events)).not.toContain('secret');
-    expect(kept).toEqual([]);
+    expect(stored).toEqual([]);
   });
 
   test('that fails before its first chunk still has its first events', () => {
-    const reply = createResponseStream(read({ stream: true }), facts, keepingIn().keeping);
+    const reply = createResponseStream(read({ stream: true }), facts, newStorage().storage);
     expect(types(parseEvents(reply.fail(new UpstreamFailed('upstream_timeout', ''))))).toEqual(['created', 'in_progress', 'failed']);
   });
 
@@ -263,7 +263,7 @@ test('a stream rebuilds to the same response as without streaming, in OpenAI’s
 });
 
 test('the usage details of a runtime are passed on', async () => {
-  const reply = createResponseStream(read({}), facts, keepingIn().keeping);
+  const reply = createResponseStream(read({}), facts, newStorage().storage);
   const fullUsage = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
   const text = reply.take([ended()]) + reply.usage(fullUsage) + reply.end();
   expect(parseEvents(text).at(-1)?.response.usage).toMatchObject({

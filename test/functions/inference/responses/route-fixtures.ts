@@ -17,7 +17,7 @@ import { answers, noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipel
 
 interface Caller {
   org?: string;
-  kept?: ResponseStore;
+  responseStore?: ResponseStore;
   now?: () => number;
   no_content?: true;
 }
@@ -30,7 +30,7 @@ export const startResponsesRoute = async () => {
   const store = createResponseStore(database.database, table, Date.now);
 
   /** A caller with a key of its own. */
-  const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.now, ...rules }: Caller = {}) => {
+  const setUp = async (invoke: Invoke, { org = wide.org, responseStore = store, now = Date.now, ...rules }: Caller = {}) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, org, ...rules });
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
     const deps: Dependencies = {
@@ -48,7 +48,7 @@ export const startResponsesRoute = async () => {
       payloadLog: noPayloadLog,
       now: Date.now,
     };
-    const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
+    const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: responseStore, now: Date.now }), deps);
     const call = (body: Record<string, unknown>, headers: Record<string, string> = {}, remainingMs = 600_000): ReturnType<Serve> =>
       respond(
         {

@@ -82,8 +82,8 @@ describe('POST /v1/responses', () => {
     const own = await route.setUp(answers);
     const other = await route.setUp(answers, { org: 'org_other' });
     const missing = { status: 404, code: 'previous_response_not_found' };
-    const kept = await own.create();
-    await expect(other.call({ previous_response_id: kept.id })).rejects.toMatchObject(missing);
+    const stored = await own.create();
+    await expect(other.call({ previous_response_id: stored.id })).rejects.toMatchObject(missing);
     const unkept = await own.create({ store: false });
     await expect(own.call({ previous_response_id: unkept.id })).rejects.toMatchObject(missing);
     expect(await other.events()).toEqual([]);
@@ -92,7 +92,7 @@ describe('POST /v1/responses', () => {
 
   test('returns a response that can’t be stored with store: false', async () => {
     const failing = { ...route.store, put: () => Promise.reject(new Error('no database')) };
-    const { create, call, events } = await route.setUp(answers, { kept: failing });
+    const { create, call, events } = await route.setUp(answers, { responseStore: failing });
     expect(await create()).toMatchObject({ status: 'completed', store: false });
     expect(parseEvents(await read(await call({ stream: true }))).at(-1)).toMatchObject({
       type: 'response.completed',

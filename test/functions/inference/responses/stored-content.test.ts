@@ -75,7 +75,7 @@ describe('a deleted response', () => {
 
   test('is not stored under its idempotency key if it is deleted between its two writes', async () => {
     const org = newId('organization');
-    const kept: ResponseStore = {
+    const responseStore: ResponseStore = {
       ...route.store,
       put: async (...stored) => {
         const outcome = await route.store.put(...stored);
@@ -83,7 +83,7 @@ describe('a deleted response', () => {
         return outcome;
       },
     };
-    const { call, keyId } = await route.setUp(answers, { org, kept });
+    const { call, keyId } = await route.setUp(answers, { org, responseStore });
     expect(await call({}, IDEMPOTENT)).toMatchObject({ statusCode: 200, headers: { 'x-sluice-idempotency': 'not-stored' } });
     await expect(call({}, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
     expect([...(await route.rowsWithContent(org)), ...(await route.rowsWithContent(keyId))]).toEqual([]);

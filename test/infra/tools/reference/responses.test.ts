@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../../infra/tools/reference/inference-doc
 import { validate } from '../../../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems } from '../../../../shared/responses/input-items.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import { callDelta, chunkOf, ended, facts, keepingIn, parseEvents, stream, whole } from '../../../support/clients/responses-replies.ts';
+import { callDelta, chunkOf, ended, facts, newStorage, parseEvents, stream, whole } from '../../../support/clients/responses-replies.ts';
 import { called, read, result, thought, user } from '../../../support/clients/responses-requests.ts';
 import { type Json, schemasOf } from '../../../support/clients/schemas.ts';
 
@@ -93,7 +93,7 @@ describe('the documentation of a response', () => {
   ];
 
   const failing = (): ReturnType<typeof parseEvents> => {
-    const reply = createResponseStream(read({ stream: true }), facts, keepingIn().keeping);
+    const reply = createResponseStream(read({ stream: true }), facts, newStorage().storage);
     return parseEvents(reply.take([chunkOf({ content: 'a' })]) + reply.fail(new UpstreamFailed('upstream_error', '')));
   };
 

@@ -34,9 +34,9 @@ test('each key has its own reads', () => {
 
 test('a read that is given back can be used again', () => {
   readsOf('key_1', START);
-  limit.giveBack('key_1');
+  limit.refund('key_1');
   expect(readsOf('key_1', START)).toBe(1);
-  limit.giveBack('key_2');
+  limit.refund('key_2');
   expect(readsOf('key_2', START)).toBe(100);
 });
 

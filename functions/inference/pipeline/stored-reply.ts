@@ -15,9 +15,9 @@ interface Storing {
 }
 
 /** Stores what the route itself stores. Returns where the result can be stored; undefined: nowhere. */
-const keepReply = async ({ keep }: StreamedReply | WholeReply, usage: UpstreamUsage): Promise<{ storedAs?: string } | undefined> => {
-  if (!keep) return {};
-  const storedAs = await keep(usage);
+const storeReply = async ({ store }: StreamedReply | WholeReply, usage: UpstreamUsage): Promise<{ storedAs?: string } | undefined> => {
+  if (!store) return {};
+  const storedAs = await store(usage);
   return storedAs === undefined ? undefined : { storedAs };
 };
 
@@ -25,7 +25,7 @@ const keepReply = async ({ keep }: StreamedReply | WholeReply, usage: UpstreamUs
  * A stream that is stored before it ends, to be replayed when the request is repeated. It is stored as the shortest stream with the same content.
  * @param again creates the same reply anew, to write the whole answer at once
  */
-export const keptStream = (
+export const storedStream = (
   reply: StreamedReply,
   again: () => StreamedReply,
   contentType: string,
@@ -39,8 +39,8 @@ export const keptStream = (
       recording?.take(chunks);
       return reply.take(chunks);
     },
-    keep: async (usage) => {
-      const place = await keepReply(reply, usage);
+    store: async (usage) => {
+      const place = await storeReply(reply, usage);
       await complete(() => {
         const chunks = place && recording?.chunks();
         if (!chunks) return undefined;
@@ -54,15 +54,15 @@ export const keptStream = (
 };
 
 /** A response without streaming that is stored, to be replayed when the request is repeated. */
-export const keptWhole = (
+export const storedWhole = (
   reply: WholeReply,
   { claim: { complete }, mayStore, ignored }: Storing,
 ): WholeReply & { isStored: () => boolean } => {
   let isStored = true;
   return {
     ...reply,
-    keep: async (usage) => {
-      const place = await keepReply(reply, usage);
+    store: async (usage) => {
+      const place = await storeReply(reply, usage);
       if (complete)
         isStored = await complete(() =>
           mayStore && place

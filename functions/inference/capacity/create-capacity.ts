@@ -8,7 +8,7 @@ import { createHoldStartCredit } from '../../../shared/gpu-time/start-credit.ts'
 import { type Capacity, type CapacityDependencies, createCapacity } from './capacity.ts';
 import { createWaitingStore, waitingOf } from './waiting-store.ts';
 
-interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 'reconcile'> {
+interface DatabaseCapacityOptions extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 'reconcile'> {
   database: Database;
   /** The name of the table `deployments`. */
   table: string;
@@ -20,14 +20,14 @@ interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 're
 }
 
 /** What the inference function does for requests whose deployment has no capacity. Loaded when there is one: this module is not small. */
-export const capacityOverDatabase = ({
+export const createDatabaseCapacity = ({
   database,
   table,
   keysTable,
   maxHeldRequests,
   maxHeldRequestsOfOrganization,
   ...own
-}: Own): Capacity => {
+}: DatabaseCapacityOptions): Capacity => {
   const records = createRecordTable(database, table);
   return createCapacity({
     ...own,

@@ -15,7 +15,7 @@ interface Places {
 }
 
 /** The payload log with its settings in a table, payloads in a bucket, and a queue of those that are redacted later. */
-export const payloadLogOver = (database: Database, { table, bucket, queueUrl }: Places): LogPayload => {
+export const createDatabasePayloadLog = (database: Database, { table, bucket, queueUrl }: Places): LogPayload => {
   const put = createPutObject(bucket);
   return createPayloadLog({
     settings: createPayloadLogStore(createRecordTable(database, table)),

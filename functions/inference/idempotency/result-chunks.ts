@@ -1,17 +1,17 @@
 import type { UpstreamChoice, UpstreamDelta } from '../../../shared/upstream/chunk.ts';
-import type { Logprobs, Piece } from './pieces.ts';
+import type { Logprobs, OutputPart } from './output-parts.ts';
 
-/** A piece of this length is not extended: clients read a chunk as one line, and the mappers pass its lists as function arguments. */
-const MAX_PIECE_CHARACTERS = 65_536;
+/** A chunk of this length is not extended: clients read a chunk as one line, and the mappers pass its lists as function arguments. */
+const MAX_CHUNK_CHARACTERS = 65_536;
 /** The length of a token id with its comma. */
 const ID_CHARACTERS = 8;
 
-/** Consecutive pieces of one choice, merged into one. */
-export interface MergedPiece {
+/** Consecutive parts of one choice, merged into one. */
+export interface ResultChunk {
   index: number;
   role?: string;
-  kind?: Piece['kind'];
-  call?: Piece['call'];
+  kind?: OutputPart['kind'];
+  call?: OutputPart['call'];
   texts: string[];
   logprobs?: Logprobs;
   tokenIds?: number[];
@@ -20,16 +20,16 @@ export interface MergedPiece {
   characters: number;
 }
 
-/** The approximate length of a piece in JSON, in characters. */
-export const charactersOf = ({ text, call, logprobs, tokenIds, promptTokenIds }: Piece): number =>
+/** The approximate length of a part in JSON, in characters. */
+export const charactersOf = ({ text, call, logprobs, tokenIds, promptTokenIds }: OutputPart): number =>
   text.length +
   (call ? call.name.length + (call.id?.length ?? 0) : 0) +
   (logprobs ? JSON.stringify(logprobs).length : 0) +
   ID_CHARACTERS * ((tokenIds?.length ?? 0) + (promptTokenIds?.length ?? 0));
 
-/** Whether a piece can be merged into the last one without a change in any mapper's output. */
-export const continues = (merged: MergedPiece, { kind, call, logprobs }: Piece): boolean => {
-  if (merged.characters >= MAX_PIECE_CHARACTERS) return false;
+/** Whether a part can be merged into the last one without a change in any mapper's output. */
+export const continues = (merged: ResultChunk, { kind, call, logprobs }: OutputPart): boolean => {
+  if (merged.characters >= MAX_CHUNK_CHARACTERS) return false;
   // The Responses API assigns log probabilities without text to the next text, never to an earlier one.
   if (kind === undefined) return merged.kind === undefined || !logprobs?.content;
   if (merged.kind === undefined) return !merged.logprobs?.content;
@@ -39,29 +39,29 @@ export const continues = (merged: MergedPiece, { kind, call, logprobs }: Piece):
 };
 
 /**
- * Merges a piece into `merged`. Doesn't change the piece.
+ * Merges a part into `merged`. Doesn't change the part.
  * @returns the number of characters added
  */
-export const addTo = (merged: MergedPiece, piece: Piece): number => {
-  const added = charactersOf(piece);
+export const addTo = (merged: ResultChunk, part: OutputPart): number => {
+  const added = charactersOf(part);
   merged.characters += added;
-  if (piece.kind) merged.kind = piece.kind;
-  if (piece.call) merged.call ??= piece.call;
-  if (piece.text) merged.texts.push(piece.text);
-  for (const [name, list] of Object.entries(piece.logprobs ?? {})) {
+  if (part.kind) merged.kind = part.kind;
+  if (part.call) merged.call ??= part.call;
+  if (part.text) merged.texts.push(part.text);
+  for (const [name, list] of Object.entries(part.logprobs ?? {})) {
     merged.logprobs ??= {};
     merged.logprobs[name] ??= [];
     for (const entry of list) merged.logprobs[name].push(entry);
   }
-  if (piece.tokenIds) {
+  if (part.tokenIds) {
     merged.tokenIds ??= [];
-    for (const id of piece.tokenIds) merged.tokenIds.push(id);
+    for (const id of part.tokenIds) merged.tokenIds.push(id);
   }
-  if (piece.promptTokenIds) merged.promptTokenIds = piece.promptTokenIds;
+  if (part.promptTokenIds) merged.promptTokenIds = part.promptTokenIds;
   return added;
 };
 
-const deltaOf = ({ role, kind, call, texts }: MergedPiece): UpstreamDelta => {
+const deltaOf = ({ role, kind, call, texts }: ResultChunk): UpstreamDelta => {
   const delta: UpstreamDelta = role === undefined ? {} : { role };
   const text = texts.join('');
   if (kind === 'reasoning') delta.reasoning = text;
@@ -73,8 +73,8 @@ const deltaOf = ({ role, kind, call, texts }: MergedPiece): UpstreamDelta => {
   return delta;
 };
 
-/** Converts a merged piece to a choice as a runtime would send it. */
-export const toChoice = (merged: MergedPiece): UpstreamChoice => ({
+/** Converts a merged chunk to a choice as a runtime would send it. */
+export const toChoice = (merged: ResultChunk): UpstreamChoice => ({
   index: merged.index,
   delta: deltaOf(merged),
   ...(merged.logprobs && { logprobs: merged.logprobs }),

@@ -4,31 +4,31 @@ type Content = MessageItem['content'];
 
 const STATUSES: ReadonlySet<unknown> = new Set(['in_progress', 'completed', 'incomplete']);
 
-const keptContent = (content: Content): Content =>
+const toStoredContent = (content: Content): Content =>
   typeof content === 'string'
     ? content
     : content.map((part) =>
         part.type === 'refusal' ? { type: part.type, refusal: part.refusal as string } : { type: part.type, text: part.text as string },
       );
 
-const keptThoughts = <Type extends string>(type: Type, parts: readonly { text: string }[] | null | undefined) =>
+const toStoredThoughts = <Type extends string>(type: Type, parts: readonly { text: string }[] | null | undefined) =>
   parts?.map(({ text }) => ({ type, text }));
 
 /** An item as it is stored, with known fields only: unknown fields would be read again with each response that follows. */
-export const keptItem = (item: Item): Item => {
+export const toStoredItem = (item: Item): Item => {
   const { id, status } = item;
   const common = { ...(id !== undefined && { id }), ...(STATUSES.has(status) && { status }) };
   switch (item.type) {
     case 'function_call':
       return { type: item.type, ...common, call_id: item.call_id, name: item.name, arguments: item.arguments };
     case 'function_call_output':
-      return { type: item.type, ...common, call_id: item.call_id, output: keptContent(item.output) };
+      return { type: item.type, ...common, call_id: item.call_id, output: toStoredContent(item.output) };
     case 'reasoning': {
-      const summary = keptThoughts('summary_text', item.summary);
-      const content = keptThoughts('reasoning_text', item.content);
+      const summary = toStoredThoughts('summary_text', item.summary);
+      const content = toStoredThoughts('reasoning_text', item.content);
       return { type: item.type, ...common, ...(summary && { summary }), ...(content && { content }) };
     }
     default:
-      return { ...(item.type && { type: item.type }), ...common, role: item.role, content: keptContent(item.content) };
+      return { ...(item.type && { type: item.type }), ...common, role: item.role, content: toStoredContent(item.content) };
   }
 };

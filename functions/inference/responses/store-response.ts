@@ -2,14 +2,14 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { ResponseObject } from '../../../shared/responses/output-item.ts';
 import { type ResponseStore, resultIdOf } from '../../../shared/responses/response-store.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
 import type { ResponseFacts } from './sampling.ts';
+import { toStoredItem } from './stored-item.ts';
 
 /** What storing a response needs. */
-export interface Keeping {
+export interface ResponseStorage {
   store: Pick<ResponseStore, 'put'>;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -19,7 +19,12 @@ export interface Keeping {
  * Creates the final response, and stores it before the reply ends if it may be stored. If the write fails, the conversation is too large or
  * the response was deleted meanwhile, the caller still gets the response, with `store` set to false.
  */
-export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, output: Output, { store, now }: Keeping) => {
+export const createEnding = (
+  request: ResponsesRequest,
+  facts: ResponseFacts,
+  output: Output,
+  { store: responses, now }: ResponseStorage,
+) => {
   let response: ResponseObject | undefined;
 
   const whole = (usage: UpstreamUsage): ResponseObject => {
@@ -35,20 +40,20 @@ export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, ou
   };
 
   /** The result under an idempotency key is stored only with the response, because it is deleted with it. */
-  const keep = async (usage: UpstreamUsage): Promise<string | undefined> => {
+  const store = async (usage: UpstreamUsage): Promise<string | undefined> => {
     const made = whole(usage);
     if (!facts.mayStore) return undefined;
     const { items, depth } = request.before;
     const what = { request_id: facts.requestId, org_id: facts.organization, response_id: facts.id };
     try {
-      const kept = await store.put(facts.organization, {
+      const outcome = await responses.put(facts.organization, {
         response: made,
-        input: request.input.map(keptItem),
-        before: items.map(keptItem),
+        input: request.input.map(toStoredItem),
+        before: items.map(toStoredItem),
         depth: depth + 1,
       });
-      if (kept === 'kept') return resultIdOf(facts.organization, made.id);
-      logInfo('response_left_out', { ...what, reason: kept });
+      if (outcome === 'stored') return resultIdOf(facts.organization, made.id);
+      logInfo('response_left_out', { ...what, reason: outcome });
     } catch (error) {
       logError('response_not_kept', error, what);
     }
@@ -56,5 +61,5 @@ export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, ou
     return undefined;
   };
 
-  return { whole, keep };
+  return { whole, store };
 };

@@ -4,7 +4,7 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamToolCall } from 
 export type Logprobs = Record<string, unknown[]>;
 
 /** A part of a choice's output, with the log probabilities and ids of its tokens. */
-export interface Piece {
+export interface OutputPart {
   /** The kind of the text; for a call the text is its arguments; undefined: there is no text. */
   kind?: 'reasoning' | 'content' | 'call';
   text: string;
@@ -32,7 +32,7 @@ export const idsOf = (ids: unknown): readonly number[] | undefined => (Array.isA
 
 const argumentsOf = (given: unknown): string => (typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given));
 
-const callPieceOf = ({ index, id, function: called }: UpstreamToolCall): Piece => ({
+const callPartOf = ({ index, id, function: called }: UpstreamToolCall): OutputPart => ({
   kind: 'call',
   text: argumentsOf(called?.arguments),
   call: { ...(index != null && { index }), ...(id && { id }), name: textOf(called?.name) },
@@ -40,23 +40,23 @@ const callPieceOf = ({ index, id, function: called }: UpstreamToolCall): Piece =
 
 /**
  * The parts of a choice in the order in which the mappers read them: reasoning, text, calls. Log probabilities and token ids go with the text,
- * because the Responses API assigns them to it; without a text they go with the first piece.
+ * because the Responses API assigns them to it; without a text they go with the first part.
  */
-export const piecesOf = (choice: UpstreamChoice): Piece[] => {
+export const outputPartsOf = (choice: UpstreamChoice): OutputPart[] => {
   const { delta } = choice;
-  const pieces: Piece[] = [];
+  const parts: OutputPart[] = [];
   const reasoning = delta ? reasoningOf(delta) : '';
-  if (reasoning) pieces.push({ kind: 'reasoning', text: reasoning });
+  if (reasoning) parts.push({ kind: 'reasoning', text: reasoning });
   const content = textOf(delta?.content);
-  if (content) pieces.push({ kind: 'content', text: content });
-  if (Array.isArray(delta?.tool_calls)) pieces.push(...delta.tool_calls.map(callPieceOf));
+  if (content) parts.push({ kind: 'content', text: content });
+  if (Array.isArray(delta?.tool_calls)) parts.push(...delta.tool_calls.map(callPartOf));
   const tokenFacts = {
     logprobs: logprobsOf(choice),
     tokenIds: idsOf(choice.token_ids),
     promptTokenIds: idsOf(choice.prompt_token_ids),
   };
-  const owner = pieces.find(({ kind }) => kind === 'content') ?? pieces[0];
+  const owner = parts.find(({ kind }) => kind === 'content') ?? parts[0];
   if (owner) Object.assign(owner, tokenFacts);
-  else if (tokenFacts.logprobs || tokenFacts.tokenIds || tokenFacts.promptTokenIds) pieces.push({ text: '', ...tokenFacts });
-  return pieces;
+  else if (tokenFacts.logprobs || tokenFacts.tokenIds || tokenFacts.promptTokenIds) parts.push({ text: '', ...tokenFacts });
+  return parts;
 };

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
-import { facts, keepingIn, stream, usage, whole } from '../../../support/clients/responses-replies.ts';
+import { facts, newStorage, stream, usage, whole } from '../../../support/clients/responses-replies.ts';
 import { called, read, result } from '../../../support/clients/responses-requests.ts';
 import { part, text } from './greeting.ts';
 
 describe('storing', () => {
   test('writes the whole response with its input for the organization, before the last event', async () => {
-    const { kept, keeping } = keepingIn();
-    const events = await stream([text], { instructions: 'A' }, keeping);
-    expect(kept).toEqual([
+    const { stored, storage } = newStorage();
+    const events = await stream([text], { instructions: 'A' }, storage);
+    expect(stored).toEqual([
       {
         organization: 'org_1',
         depth: 1,
@@ -45,9 +45,9 @@ describe('storing', () => {
       { ...called('a'), id: 'fc_1', status: 'incomplete' },
       result('a', [{ type: 'input_text', text: 'Hi' }]),
     ];
-    const { kept, keeping } = keepingIn();
-    await whole([text], { input }, keeping);
-    expect(kept[0]?.input).toEqual(lean);
+    const { stored, storage } = newStorage();
+    await whole([text], { input }, storage);
+    expect(stored[0]?.input).toEqual(lean);
     const scored = { type: 'output_text' as const, text: 'Ho', annotations: [], logprobs: [{ token: 'Ho', logprob: -1 }] };
     const reply = createResponse(
       {
@@ -55,18 +55,18 @@ describe('storing', () => {
         before: { items: [{ type: 'message', id: 'msg_2', role: 'assistant', status: 'completed', content: [scored] }], depth: 1 },
       },
       facts,
-      keeping,
+      storage,
     );
     reply.take(text);
-    await reply.keep(usage);
-    expect(kept[1]?.before).toMatchObject([{ id: 'msg_2', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] }]);
-    expect(JSON.stringify(kept[1]?.before)).not.toContain('logprob');
+    await reply.store(usage);
+    expect(stored[1]?.before).toMatchObject([{ id: 'msg_2', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] }]);
+    expect(JSON.stringify(stored[1]?.before)).not.toContain('logprob');
   });
 
   test('is skipped with store: false', async () => {
-    const { kept, keeping } = keepingIn();
-    expect(await whole([text], { store: false }, keeping)).toMatchObject({ store: false });
-    expect(kept).toEqual([]);
+    const { stored, storage } = newStorage();
+    expect(await whole([text], { store: false }, storage)).toMatchObject({ store: false });
+    expect(stored).toEqual([]);
   });
 
   test.each([
@@ -78,12 +78,12 @@ describe('storing', () => {
       },
     ],
   ])('does not fail a response that %s, but sets store to false', async (_, answer) => {
-    const { keeping } = keepingIn(answer);
-    expect(await whole([text], {}, keeping)).toMatchObject({
+    const { storage } = newStorage(answer);
+    expect(await whole([text], {}, storage)).toMatchObject({
       status: 'completed',
       store: false,
       output: [{ content: [part('Hello\n"')] }],
     });
-    expect((await stream([text], {}, keeping)).at(-1)?.response).toMatchObject({ status: 'completed', store: false });
+    expect((await stream([text], {}, storage)).at(-1)?.response).toMatchObject({ status: 'completed', store: false });
   });
 });
