@@ -1,10 +1,12 @@
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { toWire } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { toCallerError } from '../../../shared/middleware/error-replies.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import type { InFlightRequest } from './in-flight-request.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
+import type { RequestUsage } from './request-usage.ts';
 import { sseEvent } from './server-sent-events.ts';
+import type { Settlement } from './settlement.ts';
 
 /** The reply's status is sent after the model's first chunk, so that earlier errors have their own status, but no later than this. */
 const FIRST_CHUNK_MS = 60_000;
@@ -18,20 +20,27 @@ export interface Answer {
   rest: Pick<AsyncIterator<AnswerPart>, 'next'>;
 }
 
+/** The admitted request that is answered. */
+interface AnsweredRequest {
+  event: ApiEvent;
+  usage: RequestUsage;
+  settlement: Settlement;
+}
+
 /** Waits for the first part, so that a failure before it becomes a reply with its own status. */
-export const waitForFirstPart = async ({ first }: Answer, inFlight: InFlightRequest): Promise<void> => {
+export const waitForFirstPart = async ({ first }: Answer, { fail }: Settlement): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   try {
     await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_CHUNK_MS)))]);
   } catch (error) {
-    throw await inFlight.fail(error);
+    throw await fail(error);
   } finally {
     clearTimeout(timer);
   }
 };
 
 /** Ends a stream after the settlement, and stores it if it must be stored. */
-async function* endStream(reply: StreamedReply, { usage }: InFlightRequest): AsyncGenerator<string> {
+async function* endStream(reply: StreamedReply, { usage }: AnsweredRequest): AsyncGenerator<string> {
   const used = usage.total();
   const events = reply.usage(used);
   await reply.store?.(used);
@@ -42,30 +51,28 @@ async function* endStream(reply: StreamedReply, { usage }: InFlightRequest): Asy
  * The answer as server-sent events. Sends `[DONE]` after the settlement. At the deadline, an answer that has begun ends with `length`. On failure, sends
  * an error event and ends.
  */
-export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, inFlight: InFlightRequest): AsyncGenerator<string> {
+export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, request: AnsweredRequest): AsyncGenerator<string> {
+  const { event, settlement } = request;
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
       if (typeof batch.value === 'string') {
         yield batch.value;
         continue;
       }
-      inFlight.count(batch.value);
+      settlement.count(batch.value);
       const events = reply.take(batch.value);
       if (events) yield events;
     }
-    await inFlight.answered();
-    await inFlight.settle('completed');
-    yield* endStream(reply, inFlight);
+    await settlement.complete();
+    yield* endStream(reply, request);
   } catch (error) {
-    const end = inFlight.cutOff();
+    const end = await settlement.cutOff();
     if (end) {
-      await inFlight.settle('timed_out');
       const events = reply.take([end]);
       if (events) yield events;
-      return yield* endStream(reply, inFlight);
+      return yield* endStream(reply, request);
     }
-    const { event } = inFlight;
-    const failure = toCallerError(await inFlight.fail(error), event);
+    const failure = toCallerError(await settlement.fail(error), event);
     // Like `refused`, for a failure after the status was sent.
     logInfo('stream_broken', { request_id: event.requestId, status: failure.status, code: failure.code });
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
@@ -76,23 +83,21 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
 export const collectAnswer = async (
   reply: WholeReply,
   { first, rest }: Answer,
-  inFlight: InFlightRequest,
+  { usage, settlement }: AnsweredRequest,
 ): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
       if (typeof batch.value === 'string') continue;
-      inFlight.count(batch.value);
+      settlement.count(batch.value);
       reply.take(batch.value);
     }
-    await inFlight.answered();
-    await inFlight.settle('completed');
+    await settlement.complete();
   } catch (error) {
-    const end = inFlight.cutOff();
-    if (!end) throw await inFlight.fail(error);
-    await inFlight.settle('timed_out');
+    const end = await settlement.cutOff();
+    if (!end) throw await settlement.fail(error);
     reply.take([end]);
   }
-  const used = inFlight.usage.total();
+  const used = usage.total();
   await reply.store?.(used);
   return reply.whole(used);
 };

@@ -3,11 +3,13 @@ import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
 import type { Admission } from '../admission/admit.ts';
+import { isWithoutCapacity } from '../capacity/without-capacity.ts';
 import type { AnswerPart } from './answer.ts';
 import { attemptSignal } from './attempt-signal.ts';
+import type { Deadline } from './deadline.ts';
 import type { Dependencies } from './dependencies.ts';
-import { type InFlightRequest, isWithoutCapacity } from './in-flight-request.ts';
 import type { PreparedRequest } from './prepare-request.ts';
+import type { Settlement } from './settlement.ts';
 
 export { waitMsOf } from '../capacity/wait-header.ts';
 
@@ -23,7 +25,8 @@ interface DeploymentRequest {
   model: Model;
   prepared: Pick<PreparedRequest, 'waitMs'>;
   admission: Pick<Admission, 'organization' | 'requestId'>;
-  inFlight: Pick<InFlightRequest, 'abort' | 'leftMs' | 'onSettled'>;
+  deadline: Pick<Deadline, 'abort' | 'leftMs'>;
+  settlement: Pick<Settlement, 'onSettled'>;
 }
 
 /**
@@ -34,10 +37,10 @@ interface DeploymentRequest {
  */
 export async function* invokeDeployment(
   deps: Pick<Dependencies, 'capacity'>,
-  { model, prepared, admission, inFlight }: DeploymentRequest,
+  { model, prepared, admission, deadline, settlement }: DeploymentRequest,
   invoke: (model: Model, signal: AbortController) => AnswerBatches,
 ): AsyncGenerator<AnswerPart> {
-  const { abort, leftMs, onSettled } = inFlight;
+  const { abort, leftMs } = deadline;
   /** Returns the failure if the targets turn out to have no capacity. */
   async function* attempt(current: Model): AsyncGenerator<AnswerPart, UpstreamFailed | undefined> {
     const { attempt, release } = attemptSignal(abort);
@@ -62,7 +65,7 @@ export async function* invokeDeployment(
   const { organization, requestId } = admission;
   const waitMs = Math.max(0, Math.min(prepared.waitMs, leftMs() - WAIT_END_MS));
   const capacityOf = await deps.capacity();
-  const { canWait, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled });
+  const { canWait, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled: settlement.onSettled });
   for (let tries = 1; ; tries++) {
     const failure = yield* attempt(yield* ready(tries));
     if (!failure) return;

@@ -28,13 +28,19 @@ interface ModelRequest {
 }
 
 /** The part of a route that reads a request. */
-export interface ParsedRoute<Request extends ModelRequest, Prepared> {
+interface ParsedRoute<Request extends ModelRequest> {
   schema: z.ZodType<Request>;
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
   refersToStored?: (request: Request) => boolean;
-  /** Works out what the request means to its model. Throws a 400 for what the model can't do. */
-  prepare: (request: Request, model: Model, price: Price, event: ApiEvent) => Prepared | Promise<Prepared>;
 }
+
+/** Works out what a request means to its model. Throws a 400 for what the model can't do. */
+export type Prepare<Request extends ModelRequest, Prepared> = (
+  request: Request,
+  model: Model,
+  price: Price,
+  event: ApiEvent,
+) => Prepared | Promise<Prepared>;
 
 /** A valid request of an API key that is authenticated. */
 export interface ParsedRequest<Request, Prepared> {
@@ -59,7 +65,8 @@ const OPAQUE: OpaqueParts = {
  * @throws 401, 403, 400, 404, in this order
  */
 export const parseRequest = async <Request extends ModelRequest, Prepared>(
-  route: ParsedRoute<Request, Prepared>,
+  route: ParsedRoute<Request>,
+  prepare: Prepare<Request, Prepared>,
   deps: Pick<Dependencies, 'host' | 'keys' | 'modelsOf' | 'now'>,
   key: PresentedKey,
   event: ApiEvent,
@@ -77,7 +84,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route, route.resolve, read, deps, key, event.requestId) : read;
-    return { request, model, price, prepared: await route.prepare(request, model, price, event), authenticated, ...user };
+    return { request, model, price, prepared: await prepare(request, model, price, event), authenticated, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // An organization's deployments are private, so the key must be valid now; the shared models are public.
@@ -92,8 +99,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
 
 /** Reads what a request refers to before it is admitted, unless its key is known to be over its limits. @throws 4xx */
 const resolve = async <Request extends ModelRequest>(
-  { refersToStored }: Pick<ParsedRoute<Request, unknown>, 'refersToStored'>,
-  from: NonNullable<ParsedRoute<Request, unknown>['resolve']>,
+  { refersToStored }: Pick<ParsedRoute<Request>, 'refersToStored'>,
+  from: NonNullable<ParsedRoute<Request>['resolve']>,
   request: Request,
   { keys }: Pick<Dependencies, 'keys'>,
   key: PresentedKey,

@@ -10,17 +10,19 @@ import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { isLogged } from '../payload-log/log-header.ts';
 import { type Answer, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
 import { invokeDeployment, waitMsOf } from './deployment-request.ts';
 import { type Fitted, fitWindow } from './fit-window.ts';
-import { beginRequest, type InFlightRequest, settleOnFailure } from './in-flight-request.ts';
 import type { InferenceRequest, InferenceRoute, ReplyFacts, StreamedReply } from './inference-route.ts';
 import { invokeAny } from './invoke-any.ts';
 import { affinityOf, orderTargets } from './order-targets.ts';
-import { type ParsedRequest, type ParsedRoute, parseRequest } from './parse-request.ts';
+import { type ParsedRequest, type Prepare, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
 import { createRecorder, type Recorder } from './record-reply.ts';
 import { replyBody } from './reply-body.ts';
+import { type RequestUsage, trackUsage } from './request-usage.ts';
+import { createSettlement, type Settlement, settleOnFailure } from './settlement.ts';
 import { NOT_STORED, storedStream, storedWhole } from './stored-reply.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
@@ -34,7 +36,9 @@ interface AdmittedRequest<Request, P extends Prompt> extends ParsedRequest<Reque
   mayStore: boolean;
   /** The headers of every reply to it. */
   headers: Record<string, string>;
-  inFlight: InFlightRequest;
+  usage: RequestUsage;
+  deadline: Deadline;
+  settlement: Settlement;
   /** Of a request whose content is logged. */
   recorder: Recorder | undefined;
 }
@@ -60,22 +64,22 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   if (route.refersToStored?.(request)) deps.keys.cache.reads.refund(key.keyId);
   const mayStore = admission.mayStore && (route.mayStore?.(request) ?? true);
   const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !mayStore && NOT_STORED) };
-  const remainingMs = clock.getRemainingTimeInMillis();
-  const inFlight = beginRequest(
-    { event, parsedAtMs, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs },
-    deps,
-  );
+  const facts = { event, parsedAtMs, path, request, model, price, prepared, admission, userId, claim, headers };
+  const usage = trackUsage(facts, deps);
+  const deadline = createDeadline(clock.getRemainingTimeInMillis(), request.stream === true, deps.now);
+  const settlement = createSettlement(facts, usage, deadline, deps);
+  deadline.start(settlement.expire);
   const recorder = isLogged(admission, event)
     ? createRecorder(event, path, admission, () => ({ schema: route.schema, ignored: route.ignored(request, model) }), deps.payloadLog)
     : undefined;
-  return { ...parsed, event, claim, admission, mayStore, headers, inFlight, recorder };
+  return { ...parsed, event, claim, admission, mayStore, headers, usage, deadline, settlement, recorder };
 };
 
 /** Invokes the first target that answers. @param signal ends the invocation */
 const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
-  { request, prepared, admission, claim, userId, inFlight }: AdmittedRequest<Request, P>,
+  { request, prepared, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
   { prompt, maxTokens }: Fitted<P>,
   model: Model,
   signal: AbortController,
@@ -93,8 +97,8 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
     names: prepared.window.names,
     ids: { request_id: requestId, key_id: admission.keyId, org_id: admission.organization },
     signal,
-    onTarget: inFlight.usage.targetInvoked,
-    onHead: inFlight.usage.targetAccepted,
+    onTarget: usage.targetInvoked,
+    onHead: usage.targetAccepted,
   });
 };
 
@@ -106,16 +110,17 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
   fitted: Fitted<P>,
 ): Answer['rest'] => {
   const invoke = (model: Model, signal: AbortController) => invokeTargets(route, deps, admitted, fitted, model, signal);
-  const { model, inFlight } = admitted;
-  return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, inFlight.abort);
+  const { model, deadline } = admitted;
+  return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, deadline.abort);
 };
 
 /** The reply, which settles the request at its end. */
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
-  { request, model, prepared, event, claim, admission, mayStore, headers, inFlight, recorder }: AdmittedRequest<Request, P>,
+  admitted: AdmittedRequest<Request, P>,
   chunks: Answer['rest'],
 ): ReturnType<Serve> => {
+  const { request, model, prepared, event, claim, admission, mayStore, headers, usage, deadline, settlement, recorder } = admitted;
   const answer = { first: chunks.next(), rest: chunks };
   const { requestId } = claim;
   const facts: ReplyFacts = {
@@ -125,22 +130,22 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     requestId,
     organization: admission.organization,
     mayStore,
-    ...(request.perf_metrics_in_response && { perf: inFlight.usage.perf }),
+    ...(request.perf_metrics_in_response && { perf: usage.perf }),
   };
   const storing = { claim, mayStore, ignored: prepared.ignored };
   if (!request.stream) {
     const stored = storedWhole(route.toWhole(request, facts, model), storing);
-    const whole = await collectAnswer(stored, answer, inFlight);
+    const whole = await collectAnswer(stored, answer, admitted);
     return jsonReply(event.requestId, 200, whole, stored.isStored() ? headers : { ...headers, ...NOT_STORED });
   }
-  await waitForFirstPart(answer, inFlight);
+  await waitForFirstPart(answer, settlement);
   const toStream = (): StreamedReply => route.toStream(request, facts, model);
   const stored = storedStream(toStream(), toStream, EVENT_STREAM, storing);
-  const reply = recorder?.recordStream(stored, route.toWhole(request, facts, model), inFlight.usage.total) ?? stored;
-  const events = streamAnswer(reply, answer, inFlight);
+  const reply = recorder?.recordStream(stored, route.toWhole(request, facts, model), usage.total) ?? stored;
+  const events = streamAnswer(reply, answer, admitted);
   // A caller that is known to have left pays for what was generated until then.
-  const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
-  inFlight.onUnread(() => body.destroy());
+  const body = replyBody(events, () => deadline.stop('client_closed'), settlement.abandon);
+  deadline.closeUnread(body);
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };
 
@@ -157,28 +162,25 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
 ): Serve => {
-  const parsedRoute: ParsedRoute<Request, PreparedRequest<P>> = {
-    ...route,
-    prepare: (request, model, price, event) =>
-      prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true)),
-  };
+  const prepare: Prepare<Request, PreparedRequest<P>> = (request, model, price, event) =>
+    prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true));
   return async (event, clock) => {
     // 1. Parse.
     const key = presentedKey(event, deps.host);
-    const parsed = await orReplay(deps, event, key, () => parseRequest(parsedRoute, deps, key, event));
+    const parsed = await orReplay(deps, event, key, () => parseRequest(route, prepare, deps, key, event));
     if ('replay' in parsed) return parsed.replay;
 
     // 2. Admit.
     const own = dependenciesFor(deps, parsed.authenticated.item.org);
     const admitted = await admitRequest(path, route, own, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
-    const { inFlight, recorder } = admitted;
+    const { usage, deadline, settlement, recorder } = admitted;
     const answer = async () => {
-      const chunks = await settleOnFailure(inFlight, async () => {
+      const chunks = await settleOnFailure(settlement, async () => {
         // 3. Fit the prompt and the answer into the model's window.
         const fitted = await fitWindow(own.tokenizer, parsed.model, parsed.prepared);
-        inFlight.usage.fitted(fitted);
-        inFlight.abort.signal.throwIfAborted();
+        usage.fitted(fitted);
+        deadline.abort.signal.throwIfAborted();
 
         // 4. Invoke.
         return invokeModel(route, own, admitted, fitted);

@@ -136,3 +136,5 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
     finishReason: (): string | undefined => finishReason,
   };
 };
+
+export type Tally = ReturnType<typeof createTally>;

@@ -11,11 +11,11 @@ import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { toChatPrompt } from '../chat/to-prompt.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
-import { errorFacts, limiterState, stepEnds } from '../pipeline/event-facts.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
+import { errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -111,7 +111,7 @@ const serveTokenizer =
       if (!model.tokenizer) throw new NoTokenizer(model.name);
       return toTask(request, model, model.tokenizer);
     };
-    const { request, model, prepared: task, authenticated } = await parseRequest({ schema, prepare }, deps, key, event);
+    const { request, model, prepared: task, authenticated } = await parseRequest({ schema }, prepare, deps, key, event);
     const { requestId } = event;
     const parsedAtMs = deps.now();
     // An empty text reserves a token, too.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ClientClosed } from '../../../../functions/inference/pipeline/in-flight-request.ts';
+import { ClientClosed } from '../../../../functions/inference/pipeline/deadline.ts';
 import { invokeAny } from '../../../../functions/inference/pipeline/invoke-any.ts';
 import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import type { Target } from '../../../../shared/models/model.ts';

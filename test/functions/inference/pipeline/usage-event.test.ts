@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { traceparentOf } from '../../../../functions/inference/pipeline/trace-context.ts';
+import { traceparentOf } from '../../../../functions/inference/pipeline/usage-event.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { toErrorReply } from '../../../../shared/middleware/error-replies.ts';
 import { RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';

@@ -1,0 +1,133 @@
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
+import { DeploymentNotReady } from '../../../shared/models/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import type { Outcome } from '../../../shared/usage/event.ts';
+import type { Admission } from '../admission/admit.ts';
+import { isWithoutCapacity } from '../capacity/without-capacity.ts';
+import type { RequestClaim } from '../idempotency/claim-request.ts';
+import type { Deadline } from './deadline.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { InferenceRequest } from './inference-route.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import type { RequestUsage } from './request-usage.ts';
+import { settleRequest } from './settle-request.ts';
+
+/** The end of an admitted request. However it ends, and however often that is reported, one usage event is written. */
+export interface Settlement {
+  /** Counts chunks before they are used. @throws after the deadline, which has settled the request without them */
+  count: (chunks: readonly UpstreamChunk[]) => void;
+  /** Settles a complete answer. From its call on the deadline no longer counts. */
+  complete: () => Promise<void>;
+  /**
+   * Settles an answer that the deadline cut off after it had begun.
+   * @returns the last chunk of its reply, which ends every choice with `length`; undefined if the request wasn't cut off
+   */
+  cutOff: () => Promise<UpstreamChunk | undefined>;
+  /** Settles a failure. @returns the error for the caller */
+  fail: (error: unknown) => Promise<Error>;
+  /** Settles an answer whose caller has left. Does nothing if it is settled. */
+  abandon: () => Promise<void>;
+  /** Settles at the deadline, because the answer of a caller that stopped reading never ends. */
+  expire: () => Promise<void>;
+  /** Calls back after the settlement, or at once if it has begun. Keeps one callback. */
+  onSettled: (then: () => Promise<void>) => void;
+}
+
+interface SettlementFacts {
+  event: ApiEvent;
+  request: InferenceRequest;
+  model: Model;
+  prepared: PreparedRequest;
+  admission: Admission;
+  claim: RequestClaim;
+  /** The headers of every reply to this request. */
+  headers: Record<string, string>;
+}
+
+/** On the on-demand host the target is the caller's own deployment, so the error says that the deployment is not ready. */
+const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error =>
+  scope === 'on_demand' && isWithoutCapacity(error) ? new DeploymentNotReady(name, error) : error;
+
+const lastChunkOf = (choices: number): UpstreamChunk => ({
+  choices: Array.from({ length: choices }, (_, index) => ({ index, delta: {}, finish_reason: 'length' })),
+});
+
+export const createSettlement = (
+  { event, request, model, prepared, admission, claim, headers }: SettlementFacts,
+  usage: RequestUsage,
+  deadline: Deadline,
+  deps: Pick<Dependencies, 'host' | 'usage' | 'keys' | 'settlements'>,
+): Settlement => {
+  let settlement: Promise<void> | undefined;
+  let afterSettlement = async (): Promise<void> => undefined;
+  let isComplete = false;
+
+  // What has been generated until the deadline is delivered and charged, because the model worked for it.
+  const isCutOff = (): boolean => deadline.stopped() === 'timed_out' && usage.hasOutput();
+
+  const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
+    deadline.end();
+    const wasCutOff = isCutOff();
+    // An answer that broke off is charged for what was delivered.
+    if (outcome !== 'completed' && (request.stream || wasCutOff)) await usage.ended();
+    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), mayWait: prepared.waitMs > 0, error });
+    // The reply of an answer that was cut off is stored, as a complete one is.
+    if (outcome !== 'completed' && !wasCutOff) await claim.release();
+    await afterSettlement();
+  };
+
+  const settle = (outcome: Outcome, error?: Error): Promise<void> => {
+    settlement ??= settleAs(outcome, error);
+    return settlement;
+  };
+
+  return {
+    count: (chunks) => {
+      if (deadline.stopped() === 'timed_out') throw deadline.error();
+      usage.count(chunks);
+    },
+    complete: async () => {
+      isComplete = true;
+      await usage.ended();
+      await settle('completed');
+    },
+    cutOff: async () => {
+      if (!isCutOff()) return undefined;
+      await settle('timed_out');
+      return lastChunkOf(prepared.choices);
+    },
+    fail: async (error) => {
+      const stopped = deadline.stopped();
+      const cause = error instanceof Error ? error : new Error(String(error));
+      const failure = stopped ? deadline.error() : toHostError(deps.host, model, cause);
+      // The failure may be a bug of ours while the model is still at work.
+      deadline.abort.abort();
+      await settle(stopped ?? 'upstream_failed', failure);
+      if (!(failure instanceof ApiError)) return failure;
+      return failure.withHeaders({ ...headers, ...(stopped && { 'x-should-retry': 'false' }) });
+    },
+    abandon: () => settle('client_closed'),
+    expire: async () => {
+      if (isComplete) return;
+      deadline.stop('timed_out');
+      const wasCutOff = isCutOff();
+      if (wasCutOff) usage.count([lastChunkOf(prepared.choices)]);
+      await settle('timed_out', wasCutOff ? undefined : deadline.error());
+    },
+    onSettled: (then) => {
+      if (settlement) void settlement.then(then);
+      else afterSettlement = then;
+    },
+  };
+};
+
+/** Runs a step of an admitted request before its model answers; a failure settles the request. */
+export const settleOnFailure = async <Result>({ fail }: Settlement, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw await fail(error);
+  }
+};

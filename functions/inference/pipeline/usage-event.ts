@@ -1,0 +1,152 @@
+import { inFlightOf, type LimiterItem, rateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
+import { toApiError } from '../../../shared/http/errors.ts';
+import type { Model, Target } from '../../../shared/models/model.ts';
+import { costNanos, type Price } from '../../../shared/prices/price.ts';
+import type { LimiterState, Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { StepEnds } from '../../../shared/usage/phases.ts';
+import type { Admission } from '../admission/admit.ts';
+import { isLogged } from '../payload-log/log-header.ts';
+import { ContextLengthExceeded } from './context-length-exceeded.ts';
+import type { InferenceRequest } from './inference-route.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import type { Tally, TokenCount } from './tally.ts';
+
+/** What is known of a request when it is admitted. */
+export interface RequestFacts {
+  event: ApiEvent;
+  /** When its parsing ended. */
+  parsedAtMs: number;
+  /** The route's path. */
+  path: string;
+  request: InferenceRequest;
+  model: Model;
+  price: Price;
+  prepared: PreparedRequest;
+  admission: Admission;
+  /** The end user, where the host requires one. */
+  userId: string | undefined;
+}
+
+/** What is known of it later: when its steps ended, in ms since the epoch, and which target it invoked last. */
+export interface RequestProgress {
+  target: Target;
+  tries: number;
+  admittedAtMs: number;
+  fittedAtMs: number | undefined;
+  invokedAtMs: number | undefined;
+  acceptedAtMs: number | undefined;
+  answeredAtMs: number | undefined;
+}
+
+/**
+ * A failure as the caller sees it. The message is kept only if it is known to be all ours: others can have the words of a runtime, or of the request.
+ * @param error undefined: there is none
+ */
+export const errorFacts = (error: unknown): Pick<UsageEvent, 'error_code' | 'error_status' | 'error_message'> => {
+  if (error === undefined) return {};
+  const { code, status, message } = toApiError(error);
+  const isOurs = status >= 500 || error instanceof ContextLengthExceeded;
+  return { ...(code && { error_code: code }), error_status: status, ...(isOurs && { error_message: message }) };
+};
+
+/** What the key's limiter had left after the admission. A limit that does not exist is infinite, which no database stores. */
+export const limiterState = ({ reservations, headers }: Admission): LimiterState => {
+  const { item } = reservations[0] as { item: LimiterItem };
+  const { concurrency } = rateLimitsOf(item);
+  const requests = Number(headers['x-ratelimit-remaining-requests']);
+  const tokens = Number(headers['x-ratelimit-remaining-tokens']);
+  return {
+    in_flight: inFlightOf(item),
+    ...(Number.isFinite(concurrency) && { concurrency }),
+    ...(Number.isFinite(requests) && { requests_left: requests }),
+    ...(Number.isFinite(tokens) && { tokens_left: tokens }),
+  };
+};
+
+/**
+ * When each step ended, in ms from the arrival of the request. A clock that was set back gives 0.
+ * @param endsAtMs in the order of `STEPS`, in ms since the epoch; undefined: the step did not end
+ */
+export const stepEnds = ({ receivedAtMs }: ApiEvent, endsAtMs: readonly (number | undefined)[]): StepEnds =>
+  endsAtMs.map((ms) => (ms === undefined ? null : Math.max(0, ms - receivedAtMs)));
+
+/** `version-trace id-parent id-flags`; ids must not be zero, and `ff` is no version. Versions after `00` can continue with more fields. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=-|$)/;
+const TRACEPARENT_LENGTH = 55;
+
+/** The caller's `traceparent` in version 00 (https://www.w3.org/TR/trace-context/); undefined if it is missing or invalid. */
+export const traceparentOf = (event: ApiEvent): string | undefined => {
+  const header = headerOf(event, 'traceparent');
+  const [, version] = (header && TRACEPARENT.exec(header)) || [];
+  if (header === undefined || version === undefined || (version === '00' && header.length !== TRACEPARENT_LENGTH)) return undefined;
+  return `00${header.slice(2, TRACEPARENT_LENGTH)}`;
+};
+
+/** If nothing was delivered, nothing is charged. */
+const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated', isOvercounted: false };
+
+/** The tokens to bill. A runtime that counts with every chunk counts the prompt before anything is delivered. */
+const billedCount = ({ request }: RequestFacts, tally: Tally, outcome: Outcome): TokenCount => {
+  const isDelivered = request.stream ? tally.firstTokenAtMs() !== undefined : outcome === 'timed_out' && tally.hasOutput();
+  return outcome === 'completed' || isDelivered ? tally.count() : NOTHING;
+};
+
+/** A request is never charged more than was held for it, so that a budget or credit is never exceeded. */
+const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
+  const isCapped = holdNanos !== undefined && nanos > holdNanos;
+  return {
+    cost_nanos: isCapped ? holdNanos : nanos,
+    ...(isCapped && { is_capped: true as const }),
+    ...(isPrepaid && { is_prepaid: true as const }),
+  };
+};
+
+/** The milliseconds between two times; null if one of them is not known. */
+export const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
+  fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
+
+/** The usage event of a request that ended at `nowMs`. @param error its error, as the caller gets it */
+export const toUsageEvent = (
+  facts: RequestFacts,
+  progress: RequestProgress,
+  tally: Tally,
+  { outcome, error, nowMs }: { outcome: Outcome; error: Error | undefined; nowMs: number },
+): UsageEvent => {
+  const { event, request, model, price, prepared, admission } = facts;
+  const { target, tries, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs } = progress;
+  const traceparent = traceparentOf(event);
+  const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = billedCount(facts, tally, outcome);
+  return {
+    request_id: admission.requestId,
+    key_id: admission.keyId,
+    org_id: admission.organization,
+    model: model.name,
+    route: facts.path,
+    stream: request.stream === true,
+    prompt_tokens: promptTokens,
+    cached_tokens: cachedTokens,
+    completion_tokens: completionTokens,
+    source,
+    ...(isOvercounted && { is_overcounted: true as const }),
+    outcome,
+    ...errorFacts(error),
+    finish_reason: tally.finishReason() ?? null,
+    admitted_at: admission.admittedAtMs,
+    time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs()),
+    duration_ms: nowMs - event.receivedAtMs,
+    step_ends_ms: stepEnds(event, [facts.parsedAtMs, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs]),
+    limiter: limiterState(admission),
+    ...(traceparent && { traceparent }),
+    ...(tries > 1 && { tries }),
+    ...(prepared.ignoredFields.length > 0 && { ignored: prepared.ignoredFields }),
+    ...charge(costNanos(price, { promptTokens, cachedTokens, completionTokens }), admission),
+    price_version: price.version,
+    endpoint: target.endpoint,
+    ...(target.component !== undefined && { component: target.component }),
+    ...(isLogged(admission, event) && { is_payload_logged: true as const }),
+    ...(request.user && { user: request.user.toWellFormed() }),
+    ...(facts.userId !== undefined && { user_id: facts.userId }),
+    ...(request.metadata && { metadata: request.metadata }),
+  };
+};
