@@ -4,6 +4,7 @@ import { chunkFault } from './chunk-fault.ts';
 import { createChunkTemplate } from './chunk-template.ts';
 import { ErrorInStream } from './error-in-stream.ts';
 import { UpstreamFailed } from './errors.ts';
+import { createStreamLines } from './stream-lines.ts';
 
 /** The finish reasons of an answer that the runtime aborted. */
 const FAILED_REASONS = new Set(['abort', 'error']);
@@ -25,6 +26,21 @@ const isOneEvent = (text: string): boolean => text.startsWith(EVENT_START) && te
 const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`, what);
 
+type StreamEvent = UpstreamChunk & { error?: unknown };
+
+const parseEvent = (text: string): StreamEvent => {
+  if (text.length > MAX_UNMEASURED_CHARACTERS && measureJson(text).depth > MAX_DEPTH)
+    throw failed('The stream contains an event that is too deep.');
+  let event: StreamEvent;
+  try {
+    event = JSON.parse(text) as StreamEvent;
+  } catch {
+    throw failed('The stream contains an event that is not JSON.');
+  }
+  if (typeof event !== 'object' || event === null) throw failed('The stream contains an event that is not an object', text);
+  return event;
+};
+
 /**
  * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere,
  * even inside a character. An error event, or an `error:` field as llama.cpp sends it, is a failure: the chunks
@@ -36,9 +52,6 @@ export const createStreamReader = (choices = 1) => {
   const decoder = new TextDecoder();
   const finished = new Set<number>();
   const template = createChunkTemplate();
-  /** The pieces of an unfinished line. They are joined only at its end, because a line can have thousands of pieces. */
-  let pieces: string[] = [];
-  let pieceCharacters = 0;
   let data: string | undefined;
   let isErrorEvent = false;
   let isDone = false;
@@ -59,15 +72,7 @@ export const createStreamReader = (choices = 1) => {
       hasOutput ||= isOutput(known);
       return known;
     }
-    if (text.length > MAX_UNMEASURED_CHARACTERS && measureJson(text).depth > MAX_DEPTH)
-      throw failed('The stream contains an event that is too deep.');
-    let chunk: UpstreamChunk & { error?: unknown };
-    try {
-      chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
-    } catch {
-      throw failed('The stream contains an event that is not JSON.');
-    }
-    if (typeof chunk !== 'object' || chunk === null) throw failed('The stream contains an event that is not an object', text);
+    const chunk = parseEvent(text);
     if (chunk.error) throw errorOf(text);
     const fault = chunkFault(chunk);
     if (fault !== undefined) throw failed(`The stream contains an event with an unexpected value at ${fault || 'its top'}.`);
@@ -104,32 +109,21 @@ export const createStreamReader = (choices = 1) => {
     else if (line.startsWith('error:') && !isDone) throw errorOf(line.slice(6).trim());
   };
 
-  /** Processes the lines that end in this text. */
-  const takeLines = (text: string, chunks: UpstreamChunk[]): void => {
-    let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      const last = text.slice(start, end);
-      const line = pieces.length > 0 ? pieces.join('') + last : last;
-      if (pieces.length > 0) pieces = [];
-      pieceCharacters = 0;
-      start = end + 1;
-      takeLine(line.endsWith('\r') ? line.slice(0, -1) : line, chunks);
-    }
-    if (start === text.length) return;
-    pieces.push(start === 0 ? text : text.slice(start));
-    pieceCharacters += text.length - start;
-    if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream contains a line that is too long.');
-  };
+  const lines = createStreamLines(takeLine);
 
   /** Processes a part. Most parts are one event whose chunk is known, so that its lines need not be found. */
   const takePart = (text: string, chunks: UpstreamChunk[]): void => {
-    const isBetweenEvents = pieces.length === 0 && data === undefined && !isErrorEvent && !isDone;
+    const isBetweenEvents = lines.pendingCharacters() === 0 && data === undefined && !isErrorEvent && !isDone;
     const known =
       isBetweenEvents && isOneEvent(text) ? template.match(text, EVENT_START.length, text.length - EVENT_END.length) : undefined;
     if (known) {
       hasOutput ||= isOutput(known);
       chunks.push(known);
-    } else takeLines(text, chunks);
+      return;
+    }
+    lines.split(text, chunks);
+    const pending = lines.pendingCharacters();
+    if (pending > 0 && pending + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream contains a line that is too long.');
   };
 
   /** Returns the chunks before a failure; the next call throws the failure. */
@@ -157,8 +151,7 @@ export const createStreamReader = (choices = 1) => {
     /** Ends the stream and returns the chunks of a last unterminated line. */
     end: (): UpstreamChunk[] =>
       reading((chunks) => {
-        const line = pieces.join('').trimEnd();
-        pieces = [];
+        const line = lines.end();
         if (line) takeLine(line, chunks);
         takeLine('', chunks);
         checkComplete();
