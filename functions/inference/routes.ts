@@ -27,14 +27,13 @@ const now = Date.now;
 const host = hostOfEnvironment();
 const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
 
-/** On the serverless host the shared models, on the on-demand host each organization's own deployments. */
+// The serverless host has the shared models, the on-demand host each organization's own deployments.
 const modelsOf = (models: ModelStore): ((organization: string) => Inventory) => {
   if (host.scope === 'on_demand') return createDeployments(models, now);
   const shared = createInventory(models, SERVERLESS_POOL, now);
   return () => shared;
 };
 
-/** Makes something with its first call. */
 const once = <Made>(make: () => Made): (() => Made) => {
   let made: { value: Made } | undefined;
   return () => {
@@ -43,7 +42,7 @@ const once = <Made>(make: () => Made): (() => Made) => {
   };
 };
 
-/** Loaded when the database fails. */
+// Needed only if the database fails.
 const settlementQueue = async (): Promise<SettlementQueue> =>
   (await import('../../shared/usage/settlement-queue.ts')).createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
 

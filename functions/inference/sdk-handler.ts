@@ -5,7 +5,7 @@ import { executionModeWrittenReplies } from '../../shared/middleware/written-rep
 import { createSdkClients } from './clients/sdk-clients.ts';
 import { createRoutes } from './routes.ts';
 
-/** The function as the setting `requestClient: 'sdk'` deploys it. */
+/** Deployed by the setting `requestClient: 'sdk'`. */
 export const handler = middy({ executionMode: executionModeWrittenReplies })
   .use(identified())
   .use(errorReplies())

@@ -4,9 +4,9 @@ import type { Serve } from './pipeline/dependencies.ts';
 type Routes = Readonly<Record<OperationsOf<'inference'>, (path: string) => Serve>>;
 
 /**
- * Serves several routes with one function. `event.resource` is the resource that API Gateway matched; `event.path` is as the caller sent it, so it
- * can end with a slash or begin with the base path of a custom domain.
- * @param routes creates the handler of each operation from its path
+ * Serves several routes with one function, by the resource that API Gateway matched: the path can end with a slash or
+ * begin with the base path of a custom domain.
+ * @param routes create the handlers of their operations from the path
  */
 export const serveRoutes = (routes: Routes): Serve => {
   const byPath = new Map(

@@ -30,12 +30,12 @@ export type Keys = Limiters;
 export interface AdmissionRequest {
   key: PresentedKey;
   model: string;
-  /** The id of the deployment that serves the model, if one does. */
+  /** The id of the deployment that serves the model; undefined if none does. */
   deployment?: string | undefined;
   requestId: string;
-  /** Tokens to reserve from the tokens-per-minute limit. */
+  /** To reserve from the tokens-per-minute limit. */
   tokens: number;
-  /** The most that it can cost, in nano-dollars; computed only if money is limited. */
+  /** The maximum cost in nano-dollars; computed only if money is limited. */
   maxCostNanos: () => bigint;
   /** The key's item, if it was already authenticated for this request. */
   authenticated?: AuthenticatedKey;
@@ -49,28 +49,27 @@ export interface Admission {
   /** Number of the key's shards; its usage events are spread over them. */
   shards: number;
   admittedAtMs: number;
-  /** The most that it can be charged; undefined: no money is limited. */
+  /** The maximum charge in nano-dollars; undefined if no money is limited. */
   holdNanos: bigint | undefined;
   isPrepaid: boolean;
-  /** Whether the key allows content to be stored. */
+  /** False if the key forbids storing content. */
   mayStore: boolean;
-  /** Whether the key's content is logged, unless the caller switches it off. */
+  /** True if the key's content is logged; the caller can still switch it off for a request. */
   isPayloadLogged: boolean;
   /** In the key's limiter, then in its organization's. */
   reservations: readonly Reservation[];
   /** DynamoDB round trips of the admission. */
   roundTrips: number;
-  /** The organization gets more shards meanwhile; the release waits for it. */
+  /** Settles when the organization has its new shards, if it gets any; the release waits for it. */
   growth: Promise<unknown> | undefined;
   headers: Record<string, string>;
 }
 
-/** @throws 403 for a model that is not on the key's allow-list */
+/** @throws 403 if the model is not on the key's allow-list */
 export const checkModel = (item: KeyItem, model: string, nowMs: number): void => {
   if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
 };
 
-/** Converts a limiter's refusal to an error. @param key the key's item, for the limits that an organization does not have */
 const rejection = (
   owner: Owner,
   request: AdmissionRequest,
@@ -92,7 +91,6 @@ const amountsOf = ({ requestId, tokens, maxCostNanos }: AdmissionRequest): Reque
   holdNanos: maxCostNanos,
 });
 
-/** A refusal by all shards of an owner that this environment remembers. */
 const rememberedByAll = (
   limiters: Limiters,
   ownerId: string,
@@ -117,7 +115,8 @@ const rememberedByOrganization = (limiters: Limiters, organization: string, requ
 };
 
 /**
- * Rejects a request before any other work, if this environment remembers a refusal by its organization or by all shards of its key.
+ * Rejects a request before any other work, if this environment remembers a refusal by its organization or by all shards
+ * of its key.
  * @throws 429
  */
 export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
@@ -127,14 +126,14 @@ export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, i
   if (key) throw rejection('key', request, key);
 };
 
-/** The known state of a key's shard: its last image, or else a guess from the key's own item. Budgets are not divided equally, so they are read. */
+// The last image of a shard, or a guess from the key's own item. Budgets aren't divided equally, so a shard with money
+// is read.
 const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item }: AuthenticatedKey): Promise<Known> => {
   const seen = cache.get(limiterId)?.item;
   if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
   return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
-/** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authenticated: AuthenticatedKey): Promise<Reserved<KeyItem>> => {
   const { key, model, deployment } = request;
   const { item, isRead } = authenticated;
@@ -159,7 +158,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authent
   return result;
 };
 
-/** Undoes a reservation. If that fails, the sweep undoes it later. */
+// If this fails, the sweep undoes the reservation later.
 const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, reservation: Reservation): Promise<void> => {
   try {
     await endReservations(store, [reservation], { requestId, used: 'undone', nowMs: now() });
@@ -168,20 +167,21 @@ const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, r
   }
 };
 
-/** Rejects an organization that was suspended when last seen, at most 5 s ago, without a call. @throws 403 */
+// An organization that was seen suspended at most 5 s ago is rejected without a call.
 const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
   const seen = cache.get(organization);
   if (seen?.item && now() - seen.seenAtMs < REFUSAL_MS) checkOrganization(seen.item);
 };
 
-/** The key's item, if it can use the model; the item is read again if a cached one does not allow it. @throws 401, 403 */
+// A cached item that doesn't allow the model is read again, because the allow-list can have changed.
 const resolveAllowedKey = async (limiters: Limiters, { key, model, authenticated }: AdmissionRequest): Promise<AuthenticatedKey> =>
   authenticated && isModelAllowed(authenticated.item, model)
     ? authenticated
     : resolveKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
 
 /**
- * Admits a request: reserves it in its key's limiter, and then in its organization's if that has limits. Usually this is one conditional write each.
+ * Admits a request: reserves it in its key's limiter, and then in its organization's if that has limits. Usually this
+ * is one conditional write each.
  * @throws 401, 403, 429: nothing is in flight; 503: the sweep ends what may be in flight
  */
 export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {

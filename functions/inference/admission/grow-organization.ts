@@ -14,34 +14,32 @@ import { planSplit, SPARE, type Split } from '../../../shared/admission/plans/sp
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { Limiters } from './reserve.ts';
 
-/** An organization gets more shards when an admission finds more requests than this in flight in one. */
+// More requests in flight than this in one shard make the organization grow.
 const GROW_ABOVE = 8;
-/** A shard that can be split holds at most this many requests, so that writing it never costs more than two units. */
+// A shard that can be split holds at most this many requests, so that writing it never costs more than two units.
 const IN_FLIGHT_BEFORE_SPLIT = 20;
-/** There are enough shards if each has so many requests in flight on average: one write unit. */
+// With this many requests in flight in each shard on average, a write costs one unit, and there are enough shards.
 const MEAN_IN_FLIGHT = 7;
-/** The mean is estimated from this many shards. */
+// The mean is estimated from this many shards.
 const SAMPLED = 40;
-/** One transaction splits at most this many shards: each is two writes. */
+// The limit of a transaction: each split is two writes.
 const MAX_SPLITS = 40;
-/** After a transaction failed because requests wrote the same items, the next one splits fewer shards. */
+// After a transaction conflicted with requests, the next one splits this many times fewer shards.
 const SMALLER = 4;
 const MAX_TRANSACTIONS = 8;
-/** After a shard could not be split, an environment waits this long before it tries again; meanwhile shards are not protected from crowds. */
+// How long an environment waits after a failed split. Until then, shards take more requests than they should.
 const BLOCKED_MS = 1_000;
-/** After growth was not needed on average, an environment waits this long before it looks again. */
+// How long an environment waits after a survey that found enough shards.
 const UNNEEDED_MS = 250;
 
-/** No part is smaller than this, so that it fits typical requests. */
 const MIN_REQUESTS_PER_MINUTE = 60;
 const MIN_TOKENS_PER_MINUTE = 65_536;
 const MIN_CONCURRENCY = 4;
-/** A new shard can get less concurrency while its parent is busy, but at least this. */
+// A new shard can get less concurrency than its share while its parent is busy, but at least this.
 const MIN_FREE_CONCURRENCY = 2;
-/** Ten cents, in nano-dollars. */
+// Ten cents. Smaller parts would not fit typical requests.
 const MIN_NANOS = 100_000_000n;
 
-/** Whether both halves of a shard would still be large enough. */
 const maySplit = (item: LimiterItem, nowMs: number): boolean => {
   const { requestsPerMinute, tokensPerMinute, concurrency, budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);
@@ -56,22 +54,21 @@ const maySplit = (item: LimiterItem, nowMs: number): boolean => {
 };
 
 /**
- * The most requests in flight in a shard before it is split; Infinity if it can't be. Fewer if its concurrency is low, so that its split doesn't have to wait
- * for one of them: shards are split in their order, so all growth would wait with it.
+ * The maximum number of requests in flight in a shard before it is split; Infinity if it can't be split. Lower if the
+ * shard's concurrency is low: shards are split in order, so a full one would block all growth.
  */
 export const inFlightBeforeSplit = (item: LimiterItem, nowMs: number): number =>
   maySplit(item, nowMs)
     ? Math.min(IN_FLIGHT_BEFORE_SPLIT, rateLimitsOf(item).concurrency - MIN_FREE_CONCURRENCY - SPARE)
     : Number.POSITIVE_INFINITY;
 
-/** The number of shards for the requests that are in flight now, estimated from some of the shards. */
+// An estimate from some of the shards.
 const neededShards = async ({ store }: Limiters, organization: string, shards: number): Promise<number> => {
   const sample = await store.getMany([0, ...randomShards(shards, 0, SAMPLED - 1)].map((shard) => shardId(organization, shard)));
   const inFlight = sample.reduce((sum, item) => sum + inFlightOf(item), 0);
   return Math.ceil((inFlight * shards) / Math.max(1, sample.length) / MEAN_IN_FLIGHT);
 };
 
-/** The splits that are possible now, in the order of the shards. */
 const planGrowth = async ({ store, now }: Limiters, own: LimiterItem, most: number): Promise<Split[]> => {
   const before = shardsOf(own);
   const splits: Split[] = [];
@@ -83,7 +80,7 @@ const planGrowth = async ({ store, now }: Limiters, own: LimiterItem, most: numb
   return splits;
 };
 
-/** @param least so many shards are added even if the mean does not need them, because one is crowded */
+// At least `least` shards are added even if the mean doesn't need them, because one is crowded.
 const grow = async (limiters: Limiters, organization: string, least: number): Promise<boolean> => {
   const { store, cache, now } = limiters;
   const known = shardsOf(cache.get(organization)?.item);
@@ -111,14 +108,14 @@ const grow = async (limiters: Limiters, organization: string, least: number): Pr
 };
 
 /**
- * Splits the next shards of an organization, once for all concurrent callers of this environment that want the same. Returns whether it has more shards than
- * were known.
- * @param least the number of shards that are added in any case
+ * Splits the next shards of an organization. Concurrent callers of this environment share one run.
+ * @param least the minimum number of shards to add
+ * @returns true if the organization has more shards than were known
  */
 export const growOrganization = (limiters: Limiters, organization: string, least = 0): Promise<boolean> =>
   limiters.cache.share(`grow ${organization} ${least}`, () => grow(limiters, organization, least));
 
-/** Whether this environment has found, a moment ago, that an organization can't get more shards. */
+/** True if this environment found, a moment ago, that an organization can't get more shards. */
 export const isGrowthBlocked = ({ cache, now }: Limiters, organization: string): boolean =>
   cache.isPaused(`blocked ${organization}`, now());
 
@@ -127,8 +124,8 @@ export const blockGrowth = ({ cache, now }: Limiters, organization: string): voi
   cache.pause(`blocked ${organization}`, now() + BLOCKED_MS);
 
 /**
- * Starts to grow an organization if an admission found a shard of it busy. The result never rejects: if growth fails, the next busy admission tries
- * again. It runs beside the request, which must wait for it before it ends, because nothing runs after that.
+ * Starts to grow an organization if an admission found a busy shard. The result never rejects: the next busy admission
+ * tries again. The request must wait for it before it ends, because nothing runs after that.
  */
 export const growIfBusy = (limiters: Limiters, organization: string, admitted: LimiterItem): Promise<unknown> | undefined => {
   const { cache, now } = limiters;

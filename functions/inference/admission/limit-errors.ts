@@ -27,7 +27,6 @@ const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): strin
   }[dimension];
 };
 
-/** A rate limit: 429 with the wait in whole seconds and in milliseconds. */
 class RateLimited extends ApiError {
   constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
     const wait = waitHeaders(retryAfterMs);
@@ -41,7 +40,7 @@ class RateLimited extends ApiError {
   }
 }
 
-/** The request is larger than the whole limit: waiting does not help, so clients must not retry. */
+// Waiting doesn't help, so clients must not retry.
 class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
@@ -63,7 +62,7 @@ const BUDGETS: Record<Period, string> = { day: 'daily budget', month: 'monthly b
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
 
-/** There is enough money, but requests in flight hold it until they end: 429 that is worth a retry. */
+// A retry can help, unlike after InsufficientQuota.
 class MoneyHeld extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     super({
@@ -76,7 +75,7 @@ class MoneyHeld extends ApiError {
   }
 }
 
-/** The money is spent: 429 as OpenAI sends it; a retry does not help. */
+// The form in which OpenAI sends it, so that clients don't retry.
 class InsufficientQuota extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';

@@ -16,13 +16,13 @@ import {
   reserve,
 } from './reserve.ts';
 
-/** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
+// The maximum number of surveys for one request; other requests can take what a survey found.
 const MAX_SURVEYS = 6;
-/** So often, a request that finds crowded shards only waits for more shards. */
+// The number of surveys in which a request prefers new shards to crowded ones.
 const PATIENT_SURVEYS = 5;
-/** The first time, a few shards are read, because one of them nearly always has room. */
+// The first survey reads only a few shards, because one of them nearly always has room.
 const FEW = 8;
-/** Later, this many are read in one call, or all if money is limited: it must be known what they have together. */
+// Later surveys read this many in one call, or all if money is limited: their total must be known.
 const MANY = 100;
 
 /** A reservation in any of the shards of a key or an organization. */
@@ -30,38 +30,33 @@ export interface SharedReservation<Item extends LimiterItem> extends Omit<Reques
   ownerId: string;
   /** The owner's own item, which is its first shard. */
   own: Known;
-  /** The number of shards that have a part of the limits, and the one to try first. */
+  /** The number of shards that share the limits, and the one to try first. */
   shards: number;
   first: number;
-  /** What is known of another shard. */
+  /** Looks up the known state of another shard. */
   knownOf: (limiterId: string) => Promise<Known>;
-  /** Whether the owner gets more shards under load. */
+  /** True if the owner gets more shards under load. */
   isGrowing: boolean;
 }
 
-/** What is reserved, and in whose shards. */
 type Wanted = RequestedAmounts & Pick<SharedReservation<LimiterItem>, 'ownerId' | 'shards' | 'first'>;
 
-/** The search for a shard with room. */
 interface Search {
-  /** How often shards were read before. */
+  // The number of surveys so far.
   survey: number;
-  /** The last refusal by a shard. */
+  // The last refusal by a shard.
   refused: RefusedBy<LimiterItem>;
-  /** Whether money is what is missing. */
   isMoney: boolean;
-  /** Whether to wait for more shards before a crowded one is used. */
   isGrowing: boolean;
   roundTrips: number;
 }
 
 interface Survey {
   items: readonly [LimiterItem, ...LimiterItem[]];
-  /** Whether these are all shards. */
   isComplete: boolean;
 }
 
-/** Whether a shard has room, but so many requests in flight that it must be split first. */
+/** True if a shard has room, but so many requests in flight that it must be split first. */
 export const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
   refusal.dimension === 'concurrency' && inFlightOf(item) < rateLimitsOf(item).concurrency;
 
@@ -70,7 +65,7 @@ const anyOf = <Element>(elements: readonly Element[]): Element | undefined => el
 const refusalBy = ({ now }: Limiters, item: LimiterItem, amounts: RequestedAmounts): Refusal | undefined =>
   exactRefusal(item, amounts, furthestClock(item, now()));
 
-/** The most requests in flight in a shard that could be split instead; undefined: only its limit holds. */
+// Undefined: only the shard's own limit holds.
 const protectionOf = ({ now }: Limiters, { isGrowing }: Search): RequestedAmounts['maxInFlightIn'] =>
   isGrowing ? (item) => inFlightBeforeSplit(item, now()) : undefined;
 
@@ -79,7 +74,6 @@ const mostToRead = ({ survey, isMoney }: Search): number => {
   return isMoney ? Number.POSITIVE_INFINITY : MANY;
 };
 
-/** Reads some of the owner's shards: its own, the one that was tried, and others. All of them, if they are not more than `most`. */
 const readShards = async (
   { store, cache, now }: Limiters,
   { ownerId, shards, first }: Wanted,
@@ -97,7 +91,6 @@ const readShards = async (
   return items.length > 0 ? { items: items as [LimiterItem, ...LimiterItem[]], isComplete: current <= most } : undefined;
 };
 
-/** The refusal by all shards together, which this environment remembers. */
 const refusedByAll = (limiters: Limiters, wanted: Wanted, { items, isComplete }: Survey) => {
   const whole = isComplete ? mergeShards(items) : undefined;
   const refusal = whole && refusalBy(limiters, whole, wanted);
@@ -107,20 +100,20 @@ const refusedByAll = (limiters: Limiters, wanted: Wanted, { items, isComplete }:
   return { item: whole, refusal, nowMs: furthestClock(whole, now()) };
 };
 
-/** Adds shards to an owner whose shards are crowded. Without a new shard, the ones with room take more requests, at a higher cost. */
+// Without a new shard, those with room take more requests, at a higher cost.
 const addShards = async (limiters: Limiters, { ownerId }: Wanted, search: Search): Promise<void> => {
   search.roundTrips++;
   search.isGrowing = !isGrowthBlocked(limiters, ownerId) && (await growOrganization(limiters, ownerId, 1));
   if (!search.isGrowing) blockGrowth(limiters, ownerId);
 };
 
-/** The shard that gets money: the one that could not pay, for the next requests too, or else any that has room for everything but money. */
+// The shard that couldn't pay gets the money, for later requests too, or else any that has room for everything but
+// money.
 const payeeOf = (limiters: Limiters, wanted: Wanted, { refused }: Search, { items }: Survey): LimiterItem | undefined => {
   const payees = items.filter((item) => !refusalBy(limiters, item, { ...wanted, holdNanos: () => 0n }));
   return payees.find(({ id }) => id === refused.item.id) ?? anyOf(payees);
 };
 
-/** Finds a shard with room, or makes room by adding shards or moving money. */
 const findShard = async (
   limiters: Limiters,
   wanted: Wanted,
@@ -149,8 +142,9 @@ const findShard = async (
 };
 
 /**
- * Reserves a request that one of its owner's shards rejected: reads a few others, then all, and uses one with room, adds shards, or moves money to one.
- * @throws what `check` throws; 503 if other requests were always faster
+ * Reserves a request that one of its owner's shards rejected: surveys other shards and uses one with room, adds shards,
+ * or moves money to one.
+ * @throws the errors of `check`; 503 if other requests were always faster
  */
 export const reserveAnywhere = async <Item extends LimiterItem>(
   limiters: Limiters,
@@ -171,7 +165,7 @@ export const reserveAnywhere = async <Item extends LimiterItem>(
     if (!survey) break;
     const refusedAll = refusedByAll(limiters, wanted, survey);
     if (refusedAll) return { ...refusedAll, roundTrips: search.roundTrips };
-    // Requests that were always slower than others are admitted where there is room, at a higher cost.
+    // A request that was always too slow is admitted where there is room, at a higher cost.
     if (search.survey >= PATIENT_SURVEYS) search.isGrowing = false;
     const found = await findShard(limiters, wanted, search, survey);
     if (found === 'give up') break;

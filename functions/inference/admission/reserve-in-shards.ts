@@ -4,7 +4,7 @@ import { inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import { exactRefusal, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
 import { isCrowded, reserveAnywhere, type SharedReservation } from './reserve-anywhere.ts';
 
-/** A refusal that this environment remembers and that still holds; it costs no call. */
+/** Returns a remembered refusal that still holds, without a call. */
 export const remembered = (
   { cache, now }: Limiters,
   limiterId: string,
@@ -17,9 +17,9 @@ export const remembered = (
 };
 
 /**
- * Reserves a request in one of its owner's shards. If that rejects it, it reads a few others, then all, and uses one with room, adds shards, or moves
- * money to one. It is rejected if all shards together have no room.
- * @throws what `check` throws; 503 if the limiter is too busy
+ * Reserves a request in one of its owner's shards. If the first one rejects it, surveys others, adds shards, or moves
+ * money to one. The request is rejected if all shards together have no room.
+ * @throws the errors of `check`; 503 if the limiter is too busy
  */
 export const reserveInShards = async <Item extends LimiterItem>(
   limiters: Limiters,

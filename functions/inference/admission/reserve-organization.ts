@@ -6,7 +6,7 @@ import { REFUSAL_MS } from '../../../shared/admission/keys/authenticate.ts';
 import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
 import { reserveInShards } from './reserve-in-shards.ts';
 
-/** The last image of an organization's shard, or the current one. A suspended organization is read again after a while because it can have been resumed. */
+// A suspended organization is read again after a while, because it can have been resumed.
 const knownOf = async ({ cache, store, now }: Limiters, limiterId: string): Promise<Known> => {
   const seen = cache.get(limiterId);
   if (seen?.item && (seen.item.status === 'active' || now() - seen.seenAtMs < REFUSAL_MS)) return { item: seen.item, isExact: false };
@@ -15,10 +15,7 @@ const knownOf = async ({ cache, store, now }: Limiters, limiterId: string): Prom
   return { item, isExact: true };
 };
 
-/**
- * Reserves a request in one of the shards of its key's organization.
- * @throws 403, 503
- */
+/** Reserves a request in one of the shards of its key's organization. @throws 403, 503 */
 export const reserveOrganization = async (
   limiters: Limiters,
   { requestId, tokens, holdNanos }: RequestedAmounts,

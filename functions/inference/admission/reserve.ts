@@ -22,9 +22,9 @@ import type { LimiterCache } from '../../../shared/admission/stores/limiter-cach
 import type { AdmitResult, LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 
-/** If the condition fails this often in a row, the limiter is too busy: 503. */
+// After this many failed conditions in a row the limiter is too busy: 503.
 const MAX_ATTEMPTS = 6;
-/** This many attempts can fail because of the database; the waits between them grow. */
+// The number of attempts that can fail because of the database; the waits between them grow.
 const MAX_OUTAGES = 3;
 const OUTAGE_WAIT_MS = 50;
 
@@ -39,21 +39,21 @@ export interface Limiters {
 export interface RequestedReservation<Item extends LimiterItem> {
   limiterId: string;
   requestId: string;
-  /** Tokens to reserve from the tokens-per-minute limit. */
+  /** To reserve from the tokens-per-minute limit. */
   tokens: number;
-  /** The most that the request can cost, in nano-dollars; computed only if money is limited. */
+  /** The maximum cost in nano-dollars; computed only if money is limited. */
   holdNanos: () => bigint;
-  /** The most requests in flight in an item, besides its limit. Absent: only the limit holds. */
+  /** The maximum number of requests in flight in an item, besides its limit; absent: only the limit holds. */
   maxInFlightIn?: ((item: LimiterItem) => number) | undefined;
   /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
-  /** The entry's mark of the deployment that the request is for. */
+  /** The deployment of the request, as the entry names it. */
   deployment?: string | undefined;
-  /** The item, if its configuration allows the request; throws otherwise. */
+  /** Returns the item if its configuration allows the request. @throws otherwise */
   check: (item: LimiterItem | undefined, nowMs: number) => Item;
 }
 
-/** The known state of a limiter before the write; `isExact`: it was just read. */
+/** The known state of a limiter before the write. `isExact`: it was just read. */
 export interface Known {
   item: LimiterItem | undefined;
   isExact: boolean;
@@ -80,7 +80,10 @@ const holdFor = (item: LimiterItem, { holdNanos }: RequestedAmounts): bigint => 
 const concurrencyFor = (item: LimiterItem, { maxInFlightIn }: RequestedAmounts): number =>
   Math.min(rateLimitsOf(item).concurrency, maxInFlightIn?.(item) ?? Number.POSITIVE_INFINITY);
 
-/** Why a request does not fit an image, or undefined if it fits. Spent money takes precedence over limits that last a minute. */
+/**
+ * The reason for which a request doesn't fit an image; undefined if it fits. Spent money takes precedence over limits
+ * that last a minute.
+ */
 export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
   const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
   const limits = { ...rateLimitsOf(item), concurrency: concurrencyFor(item, requested) };
@@ -88,11 +91,8 @@ export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, now
   return money && !money.isHeld ? money : (rate ?? money);
 };
 
-/**
- * Assumes counts of the slots before the current one: those of the image, and for slots that the image doesn't know to their end, an equal share of the
- * room that is left. The share of the current slot is what is left for it.
- * @param unknown the number of newest slots that can have more counts than the image
- */
+// Slots that the image knows only in part get an equal share of the room that is left, and the current slot gets the
+// rest. `unknown` is the number of newest slots that can have more counts than the image.
 const rateBound = (limit: number, { current, past }: Window, amount: number, unknown: number): RateBound | undefined => {
   if (limit === Number.POSITIVE_INFINITY) return undefined;
   const share = Math.max(0, Math.floor((roomFor(limit, past, amount) - current) / (unknown + 1)));
@@ -100,10 +100,8 @@ const rateBound = (limit: number, { current, past }: Window, amount: number, unk
   return { past: assumed, most: roomFor(limit, assumed, amount) };
 };
 
-/**
- * The count in a slot and what proves it; undefined if the image has no room. An exact image that the request fits can have negative bounds, because
- * releases after a split can leave a shard with a negative count.
- */
+// Undefined if the image has no room. An exact image that the request fits can have negative bounds, because releases
+// after a split can leave a shard with a negative count.
 const slotBounds = (item: LimiterItem, tokens: number, clock: number, isExact: boolean): SlotBounds | undefined => {
   const slot = slotOf(clock);
   const limits = rateLimitsOf(item);
@@ -115,7 +113,7 @@ const slotBounds = (item: LimiterItem, tokens: number, clock: number, isExact: b
   return { slot, tokens, ofRequests, ofTokens, stale: staleCounters(item, slot) };
 };
 
-/** The write and the bounds that prove it; undefined if a bound would be negative, because such a write must not be sent. */
+// Undefined if a bound would be negative, because such a write must not be sent.
 const planOf = <Item extends LimiterItem>(
   item: Item,
   requested: RequestedReservation<Item>,
@@ -149,26 +147,24 @@ const planOf = <Item extends LimiterItem>(
   };
 };
 
-/**
- * A time in the same slot that differs from the times of attempts with an unknown outcome: an attempt that arrives after its request was settled
- * must not be mistaken for the one that was settled.
- */
+// Each attempt with an unknown outcome has a time of its own: one that arrives after the settlement of its request must
+// not be mistaken for the settled one.
 const distinctTime = (clock: number, unknown: readonly ReservationPlan[]): number => {
   const attempts = unknown.length;
   if (!unknown.some(({ nowMs }) => nowMs === clock)) return clock;
   return (clock % SLOT_MS) + attempts < SLOT_MS ? clock + attempts : clock - attempts;
 };
 
-/** Undoes writes with an unknown outcome. This can fail for the same reason; then the sweep undoes them. */
+// This can fail for the same reason as the writes; then the sweep undoes them.
 const undoUnknown = async (store: LimiterStore, plans: readonly ReservationPlan[]): Promise<void> => {
   for (const { limiterId, requestId, entry, nowMs } of plans)
     await store.end({ limiterId, requestId, entry, used: 'undone', nowMs }).catch(() => undefined);
 };
 
 /**
- * Reserves a request in one limiter, usually with ONE conditional write. The cached image only provides the first guess; the write's condition
- * verifies it. The proof and its edge cases: docs/admission.md.
- * @throws what `check` throws; 503 if the limiter is too busy or during an outage, and then it is unknown whether the entry exists
+ * Reserves a request in one limiter, usually with one conditional write: the cached image gives the first guess, and
+ * the condition verifies it. The proof is in docs/admission.md.
+ * @throws the errors of `check`; 503 if the limiter is too busy or during an outage, and then the entry may exist
  */
 export const reserve = async <Item extends LimiterItem>(
   limiters: Limiters,
@@ -185,7 +181,7 @@ export const reserve = async <Item extends LimiterItem>(
   }
 };
 
-/** @param unknown collects the attempts with an unknown outcome */
+// Collects the attempts with an unknown outcome in `unknown`.
 const tryToReserve = async <Item extends LimiterItem>(
   { store, cache, now }: Limiters,
   requested: RequestedReservation<Item>,

@@ -14,9 +14,9 @@ import { predict } from './predict.ts';
 import { createProgressComments } from './progress-comments.ts';
 import { isAsleep, type WakeDependencies, wake } from './wake.ts';
 
-/** A request that waits looks at its deployment about this often. */
+// About how often a waiting request checks its deployment.
 const POLL_MS = 1_000;
-/** Up to this part of it more or less, so that those that wait don't look all at once. */
+// Varies the interval by up to this share, so that waiting requests don't check all at once.
 const JITTER = 0.25;
 
 export interface CapacityDependencies extends WakeDependencies, PlaceDependencies {
@@ -25,12 +25,12 @@ export interface CapacityDependencies extends WakeDependencies, PlaceDependencie
   startTimes: Pick<StartTimesStore, 'secondsOf'>;
 }
 
-/** An admitted request for a deployment that has no capacity, as far as is known. */
+/** An admitted request whose deployment has no capacity, as far as is known. */
 export interface CapacityRequest {
   model: Model;
   organization: string;
   requestId: string;
-  /** How long it waits; 0: not at all. */
+  /** The maximum wait; 0 if the request doesn't wait. */
   waitMs: number;
   /** Aborted when the request ends, for instance because its caller has left. */
   signal: AbortSignal;
@@ -39,33 +39,32 @@ export interface CapacityRequest {
 
 /** The capacity for one request. */
 export interface CapacityOf {
-  /** Whether the request can still wait. */
+  /** False after the time to wait is over. */
   canWait: () => boolean;
   /**
-   * Wakes the deployment if it is asleep, and waits until it is the request's turn. Yields comments about the progress.
-   * @param attempt which invocation follows; before each after the first one it waits a little longer
+   * Wakes the deployment if it is asleep, and waits for the request's turn. Yields progress comments.
+   * @param attempt the number of the invocation that follows; before a repeated one it waits a little longer
    * @returns the model with its current targets
-   * @throws 503 `deployment_waking`, `deployment_not_ready` or `no_capacity`; 429 `insufficient_quota` if credit does not pay for a wake
+   * @throws 503 `deployment_waking`, `deployment_not_ready`, `no_capacity`; 429 `insufficient_quota` if credit doesn't
+   * pay for a wake
    */
   ready: (attempt: number) => AsyncGenerator<string, Model>;
 }
 
-/** What a request does whose deployment has no capacity. */
+/** Finds capacity for a request whose deployment has none. */
 export type Capacity = (request: CapacityRequest) => CapacityOf;
 
 const jittered = (ms: number): number => ms * (1 - JITTER + 2 * JITTER * Math.random());
 
-/** The states in which a deployment that is to run stays, if it has a reason to. */
+// A deployment that should run stays in these states if it has a reason to.
 const ENDED: readonly DeploymentState[] = ['stopping', 'stopped'];
 const GONE: readonly DeploymentState[] = ['failed', 'deleting', 'deleted'];
 
-/** Whether the deployment is in service, or will be. */
 const isUsable = ({ wanted, state, reason }: Deployment): boolean => {
   if (GONE.includes(state)) return false;
   return wanted === 'running' ? !ENDED.includes(state) || !reason : SERVING.includes(state);
 };
 
-/** Start times that are read once for a request, however often it looks at its deployment. */
 const readOnce = ({ secondsOf }: CapacityDependencies['startTimes']): CapacityDependencies['startTimes'] => {
   const read = new Map<string, number[]>();
   return {
@@ -77,7 +76,7 @@ const readOnce = ({ secondsOf }: CapacityDependencies['startTimes']): CapacityDe
   };
 };
 
-/** See docs/api.md, "Cold starts", for what callers are promised, and decision 0035 for the reasons. */
+/** Creates the capacity of an environment. Docs: docs/api.md, "Cold starts"; the reasons are in decision 0035. */
 export const createCapacity = (deps: CapacityDependencies): Capacity => {
   const { host, deployments, models, waiting, waitingInOrganization, now, wait } = deps;
   const limits = { ofDeployment: waiting.most, ofOrganization: waitingInOrganization.most };
@@ -93,11 +92,11 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     let seen: Deployment | undefined;
     const startTimes = readOnce(deps.startTimes);
 
-    /** The inventory names the deployment; a row that doesn't belong to it must never be woken or used. */
+    // The inventory names the deployment; a row that doesn't belong to it must never be woken or used.
     const isOurs = (deployment: Deployment): boolean =>
       isOnDemand ? deployment.organization === organization : deployment.published_as === name;
 
-    /** While the request waits, an outage of the database does not end it: it tries again at its next look. */
+    // An outage of the database doesn't end a wait: the next check tries again.
     const unlessOutage = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
       try {
         return await work();
@@ -118,7 +117,7 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       }
     };
 
-    /** The deployment as it is now, awake; during an outage as it was last seen. */
+    // During an outage the deployment is used as last seen.
     const look = async (): Promise<Deployment> => {
       await unlessOutage(async () => {
         seen = await deployments.find(deploymentId);
@@ -134,7 +133,6 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
         ? new DeploymentBusy(host, name, why, limits)
         : new DeploymentWaking(host, name, { start: await predict(startTimes, deployment, now()), why, limits, nowMs: now() });
 
-    /** Takes a place for a request that can have its turn in time. @throws 503 */
     const join = async (deployment: Deployment): Promise<Place> => {
       const taken = await takePlace(deps, { deploymentId, organization, requestId, joinedAtMs });
       if (typeof taken === 'string') throw await refusal(deployment, taken);
@@ -146,7 +144,6 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       return taken;
     };
 
-    /** @throws 503 if the deployment can't be ready in time, or the request has lost its place */
     const checkWait = async (deployment: Deployment): Promise<void> => {
       const start = await unlessOutage(() => predict(startTimes, deployment, now()));
       const why = start && whyTooLate(deployment, start, untilMs, now());
@@ -160,7 +157,7 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       return current;
     };
 
-    /** Copies are counted for one generation; a deployment in service has at least one, which can be another generation's. */
+    // Copies are counted for one generation. A deployment in service has at least one, perhaps of another generation.
     const mayRun = async ({ state, progress, max_concurrency_per_copy }: Deployment): Promise<boolean> =>
       SERVING.includes(state) && (!place || (await place.release(Math.max(1, progress.ready) * max_concurrency_per_copy)));
 

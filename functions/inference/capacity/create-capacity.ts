@@ -10,16 +10,15 @@ import { createWaitingStore, waitingOf } from './waiting-store.ts';
 
 interface DatabaseCapacityOptions extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 'reconcile'> {
   database: Database;
-  /** The name of the table `deployments`. */
   table: string;
-  /** The name of the table `keys`. */
   keysTable: string;
-  /** So many requests are held for a deployment, and for an organization. Each of them keeps an environment of this function busy. */
+  // The maximum for a deployment, and for an organization: each held request keeps an environment of this function
+  // busy.
   maxHeldRequests: number;
   maxHeldRequestsOfOrganization: number;
 }
 
-/** What the inference function does for requests whose deployment has no capacity. Loaded when there is one: this module is not small. */
+/** Creates the capacity from the database. Load it on demand, because this module isn't small. */
 export const createDatabaseCapacity = ({
   database,
   table,

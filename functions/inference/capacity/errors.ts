@@ -6,17 +6,17 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../shared/http/wait-headers.ts';
 import { WAIT_HEADER } from './wait-header.ts';
 
-/** OpenAI's clients ignore a longer `retry-after`, and retry within seconds, which can't help. */
+// OpenAI's clients ignore a longer `retry-after`, and retry within seconds, which can't help.
 const MAX_CLIENT_WAIT_MS = 60_000;
 
 const BUSY_RETRY_MS = 5_000;
-/** A deployment without an instance is not ready sooner, even if it gets one at once. */
+// A deployment without an instance isn't ready sooner, even if it gets an instance at once.
 const NO_INSTANCE_RETRY_MS = 60_000;
 
-/** What a model is called on a host: on the serverless host, its callers don't see that it is a deployment. */
+/** The noun for a model in messages: callers of the serverless host don't see that it is a deployment. */
 export const kindOf = ({ scope }: Host): string => (scope === 'on_demand' ? 'deployment' : 'model');
 
-/** Why a request doesn't wait, or not any longer. */
+/** The reason for which a request doesn't wait, or no longer. */
 export type NotWaiting =
   | 'not_requested'
   | 'too_many'
@@ -26,13 +26,12 @@ export type NotWaiting =
   | 'no_instance'
   | 'time_over';
 
-/** The most requests that wait for a deployment, and in an organization. */
+/** The maximum number of requests that wait for a deployment, and in an organization. */
 export interface WaitingLimits {
   ofDeployment: number;
   ofOrganization: number;
 }
 
-/** What keeps a request from waiting that would have time to. */
 const crowdedBy = (why: NotWaiting, { ofDeployment, ofOrganization }: WaitingLimits): string | undefined => {
   if (why === 'too_many') return `Too many requests wait for it already: at most ${ofDeployment} can.`;
   if (why === 'too_many_of_organization')
@@ -52,7 +51,6 @@ const hintFor = (why: NotWaiting, limits: WaitingLimits): string => {
     : `It can't be ready in the time that '${WAIT_HEADER}' allows. Try again then, or allow more time.`;
 };
 
-/** What is known of a start that a request does not wait for. */
 interface Starting {
   start: PredictedStart;
   why: NotWaiting;
@@ -99,7 +97,10 @@ export class DeploymentBusy extends ApiError {
   }
 }
 
-/** The deployment sleeps, and the credit of its organization does not pay for a start: 429, as for a request that costs more than what is left. */
+/**
+ * The deployment is asleep, and the organization's credit doesn't pay for a start: 429, as for a request that costs
+ * more than what is left.
+ */
 export class WakeUnpaid extends ApiError {
   constructor(name: string, cause: OutOfCredit) {
     super({
@@ -116,7 +117,6 @@ export class WakeUnpaid extends ApiError {
 
 type Ended = Pick<Deployment, 'wanted' | 'state' | 'reason'>;
 
-/** What became of a deployment that requests don't wake, and what to do. */
 const endOf = ({ wanted, state, reason }: Ended): string => {
   if (wanted === 'deleted' || state === 'deleting' || state === 'deleted') return 'is deleted. Use another deployment.';
   const why = reason ? `: ${reason.message} ${reason.action}` : '';
@@ -124,7 +124,7 @@ const endOf = ({ wanted, state, reason }: Ended): string => {
   return `is stopped${why || '. Ask your administrator to start it.'}`;
 };
 
-/** The deployment is not in service, and no request wakes it: 503. Only its owner's callers are told why. */
+/** The deployment is not in service and can't be woken by a request: 503. Only callers of its owner see the reason. */
 export class DeploymentStopped extends ApiError {
   constructor(host: Host, name: string, deployment: Ended | undefined) {
     const isOwn = host.scope === 'on_demand';

@@ -3,21 +3,21 @@ import { SERVING } from '../../../shared/deployments/state.ts';
 import type { NotWaiting } from './errors.ts';
 import type { StartInProgress } from './predict.ts';
 
-/** The reasons for which a deployment that starts gets no instance: see `functions/deployments/reasons.ts`. */
+// Reasons of a start without an instance; defined in `functions/deployments/reasons.ts`.
 const NO_INSTANCE: readonly string[] = ['insufficient_capacity', 'quota_exceeded'];
 
-/** Whether AWS is known to have no instance for the start. The reason can also be that of a newer generation, which has failed. */
+// The reason can also be that of a newer generation, which has failed.
 const isRefusedInstance = ({ reason, generations }: Deployment): boolean =>
   reason !== undefined && NO_INSTANCE.includes(reason.code) && generations.at(-1)?.status !== 'failed';
 
-/** A start that takes so many times as long as nearly all like it, and has no instance yet, is not expected to get one. */
+// A start without an instance that takes this many times the 90th percentile isn't expected to get one.
 const LATE = 2;
 
 const isWithoutInstance = ({ progress }: Deployment, { startedAtMs, p90 }: StartInProgress, nowMs: number): boolean =>
   progress.downloading + progress.loading + progress.ready === 0 && nowMs > startedAtMs + LATE * p90 * 1_000;
 
 /**
- * Why a request must not wait for a deployment that starts: it can't be ready in time.
+ * The reason for which a request must not wait for a deployment that starts: it can't be ready in time.
  * @param untilMs the end of the request's wait
  * @returns undefined if it can be ready in time, or is in service
  */
@@ -27,15 +27,15 @@ export const whyTooLate = (deployment: Deployment, start: StartInProgress, until
   return start.earliestAtMs > untilMs ? 'too_late' : undefined;
 };
 
-/** The requests before one in a waiting list, those that run included, and how long the ones that ended ran on average, if any did. */
+/** The requests before one in a waiting list, including those that run, and the average time that finished ones ran. */
 export interface Queue {
   ahead: number;
   meanMs: number | undefined;
 }
 
 /**
- * Whether it can be a request's turn in time: each place of each copy serves one request after the other.
- * @param readyAtMs when the copies are ready at the earliest
+ * True if a request can have its turn in time. Each slot of each copy serves one request after the other.
+ * @param readyAtMs the earliest time at which the copies are ready
  */
 export const isServedBy = (
   { state, progress, copies, max_concurrency_per_copy }: Deployment,

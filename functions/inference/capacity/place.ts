@@ -3,7 +3,7 @@ import type { NotWaiting } from './errors.ts';
 import type { Queue } from './may-wait.ts';
 import type { Waiter, WaitingStore } from './waiting-store.ts';
 
-/** Places are renewed well before they expire. */
+// Places are renewed well before they expire.
 const RENEW_MS = 15_000;
 
 export interface PlaceDependencies {
@@ -12,40 +12,40 @@ export interface PlaceDependencies {
   /** The lists of organizations. */
   waitingInOrganization: WaitingStore;
   now: () => number;
-  /** Resolves after so many milliseconds, or rejects when the signal is aborted. */
+  /** Resolves after this many milliseconds, or rejects when the signal is aborted. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** A request that waits for a deployment. */
 export interface Arrival {
   deploymentId: string;
-  /** Whose place it is. */
+  /** The owner of the place in the organizations' lists. */
   organization: string;
   requestId: string;
-  /** Its place in the order. */
+  /** Decides its place in the order. */
   joinedAtMs: number;
 }
 
 /** A request's place among those that wait for a deployment. */
 export interface Place {
-  /** What was before the request when it came. */
+  /** The requests that were before it when it joined. */
   queue: Queue;
-  /** Whether the place has expired, because nothing could be written for too long, and others have taken it. */
+  /** True if the place expired, because it couldn't be renewed for too long, and others have taken it. */
   isLost: () => boolean;
-  /** Whether the request may run, while at most so many of those that waited do. */
+  /** Lets the request run if fewer than `mostRunning` of those that waited do. Returns true if it may run. */
   release: (mostRunning: number) => Promise<boolean>;
   /** Gives the place up, when the request is settled. */
   leave: () => Promise<void>;
 }
 
-/** Takes a place and keeps it until it is given up. @returns the reason if too many wait already */
+/** Takes a place and renews it until it is given up. @returns the reason if too many wait already */
 export const takePlace = async (deps: PlaceDependencies, arrival: Arrival): Promise<Place | NotWaiting> => {
   const { waiting, waitingInOrganization, now, wait } = deps;
   const { deploymentId, organization, requestId, joinedAtMs } = arrival;
   const waiter: Waiter = { listId: deploymentId, requestId, joinedAtMs };
   const inOrganization: Waiter = { ...waiter, listId: organization };
   const failed = (error: unknown): void => logError('waiting_list_not_written', error, { deployment: deploymentId, request_id: requestId });
-  // What can't be written now expires.
+  // An entry that can't be removed now expires.
   const leaveOrganization = (): Promise<void> => waitingInOrganization.leave(inOrganization).catch(failed);
 
   if (!(await waitingInOrganization.join(inOrganization, now()))) return 'too_many_of_organization';
@@ -60,7 +60,7 @@ export const takePlace = async (deps: PlaceDependencies, arrival: Arrival): Prom
   const left = new AbortController();
   let releasedAtMs: number | undefined;
   let isLost = false;
-  /** Whether a place is kept; one that could not be written is until another request takes it. */
+  // A place that couldn't be renewed counts as kept until another request takes it.
   const rejoin = async (list: WaitingStore, own: Waiter): Promise<boolean> => {
     try {
       return (await list.join(own, now())) !== undefined;
@@ -92,7 +92,7 @@ export const takePlace = async (deps: PlaceDependencies, arrival: Arrival): Prom
       if (releasedAtMs !== undefined) return true;
       if (!(await waiting.release(waiter, mostRunning, now()))) return false;
       releasedAtMs = now();
-      // It no longer waits. A renewal that has begun must not take its place in the organization again.
+      // The request no longer waits. A renewal that has begun must not take its place in the organization again.
       await renewal;
       await leaveOrganization();
       return true;

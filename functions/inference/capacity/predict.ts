@@ -2,21 +2,19 @@ import type { Deployment, Start } from '../../../shared/deployments/deployment.t
 import { expectedEnd, fastestStart, type PredictedStart, predictStart } from '../../../shared/deployments/start-times.ts';
 import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
 
-/** When the start in progress began: a wake, or the creation of everything. */
 const startedAtOf = ({ wake, transitions, state_since }: Deployment): number =>
   wake?.started_at ?? transitions.findLast(({ state }) => state === 'pending')?.at ?? state_since;
 
-/** The starts that predict the one in progress: a creation takes longer than a wake. */
+// A creation takes longer than a wake, so each predicts only its own kind.
 const startsLike = ({ wake, starts }: Deployment): Start[] => {
   const creations = starts.filter(({ kind }) => kind === 'creation');
   return wake || creations.length === 0 ? starts : creations;
 };
 
-/** The instance type that the deployment prefers. */
 const instanceTypeOf = ({ generations }: Deployment): string | undefined =>
   (generations.findLast(({ status }) => status === 'ready') ?? generations.at(-1))?.instance_types[0];
 
-/** A start in progress, and the earliest time at which it can end, as far as starts like it tell. */
+/** A start in progress, and the earliest time at which similar starts ended. */
 export interface StartInProgress extends PredictedStart {
   earliestAtMs: number;
 }

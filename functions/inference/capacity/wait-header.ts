@@ -1,12 +1,12 @@
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 
-/** How many seconds a request waits for capacity; absent: not at all. */
+/** The seconds that a request waits for capacity; absent: it doesn't wait. */
 export const WAIT_HEADER = 'X-Wait-For-Capacity';
 
-/** With a response without streaming, which must be complete within 280 s. */
+/** For a response without streaming, which must be complete within 280 s. */
 export const MAX_WAIT_SECONDS = 280;
-/** With a stream, which must end within 580 s. */
+/** For a stream, which must end within 580 s. */
 export const MAX_STREAMED_WAIT_SECONDS = 560;
 
 /** 400: the header is not a number of seconds, or too long. */
@@ -19,7 +19,7 @@ export const invalidWait = (): InvalidRequest =>
 
 const SECONDS = /^\d{1,4}$/;
 
-/** How long the request waits for capacity if there is none, in milliseconds. @throws 400 */
+/** The milliseconds that the request waits if there is no capacity. @throws 400 */
 export const waitMsOf = (event: ApiEvent, isStreamed: boolean): number => {
   const header = headerOf(event, WAIT_HEADER.toLowerCase())?.trim();
   if (header === undefined) return 0;

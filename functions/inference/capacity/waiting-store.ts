@@ -3,9 +3,9 @@ import { WAITING } from '../../../shared/deployments/deployment-store.ts';
 import type { Scope } from '../../../shared/hosts/host.ts';
 import type { Queue } from './may-wait.ts';
 
-/** An entry that is not renewed for so long belongs to a function that crashed. */
+/** An entry that isn't renewed for this long belongs to a function that crashed. */
 export const LEASE_MS = 45_000;
-/** Joining and releasing remove entries of crashed functions, and are tried again so often. */
+// Joining and releasing remove entries of crashed functions, and then try again.
 const MAX_ATTEMPTS = 3;
 
 /** A request in a waiting list. */
@@ -13,14 +13,12 @@ export interface Waiter {
   /** The id of the deployment, or of the organization, whose list it is. */
   listId: string;
   requestId: string;
-  /** Its place in the order. */
+  /** Decides its place in the order. */
   joinedAtMs: number;
 }
 
-/**
- * `held`: all who wait or have been released, by request. `running`: those of them that were released. `served`: how many of these have ended, and how
- * long they ran together.
- */
+// `held`: all requests that wait or were released. `running`: those that were released. `served`: the number of
+// released requests that have ended, and the total time that they ran.
 interface Stored {
   held: Record<string, [joinedAtMs: number, expiresAtMs: number]>;
   running: Record<string, number>;
@@ -31,14 +29,13 @@ interface Stored {
 /** The record of an organization's waiting list on a host: each host has its own environments. */
 export const waitingOf = (host: Scope): string => `${WAITING}#${host}`;
 
-/** The requests whose time to wait has not come yet, in the order in which they are released. */
+// In the order in which they are released.
 const inOrder = ({ held, running }: Stored): string[] =>
   Object.entries(held)
     .filter(([id]) => running[id] === undefined)
     .sort(([one, [first]], [other, [second]]) => first - second || (one < other ? -1 : 1))
     .map(([id]) => id);
 
-/** The item without entries that have expired, and those entries. */
 const split = ({ held, running }: Stored, nowMs: number): { live: Stored; expired: string[] } => {
   const isLive = (expiresAtMs: number): boolean => expiresAtMs > nowMs;
   const live = {
@@ -49,7 +46,6 @@ const split = ({ held, running }: Stored, nowMs: number): { live: Stored; expire
   return { live, expired: [...ids].filter((id) => live.held[id] === undefined && live.running[id] === undefined) };
 };
 
-/** The requests that were before a new one, and how long those that have ended ran on average. */
 const queueOf = (stored: Stored, nowMs: number): Queue => {
   const { served = 0, served_ms = 0 } = stored;
   return {
@@ -59,11 +55,12 @@ const queueOf = (stored: Stored, nowMs: number): Queue => {
 };
 
 /**
- * Who waits for a deployment, or in an organization, in one item of the table `deployments`, so that a limit holds across all environments. DynamoDB's
- * conditions count the entries of a map, but add nothing, so the released ones are in both maps.
+ * The waiting lists of deployments or organizations. Each list is one item of the table `deployments`, so that a limit
+ * holds across all environments. Released requests are in both maps: conditions can count the entries of a map, but not
+ * add.
  * @param table the table's name
- * @param most so many requests are held a list
- * @param record the name of the lists
+ * @param most the maximum number of requests in a list
+ * @param record the sort key of the lists
  */
 export const createWaitingStore = (database: Database, table: string, most: number, record: string = WAITING) => {
   const keyOf = (listId: string) => ({ account: listId, record });
@@ -82,7 +79,6 @@ export const createWaitingStore = (database: Database, table: string, most: numb
     });
   };
 
-  /** Removes entries that have expired, unless they were renewed meanwhile. */
   const removeExpired = async (listId: string, { held, running }: Stored, expired: readonly string[]): Promise<void> => {
     for (const id of expired) {
       const expiresAtMs = held[id]?.[1] ?? running[id];
@@ -101,7 +97,6 @@ export const createWaitingStore = (database: Database, table: string, most: numb
     }
   };
 
-  /** Joins, or renews an entry that exists. */
   const tryToJoin = async (
     { listId, requestId, joinedAtMs }: Waiter,
     nowMs: number,
@@ -127,7 +122,10 @@ export const createWaitingStore = (database: Database, table: string, most: numb
   return {
     most,
 
-    /** Takes a place, or renews the one that the request has. @returns what is before the request; undefined if there is no place left */
+    /**
+     * Takes a place, or renews the request's own.
+     * @returns the requests before it; undefined if there is no place left
+     */
     join: async (waiter: Waiter, nowMs: number): Promise<Queue | undefined> => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const result = await tryToJoin(waiter, nowMs);
@@ -143,10 +141,7 @@ export const createWaitingStore = (database: Database, table: string, most: numb
       return undefined;
     },
 
-    /**
-     * Releases the request if it is its turn: the oldest first, while fewer than `mostRunning` run.
-     * @returns whether it may run
-     */
+    /** Releases the oldest request, while fewer than `mostRunning` run. @returns true if this request may run */
     release: async (waiter: Waiter, mostRunning: number, nowMs: number): Promise<boolean> => {
       const { listId, requestId } = waiter;
       const stored = await read(listId);
@@ -185,7 +180,10 @@ export const createWaitingStore = (database: Database, table: string, most: numb
       });
     },
 
-    /** Gives the place up. The list is gone if the deployment is deleted. @param ranMs how long the request ran, if it was released */
+    /**
+     * Gives the place up, also if the list was deleted with its deployment.
+     * @param ranMs the time that the request ran, if it was released
+     */
     leave: async ({ listId, requestId }: Waiter, ranMs?: number): Promise<void> => {
       const write = database.update({
         TableName: table,

@@ -4,25 +4,25 @@ import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { type HoldStartCredit, OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 
-/** The reconciler can write the row, and requests can use its organization's credit, between our reads and our write. */
+// The reconciler can write the row, and requests can use the organization's credit, between our reads and our write.
 const MAX_ATTEMPTS = 5;
 
 export interface WakeDependencies {
   deployments: Pick<DeploymentStore, 'find' | 'wake'>;
   holdStartCredit: HoldStartCredit;
-  /** Has the function `deployments` work on a deployment now. */
+  /** Makes the function `deployments` reconcile a deployment now. */
   reconcile: (deploymentId: string) => Promise<void>;
   now: () => number;
 }
 
-/** Whether a request wakes it. */
+/** True if a request must wake it. */
 export const isAsleep = ({ wanted, state }: Deployment): boolean => wanted === 'running' && ASLEEP.includes(state);
 
 const tryToWake = async ({ deployments, holdStartCredit, now }: WakeDependencies, asleep: Deployment): Promise<Deployment | undefined> => {
   try {
     return await deployments.wake(asleep, now(), await holdStartCredit(asleep, now()));
   } catch (error) {
-    // The caller that came first has taken the credit.
+    // The caller that was first may have taken the credit.
     const isOvertaken = error instanceof OutOfCredit && (await deployments.find(asleep.id))?.version !== asleep.version;
     if (!isOvertaken) throw error;
     return undefined;
@@ -30,8 +30,8 @@ const tryToWake = async ({ deployments, holdStartCredit, now }: WakeDependencies
 };
 
 /**
- * Wakes a deployment that is asleep. However many callers do this at once, one of them writes it and calls the reconciler. If that caller crashes, or
- * the call fails, the reconciler's own schedule finds the deployment within a minute.
+ * Wakes a deployment that is asleep. Of concurrent callers, one writes the row and calls the reconciler. If that fails,
+ * the reconciler's own schedule finds the deployment within a minute.
  * @returns the deployment as it is now; undefined if it is gone
  * @throws OutOfCredit
  */

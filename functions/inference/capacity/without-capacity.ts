@@ -1,6 +1,6 @@
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 
-/** SageMaker's error for an inference component without copies; starting one takes minutes. */
+// SageMaker's error for an inference component without copies; starting one takes minutes.
 const SCALED_TO_ZERO = /inference component has no capacity/i;
 
 /** True if the target has no copies, or doesn't exist: it is not just busy. */

@@ -3,8 +3,8 @@ import * as z from 'zod';
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * A schema for any object, which is passed on without a copy: zod's record would copy it key by key, and it can have a hundred thousand keys.
- * @param message the error for other values, instead of zod's
+ * A schema for any object, without a copy: zod's record would copy each of perhaps a hundred thousand keys.
+ * @param message the error for other values; absent: zod's own
  */
 export const anyObject = (message?: string): z.ZodType<Record<string, unknown>> => {
   const schema = z

@@ -1,6 +1,5 @@
 import type { Message, ToolCall } from './message.ts';
 
-/** A message in a position where no chat template can render it. */
 interface MessageFault {
   path: (string | number)[];
   message: string;
@@ -10,14 +9,12 @@ interface MessageFault {
 export const callsOf = ({ tool_calls, function_call }: Message): ToolCall[] =>
   tool_calls?.length ? tool_calls : function_call ? [{ type: 'function', function: function_call }] : [];
 
-/** The calls of one assistant message while they are matched with their results. */
 interface OpenCalls {
   calls: ToolCall[];
-  /** null: the call has no id yet; it takes the id of the result that answers it. */
+  // Null until the call takes the id of its result.
   ids: (string | null)[];
 }
 
-/** The index of the call that a result answers, or -1. */
 const positionOf = ({ role, name, tool_call_id }: Message, { calls, ids }: OpenCalls): number => {
   if (role === 'function')
     return Math.max(
@@ -37,25 +34,25 @@ const faultOf = ({ role, tool_call_id }: Message, index: number, { calls }: Open
   return fault('tool_call_id', 'the preceding assistant message makes no call with this id');
 };
 
-/** Tool calls matched with their results: each pair shares one id. */
+// Tool calls matched with their results: each pair shares an id.
 interface PairedCalls {
-  /** The ids of each assistant message's calls, by the index of the message. */
+  // The ids of each assistant message's calls, by the index of the message.
   callIds: ReadonlyMap<number, readonly string[]>;
-  /** The id of the call that each result answers, by the index of its message. */
+  // The id of the call that each result answers, by the index of its message.
   resultIds: ReadonlyMap<number, string>;
-  /** The first message in an order that chat templates can't render. */
+  // The first message in an order that chat templates can't render.
   fault: MessageFault | undefined;
 }
 
-/** Most conversations. */
 const NO_CALLS: PairedCalls = { callIds: new Map(), resultIds: new Map(), fault: undefined };
 
 const hasCalls = ({ role, tool_calls, function_call }: Message): boolean =>
   role === 'tool' || role === 'function' || (tool_calls ?? function_call) != null;
 
 /**
- * Matches tool calls with their results. A result must follow the assistant message with its call, before the next assistant or user message.
- * A call without an id takes the id of its result, or a generated one; a result without an id answers the message's only call.
+ * Matches tool calls with their results. A result must follow the assistant message with its call, before the next
+ * assistant or user message. A call without an id takes its result's or a generated one; a result without an id answers
+ * the message's only call.
  */
 export const pairCalls = (messages: readonly Message[]): PairedCalls => {
   if (!messages.some(hasCalls)) return NO_CALLS;

@@ -1,27 +1,27 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 
 /**
- * The most log probabilities to hold in memory at once: each is many times the size of its text. With this many, collected into one response
- * or read as one line, a function stays below 200 MB.
+ * The maximum number of log probabilities in memory: each is many times the size of its text. With this many in one
+ * response or line, a function stays below 200 MB.
  */
 export const MAX_LOGPROBS = 70_000;
 
 interface LogprobsSize {
-  /** The most tokens that can have log probabilities. */
+  // The maximum number of tokens with log probabilities.
   tokens: number;
-  /** How many of the most likely tokens are listed at each position, in addition to the chosen one. */
+  // The number of most likely tokens at each position, in addition to the chosen one.
   top: number;
-  /** How the count is calculated, with the caller's field names. */
+  // The calculation of the count, with the caller's field names.
   formula: string;
-  /** What the limit applies to, and what the caller can do about it. */
+  // The subject of the limit, and the remedy, for the message.
   holder: string;
   remedy: string;
-  /** The field that requests them. */
+  // The field that requests them.
   param: string;
   most?: number;
 }
 
-/** @throws InvalidRequest when a response could have more log probabilities than fit into memory */
+/** @throws InvalidRequest if a response could have more log probabilities than fit into memory */
 export const checkLogprobsSize = ({ tokens, top, formula, holder, remedy, param, most = MAX_LOGPROBS }: LogprobsSize): void => {
   const count = tokens * (top + 1);
   if (count <= most) return;

@@ -8,10 +8,9 @@ const MAX_PARTS = 4_096;
 const MAX_CALLS = 128;
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
-/** A refusal of the assistant, as clients replay it. */
+// Clients replay it.
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
-/** Text as clients send it: a string or text parts. */
 const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
   error: 'expected a string or an array of text parts ({ "type": "text", "text": … }); images, audio and files are not supported',
 });
@@ -26,7 +25,10 @@ export const ToolCall = z.looseObject({
 });
 export type ToolCall = z.output<typeof ToolCall>;
 
-/** A message of the conversation (interface 2.2), plus the roles `developer` and `function`, which real clients send too. */
+/**
+ * A message of the conversation (interface 2.2), plus the roles `developer` and `function`, which real clients send
+ * too.
+ */
 export const Message = z
   .looseObject({
     role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),

@@ -89,7 +89,7 @@ export const chatParts: readonly Body[] = [
   { name: 'PerfMetrics', schema: PerfMetrics },
 ];
 
-/** @param structuredOutputs whether `response_format` can be a `json_schema` */
+/** @param structuredOutputs true if `response_format` can be a `json_schema` */
 export const chatOperation = (structuredOutputs: boolean): OperationFacts => ({
   tag: 'Inference',
   summary: 'Create a chat completion',

@@ -7,7 +7,7 @@ import * as z from 'zod';
 
 const Milliseconds = z.number().nullish();
 
-/** What `perf_metrics_in_response` adds, in addition to the runtime's own measurements. */
+/** The fields that `perf_metrics_in_response` adds to the runtime's own measurements. */
 export const PerfMetrics = z.looseObject({
   time_to_first_token_ms: Milliseconds.meta({ description: 'From the arrival of the request to the first token of the answer.' }),
   tokens_per_second: z.number().nullish().meta({ description: 'For all choices together, after the first token.' }),

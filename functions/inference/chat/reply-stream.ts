@@ -10,7 +10,6 @@ import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
-/** One choice of a stream: whether it has finished, and its tool calls. */
 interface ChoiceState {
   hasFinished: boolean;
   calls?: ReturnType<typeof createCallReader>;
@@ -25,7 +24,7 @@ const toCallDelta = ({ index, opened, arguments: text }: CallStep): string =>
       : { index, function: { arguments: text } },
   );
 
-/** The deprecated `function_call` can hold only the first call. */
+// The deprecated `function_call` can hold only the first call.
 const toFunctionDelta = (steps: readonly CallStep[]): string => {
   const own = steps.filter(({ index }) => index === 0);
   const opened = own.find((step) => step.opened)?.opened;
@@ -34,15 +33,15 @@ const toFunctionDelta = (steps: readonly CallStep[]): string => {
 };
 
 /**
- * Converts a runtime's chunks to the stream of interface 2.4. Each choice has a role chunk first and one finish chunk last; choices are interleaved
- * as they arrive. The usage follows if the caller requested it, then `[DONE]`. Every method returns whole server-sent events. The constant head of
- * the chunks is serialized once.
+ * Converts a runtime's chunks to the stream of interface 2.4. Each choice begins with a role chunk and ends with one
+ * finish chunk; choices are interleaved as they arrive. Then the usage follows, if requested, and `[DONE]`. Every
+ * method returns whole server-sent events.
  */
 export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
   const head = `data: ${JSON.stringify({ id: facts.id, object: 'chat.completion.chunk', created: facts.created, model: facts.model }).slice(0, -1)},"choices":`;
   const tail = form.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
   const choices = new Map<number, ChoiceState>();
-  /** Finish chunks that wait for the measurements. */
+  // Finish chunks that wait for the measurements.
   const held: string[] = [];
   let promptTokenIds: number[] | null = null;
   let metrics: Record<string, unknown> | undefined;
@@ -112,7 +111,7 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
       }
       return events;
     },
-    /** The events after the last choice: finish chunks that waited for the measurements, and the usage if it was requested. */
+    /** Finish chunks that waited for the measurements, and the usage if it was requested. */
     usage: (usage: UpstreamUsage): string =>
       heldEnds() + (form.includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(usage))}}\n\n` : ''),
     end: (): string => DONE,

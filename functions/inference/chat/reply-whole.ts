@@ -2,7 +2,6 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type Upst
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
-/** Collects one choice. */
 const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
   const calls = createCallReader(callIdPrefix(facts, index));
   const logprobs: unknown[] = [];
@@ -54,7 +53,10 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
   };
 };
 
-/** Collects a runtime's chunks into the object of interface 2.3, with every key of OpenAI's too; keys without a value are null. */
+/**
+ * Collects a runtime's chunks into the object of interface 2.3, with all of OpenAI's keys; keys without a value are
+ * null.
+ */
 export const createChatCompletion = (facts: ReplyFacts, form: ReplyForm) => {
   const choices = new Map<number, ReturnType<typeof createChoice>>();
   let promptTokenIds: number[] | null = null;

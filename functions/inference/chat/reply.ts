@@ -1,17 +1,20 @@
 import { textOf, type UpstreamChoice, type UpstreamToolCall, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
-/** What the request says about the form of its response. */
+/** The form of a response that its request asks for. */
 export interface ReplyForm {
   includeUsage: boolean;
   tokenIds: boolean;
-  /** Use the deprecated `function_call` instead of `tool_calls`. */
+  /** True if the response has the deprecated `function_call` instead of `tool_calls`. */
   isLegacy: boolean;
 }
 
 const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
 
-/** Converts a runtime's finish reason to OpenAI's; a reason that OpenAI doesn't define, or one for calls where there are none, becomes `stop`. */
+/**
+ * Converts a runtime's finish reason to OpenAI's. Unknown reasons, and one for calls where there are none, become
+ * `stop`.
+ */
 export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls: boolean): string => {
   if (reason === 'tool_calls' || reason === 'function_call') return !hasCalls ? 'stop' : isLegacy ? 'function_call' : 'tool_calls';
   return FINISH_REASONS.has(reason) ? reason : 'stop';
@@ -33,17 +36,17 @@ export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
-/** A tool call as far as the runtime has sent it. */
+// A tool call as far as the runtime has sent it.
 interface CallInProgress {
   id: string;
   name: string;
   arguments: string;
 }
 
-/** A call with the index that its runtime gave it, if any. */
+// `key` is the index from the runtime, if it sent one.
 type KeyedCall = CallInProgress & { key: number | undefined };
 
-/** What a delta adds to a call: the call itself if the delta completes its name, and more text of its arguments. */
+/** One step of a call: the call itself when its name is complete, and more text of its arguments. */
 export interface CallStep {
   index: number;
   opened?: CallInProgress;
@@ -51,14 +54,14 @@ export interface CallStep {
 }
 
 /**
- * Reads the tool calls of one choice. Runtimes repeat ids and names, omit ids and indexes, send the name after the first arguments, or send
- * whole calls one after the other. In the resulting steps, the first step of a call has its id and name, and the others only arguments.
+ * Reads the tool calls of one choice. Runtimes repeat or omit ids and indexes, send the name after the first arguments,
+ * or send whole calls in a row. The first resulting step of a call has its id and name, the others only arguments.
  * @param idPrefix the prefix of generated ids, for runtimes that send none
  */
 export const createCallReader = (idPrefix: string) => {
   const calls: KeyedCall[] = [];
 
-  /** The call that a delta belongs to. A different id together with a name begins another call, whatever the index. */
+  // A different id together with a name begins another call, whatever the index.
   const callOf = ({ index, id, function: called }: UpstreamToolCall): KeyedCall | undefined => {
     const key = index ?? undefined;
     const candidate = key === undefined ? calls.at(-1) : calls.findLast((call) => call.key === key);
@@ -91,5 +94,5 @@ export const createCallReader = (idPrefix: string) => {
   };
 };
 
-/** A prefix of call ids: unique within a response, and the same each time the response is created. */
+/** A prefix of call ids: unique within a response, and the same if the response is created again. */
 export const callIdPrefix = ({ id }: ReplyFacts, choice: number): string => `call_${id.slice(id.indexOf('-') + 1)}_${choice}_`;

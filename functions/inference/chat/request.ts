@@ -45,7 +45,7 @@ const ResponseFormat = z.strictObject({
   }),
 });
 
-/** As OpenAI defines it; accepted only if the operator has enabled structured outputs. */
+// Accepted only if the operator has enabled structured outputs.
 const StructuredResponseFormat = z.discriminatedUnion(
   'type',
   [
@@ -66,14 +66,14 @@ const StructuredResponseFormat = z.discriminatedUnion(
 
 export const StreamOptions = z.looseObject({ include_usage: Switch });
 
-/** The fields of interface 2.1, in its order. */
+// In the order of interface 2.1.
 const documented = {
   model: z.string().min(1).max(256),
   messages: Messages,
   temperature: samplingFields.temperature,
   top_p: samplingFields.top_p,
   max_tokens: Count,
-  /** The newer name; it takes precedence over `max_tokens`. */
+  // The newer name; it takes precedence over `max_tokens`.
   max_completion_tokens: Count,
   n: samplingFields.n,
   stop: samplingFields.stop,
@@ -136,7 +136,6 @@ interface Fault {
 export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined =>
   max_completion_tokens ?? max_tokens ?? undefined;
 
-/** The first contradiction between fields. */
 const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   const { stream, stream_options, logprobs, top_logprobs, thinking, reasoning_effort } = request;
   const fault = (path: string, message: string): Fault => ({ path: [path], message });
@@ -147,7 +146,7 @@ const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
 };
 /**
  * The schema of a chat completion request.
- * @param structuredOutputs whether `response_format` can be OpenAI's `json_schema`, which the interface itself rejects
+ * @param structuredOutputs true if `response_format` can be OpenAI's `json_schema`, which the interface itself rejects
  */
 export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<ChatCompletionRequest> =>
   AnyChatCompletionRequest.extend({
@@ -157,5 +156,5 @@ export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<Cha
     if (fault) context.addIssue({ code: 'custom', ...fault });
   });
 
-/** Whether the request has `tools` or the deprecated `functions`. */
+/** True if the request has `tools` or the deprecated `functions`. */
 export const hasTools = (request: ChatCompletionRequest): boolean => functionsOf(request).length > 0;

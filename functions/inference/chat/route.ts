@@ -17,7 +17,7 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
 
 /**
  * Creates chat completions (interface 4.1).
- * @param structuredOutputs whether `response_format` can be a `json_schema`
+ * @param structuredOutputs true if `response_format` can be a `json_schema`
  */
 export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: boolean }): InferenceRoute<ChatCompletionRequest> => ({
   schema: chatCompletionRequest(structuredOutputs),

@@ -18,14 +18,13 @@ const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
   error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
 });
 
-/** The largest 64-bit integer. */
 const MAX_SEED = 2n ** 63n - 1n;
 const isSeed = (value: unknown): boolean =>
   (typeof value === 'bigint' || Number.isInteger(value)) &&
   BigInt(value as number) <= MAX_SEED &&
   BigInt(value as number) >= -MAX_SEED - 1n;
 
-/** An integer beyond 2^53 is a bigint. */
+// Beyond 2^53 it is a bigint.
 const Seed = z.custom<number | bigint>(isSeed, 'expected a 64-bit integer').meta({ type: 'integer', format: 'int64' });
 
 const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;
@@ -64,13 +63,13 @@ export const samplingExtras = {
   allowed_token_ids: TokenIds,
 };
 
-/** Runtimes treat any temperature below this as greedy sampling. */
+// Runtimes treat any temperature below this as greedy sampling.
 const GREEDY_BELOW = 1e-5;
 
-/** Lists that are dropped when empty, because runtimes reject some empty lists. */
+// Dropped if empty, because runtimes reject some empty lists.
 const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
 
-/** Limits a runtime's body to the ranges that runtimes accept where the documented range is wider. Changes `body`. */
+/** Limits a runtime's body to the ranges that runtimes accept where the documented range is wider. Mutates `body`. */
 export const intoRange = (
   body: Record<string, unknown>,
   maxTokens: number,

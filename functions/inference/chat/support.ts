@@ -20,7 +20,10 @@ export class UnsupportedByModel extends ApiError {
   }
 }
 
-/** Rejects token ids outside of the model's vocabulary, because an invalid id can crash a runtime. @throws InvalidRequest */
+/**
+ * Rejects token ids outside the model's vocabulary, because an invalid id can crash a runtime.
+ * @throws InvalidRequest
+ */
 export const checkTokenIds = (
   request: Pick<ChatCompletionRequest, 'logit_bias' | 'stop_token_ids' | 'allowed_token_ids'>,
   { tokenizer }: Model,
@@ -54,7 +57,7 @@ const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequ
   });
 };
 
-/** Whether a field asks for nothing beyond the default, which every runtime does without it. */
+// Every runtime does the default without the field.
 const isDefault = (field: ChatField, value: unknown): boolean => {
   if (!value || value === 'auto' || (field === 'n' && value === 1)) return true;
   return field === 'response_format' && (value as { type?: unknown }).type === 'text';
@@ -81,15 +84,14 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTo
 
 const known = new Set<string>(chatFields);
 
-/** Whether a name is one of a chat completion's fields. */
+/** True if a name is one of a chat completion's fields. */
 export const isChatField = (name: string): boolean => known.has(name) || Object.hasOwn(samplingExtras, name);
 
-/** Fields that have no effect without a tokenizer, and fields that have no effect without tools. */
 const NEEDS_COUNT = ['prompt_truncate_len', 'context_length_exceeded_behavior'] as const;
 const NEEDS_TOOLS = ['tool_choice', 'parallel_tool_calls', 'function_call'] as const;
 const TOKEN_IDS = new Set<ChatExtra>(['stop_token_ids', 'allowed_token_ids']);
 
-/** Whether a field beyond the interface is sent to the model's runtime. Token ids are sent only if the vocabulary size is known. */
+/** True if a field beyond the interface is sent to the model's runtime. Token ids need a known vocabulary size. */
 export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
   !TOKEN_IDS.has(name) || tokenizer?.vocabulary_size !== undefined;
 

@@ -20,7 +20,7 @@ export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionReq
   return undefined;
 };
 
-/** Whether a model keeps a limit on thinking tokens. */
+/** True if a model respects a limit on thinking tokens. */
 export const keepsThinkingBudget = ({ capabilities, dialect }: Model): boolean =>
   capabilities.thinking_budget && dialects[dialect].keepsThinkingBudget;
 
@@ -36,6 +36,8 @@ export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model)
   };
 };
 
-/** The variables that a runtime gives its chat template: a request's own, and what vLLM derives from `reasoning_effort`. */
+/**
+ * The variables that a runtime gives its chat template: a request's own, and what vLLM derives from `reasoning_effort`.
+ */
 export const templateVariables = ({ reasoning_effort: effort, variables }: UpstreamThinking): Record<string, unknown> | undefined =>
   effort ? { reasoning_effort: effort, enable_thinking: effort !== 'none', ...variables } : variables;

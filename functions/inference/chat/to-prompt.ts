@@ -7,7 +7,7 @@ import type { ChatCompletionRequest } from './request.ts';
 import { templateVariables, toUpstreamThinking } from './thinking.ts';
 import { toUpstreamTools, type UpstreamTool } from './tool.ts';
 
-/** Parts are joined with line breaks, as vLLM does. */
+// vLLM joins parts with line breaks too.
 const textOf = (content: Message['content']): string | null =>
   Array.isArray(content)
     ? content.map((part) => (part.type === 'text' ? (part as { text: string }).text : (part as { refusal: string }).refusal)).join('\n')
@@ -23,7 +23,7 @@ const isObject = (text: string): boolean => {
   }
 };
 
-/** A call's arguments as the text of a JSON object, because chat templates read its keys. Any other text is kept whole under `_raw`. */
+// Chat templates read the keys of arguments. Text that isn't a JSON object is passed under `_raw`.
 const argumentsOf = (value: ToolCall['function']['arguments']): string => {
   if (typeof value !== 'string') return JSON.stringify(value ?? {});
   if (value.trim() === '') return '{}';
@@ -39,7 +39,6 @@ const ROLES: Record<Message['role'], PromptMessage['role']> = {
   function: 'tool',
 };
 
-/** Converts messages for a runtime: current field names, an id on every call and result, arguments as JSON objects. */
 const toMessages = (messages: readonly Message[], keepsReasoning: (index: number) => boolean): PromptMessage[] => {
   const { callIds, resultIds } = pairCalls(messages);
   return messages.map((message, index) => {
@@ -68,7 +67,6 @@ const toCalls = (message: Message, ids: readonly string[]): PromptToolCall[] =>
     function: { name: called.name ?? '', arguments: argumentsOf(called.arguments) },
   }));
 
-/** Which assistant messages keep their reasoning: all, none, or those after the last user message. */
 const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): ((index: number) => boolean) => {
   if (reasoning_history === 'disabled') return () => false;
   if (reasoning_history !== 'interleaved') return () => true;
@@ -76,7 +74,7 @@ const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): 
   return (index) => index > lastUser;
 };
 
-/** Tools as vLLM gives them to a chat template: a description and parameters that a tool leaves out are null. */
+// vLLM gives a description and parameters that a tool leaves out as null.
 const toPromptTools = (tools: readonly UpstreamTool[]): string =>
   JSON.stringify(
     tools.map(({ type, function: { name, description = null, parameters = null, ...others } }) => ({
@@ -85,7 +83,7 @@ const toPromptTools = (tools: readonly UpstreamTool[]): string =>
     })),
   );
 
-/** The part of a request that becomes the model's prompt. */
+/** Converts the part of a request that becomes the model's prompt. */
 export const toChatPrompt = (request: ChatCompletionRequest, model: Model): ChatPrompt => {
   const { tools } = toUpstreamTools(request);
   const variables = templateVariables(toUpstreamThinking(request, model));

@@ -9,13 +9,13 @@ import { isPassed } from './support.ts';
 import { toUpstreamThinking, type UpstreamThinking } from './thinking.ts';
 import { isLegacy, toUpstreamTools } from './tool.ts';
 
-/** The response format for a runtime, without keys that are null. */
+// Keys that are null are left out.
 const toResponseFormat = ({ response_format: format }: ChatCompletionRequest): object | undefined => {
   if (format?.type !== 'json_schema') return format ?? undefined;
   return { type: format.type, json_schema: Object.fromEntries(Object.entries(format.json_schema).filter(([, value]) => value !== null)) };
 };
 
-/** The fields whose values are converted for the runtime, by the caller's field names. */
+// By the caller's field names.
 const convertedFields = (request: ChatCompletionRequest, thinking: UpstreamThinking): Partial<Record<ChatField, unknown>> => {
   const { tools, tool_choice, parallel_tool_calls } = toUpstreamTools(request);
   const isDeprecated = isLegacy(request);

@@ -40,7 +40,6 @@ export const FunctionCall = z.union([z.enum(['auto', 'none']), z.looseObject({ n
   error: `expected 'auto', 'none' or { "name": … }`,
 });
 
-/** The tool fields of a request, current and deprecated. */
 interface ToolRequest {
   tools?: z.output<typeof Tools> | null | undefined;
   tool_choice?: z.output<typeof ToolChoice> | null | undefined;
@@ -49,7 +48,7 @@ interface ToolRequest {
   function_call?: z.output<typeof FunctionCall> | null | undefined;
 }
 
-/** Whether a request uses the deprecated `functions`; its response then uses `function_call`. */
+/** True if a request uses the deprecated `functions`; its response then has `function_call`. */
 export const isLegacy = ({ functions }: ToolRequest): boolean => (functions?.length ?? 0) > 0;
 
 /** The functions that the model may call. */
@@ -92,7 +91,7 @@ export const toUpstreamTools = (request: ToolRequest): { tools?: UpstreamTool[];
   const functions = functionsOf(request);
   if (functions.length === 0) return {};
   const choice = choiceOf(request);
-  // vLLM 0.32 holds a forced call to its schema only if its tool is strict; older versions always do.
+  // vLLM 0.32 enforces the schema of a forced call only if its tool is strict; older versions always do.
   const isForced = (name: string): boolean => choice === 'required' || (typeof choice === 'object' && choice.name === name);
   // The deprecated `function_call` can hold only one call.
   const parallel = isLegacy(request) ? false : request.parallel_tool_calls;

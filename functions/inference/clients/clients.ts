@@ -3,7 +3,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import type { createItemReader } from '../../../shared/database/item-reader.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 
-/** How the function calls AWS for a request. Region, credentials and endpoints come from the environment. */
+/** The clients for AWS calls of a request. Region, credentials and endpoints come from the environment. */
 export interface RequestClients {
   /** Retries calls. */
   database: Database;

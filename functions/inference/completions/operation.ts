@@ -24,7 +24,7 @@ const requestExamples = {
   },
 };
 
-/** Example answers, created by the code that creates every answer. */
+// Created by the code that creates every answer.
 const exampleReplies = () => {
   const facts: ReplyFacts = {
     id: 'cmpl-8fK2mQx0ZpLw4RtYvB',
@@ -64,7 +64,7 @@ const scoredUsage = {
   total_tokens: 3,
 };
 
-/** Fields that only a completion request has, or that mean something else than in a chat completion. */
+// Only fields that a chat completion doesn't have, or that mean something else here.
 const fields: Readonly<Record<string, FieldDoc>> = {
   max_tokens: {
     description:

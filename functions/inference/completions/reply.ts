@@ -3,13 +3,13 @@ import { stopReasonOf, usageOf } from '../chat/reply.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 
-/** What the request says about the form of its response. */
+/** The form of a response that its request asks for. */
 export interface CompletionForm {
   includeUsage: boolean;
   tokenIds: boolean;
 }
 
-/** Log probabilities in the form of plain completions: one list for each of the names in LISTS. */
+// One list for each of the names in LISTS.
 type Logprobs = Record<string, unknown[]>;
 
 const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
@@ -24,8 +24,8 @@ const logprobsOf = ({ logprobs }: UpstreamChoice): Logprobs | null => {
 };
 
 /**
- * Converts a runtime's chunks to a stream of `text_completion` chunks: choices are interleaved as they arrive, with one finish chunk each. The usage
- * follows if the caller requested it, then `[DONE]`.
+ * Converts a runtime's chunks to a stream of `text_completion` chunks: choices are interleaved as they arrive, with one
+ * finish chunk each. The usage follows if the caller requested it, then `[DONE]`.
  */
 export const createCompletionStream = (facts: ReplyFacts, form: CompletionForm) => {
   const head = `data: ${JSON.stringify({ id: facts.id, object: 'text_completion', created: facts.created, model: facts.model }).slice(0, -1)},"choices":`;

@@ -4,7 +4,7 @@ import { Metadata, StreamOptions } from '../chat/request.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from '../chat/sampling-fields.ts';
 
 const MAX_PROMPTS = 128;
-/** The most choices of one request: prompts × n. */
+// Prompts × n.
 const MAX_CHOICES = 128;
 
 type PromptInput = string | string[] | number[] | number[][];
@@ -18,14 +18,15 @@ const tokenIdsSchema = { type: 'array', minItems: 1, items: { type: 'integer', m
 const textSchema = { type: 'string', minLength: 1 } as const;
 const listOf = (items: object) => ({ type: 'array', minItems: 1, maxItems: MAX_PROMPTS, items });
 
-// One check instead of a union of arrays: a zod issue for each of several hundred thousand invalid ids would not fit into memory.
+// One check instead of a union of arrays: a zod issue for each of several hundred thousand invalid ids would not fit
+// into memory.
 const Prompt = z
   .custom<PromptInput>((value) => isText(value) || isTokenIds(value) || isList(value), {
     error: `expected a non-empty string, a non-empty array of token ids, or an array of up to ${MAX_PROMPTS} of either`,
   })
   .meta({ anyOf: [textSchema, listOf(textSchema), tokenIdsSchema, listOf(tokenIdsSchema)] });
 
-/** The fields of a completion request as OpenAI and vLLM define it, and those of interface 2.1 that apply to completions. */
+// As OpenAI and vLLM define them, with those of interface 2.1 that apply to completions.
 const documented = {
   model: z.string().min(1).max(256),
   prompt: Prompt,
@@ -57,7 +58,6 @@ export const promptsOf = ({ prompt }: Pick<CompletionRequest, 'prompt'>): (strin
   return typeof prompt[0] === 'number' ? [prompt as number[]] : (prompt as (string | number[])[]);
 };
 
-/** The first contradiction between fields. */
 const contradiction = (request: CompletionRequest): { path: string[]; message: string } | undefined => {
   const { stream, stream_options, max_tokens, echo, suffix, n } = request;
   const fault = (path: string, message: string) => ({ path: [path], message });

@@ -12,7 +12,6 @@ const formOf = (request: CompletionRequest): CompletionForm => ({
   tokenIds: request.return_token_ids === true,
 });
 
-/** A completion's names for a chat completion's fields. */
 const fieldNames: FieldNames = { messages: 'prompt' };
 
 /** Creates completions of plain text (interface 4.4). */

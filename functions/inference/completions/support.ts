@@ -8,10 +8,9 @@ import { checkTokenIds, isChatField, isPassed, UnsupportedByModel } from '../cha
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
 
-/** How a dialect treats the fields that differ from a chat completion's. */
 const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: passed, best_of: ignored, suffix: refused };
 
-/** How a dialect treats a completion's field: as in a chat completion, except for those in OWN. */
+/** The treatment of a completion's field: as in a chat completion, except for those in OWN. */
 export const treatmentOf = (
   field: CompletionField,
   {
@@ -20,12 +19,12 @@ export const treatmentOf = (
   }: { fields: Readonly<Record<ChatField, Treatment>>; completionFields?: Readonly<Record<string, Treatment>> },
 ): Treatment => own?.[field] ?? OWN[field] ?? fields[field as ChatField];
 
-/** The default `max_tokens` of a completion, as in OpenAI's API and vLLM. */
+// As in OpenAI's API and vLLM.
 const DEFAULT_TOKENS = 16;
 
 export const maxTokensOf = ({ max_tokens }: CompletionRequest): number => max_tokens ?? DEFAULT_TOKENS;
 
-/** A runtime sends an echoed prompt in one event, even in a stream. */
+// A runtime sends an echoed prompt in one event, even in a stream.
 const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   const { logprobs, echo, stream, n } = request;
   if (logprobs == null) return;
@@ -73,7 +72,7 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
 
 const known = new Set<string>(completionFields);
 
-/** Whether a name is one of a completion's fields. */
+/** True if a name is one of a completion's fields. */
 export const isCompletionField = (name: string): boolean => known.has(name) || isChatField(name);
 
 /** The fields of a request that were accepted but have no effect on this model. */

@@ -9,7 +9,7 @@ import type { UpstreamFacts } from '../pipeline/inference-route.ts';
 import { type CompletionRequest, completionFields } from './request.ts';
 import { treatmentOf } from './support.ts';
 
-/** Fields that requestBody sets on every body. */
+// requestBody sets these on every body.
 const SET_ELSEWHERE = new Set<string>(['model', 'prompt_cache_isolation_key']);
 
 /** The body for a runtime's completions endpoint. It has only fields that the model's dialect lists, and no nulls. */

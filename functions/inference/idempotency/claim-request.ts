@@ -16,7 +16,7 @@ import { type Claim, recordIdOf } from './key-record.ts';
 import { releaseDeadAttempt } from './release-dead-attempt.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** Added to a lease, because the clocks of two environments can differ. */
+// The clocks of two environments can differ.
 const LEASE_RESERVE_MS = 60_000;
 
 interface ClaimDependencies {
@@ -26,25 +26,26 @@ interface ClaimDependencies {
   idempotency: IdempotencyStore;
 }
 
-/** The right to process a request. A request without an idempotency key always has it; of several with the same key, only one has it. */
+/**
+ * The right to process a request. Of several requests with the same idempotency key, one has it; without a key, each
+ * has it.
+ */
 export interface RequestClaim {
-  /** The id that is billed. A request that takes over from a crashed attempt keeps that attempt's id. */
+  /** The id that is billed: the first attempt's, if the request took over from a crashed one. */
   requestId: string;
   /**
-   * Marks the request as completed under its idempotency key, if there is one, with a result to replay when the request is repeated. Returns false if
-   * it can't be replayed.
+   * Marks the request as completed under its idempotency key, if it has one, with a result to replay.
+   * @returns false if it can't be replayed
    */
   complete?: (result: () => (Omit<StoredResult, 'requestId'> & { storedAs?: string }) | undefined) => Promise<boolean>;
-  /** Frees the key of a request that was rejected or failed: if it is repeated, it is a new request. */
+  /** Frees the key of a request that was rejected or failed: a repetition is a new request. */
   release: () => Promise<void>;
 }
 
 const unkeyed = (requestId: string): RequestClaim => ({ requestId, release: async () => undefined });
 
-/**
- * Takes over from a crashed attempt and releases its reservations. Unless it had failed, the request continues under the same id, so that there is
- * one usage event and one charge, which may already exist.
- */
+// Unless the crashed attempt had failed, the request continues under its id, so that there is one usage event and one
+// charge. Both may exist already.
 const takeOver = async (
   { keys, usage, idempotency }: ClaimDependencies,
   claim: Claim,
@@ -67,7 +68,7 @@ const keyed = ({ idempotency }: ClaimDependencies, claim: Claim, item: KeyItem):
         const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId }, made?.storedAs);
         return completed !== false && completed.stored;
       } catch (error) {
-        // The caller has the response. If the request is repeated after the lease ends, it runs again without another charge.
+        // The caller has the response. A repetition after the lease runs again, without another charge.
         logError('result_not_kept', error, facts);
         return false;
       }
@@ -80,7 +81,7 @@ const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'i
   await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, { request_id: claim.holder }));
 };
 
-/** Replays the response of the first request. Nothing is admitted, counted or charged. */
+// Nothing is admitted, counted or charged.
 const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored }: StoredResult): Reply => ({
   statusCode: 200,
   headers: {
@@ -92,7 +93,7 @@ const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, b
   body,
 });
 
-/** The request's fingerprint; it includes the end user. @throws 400 if the host requires an end user and there is none */
+// The fingerprint includes the end user, where the host requires one.
 const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
   scope === 'on_demand' ? fingerprintOf(event, userIdOf(event)) : fingerprintOf(event);
 
@@ -119,7 +120,8 @@ export const orReplay = async <Result>(
 /**
  * Claims the right to process a request, or replays the response of an earlier one with the same idempotency key.
  * @param remainingMs the function's remaining time
- * @throws 429 after too many replays or conflicts; 409 while the earlier request is in progress, or if its result was not stored; 422 if it was a different request
+ * @throws 409 while the earlier request is in progress, or if its result was not stored; 422 if it was a different
+ * request; 429 after too many replays or conflicts
  */
 export const claimRequest = async (
   deps: ClaimDependencies,

@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 
 const MIN_WAIT_MS = 1_000;
-/** A request can end long before its lease, so callers never wait longer than this to retry. */
+// A request can end long before its lease, so the advised wait is never longer than this.
 const MAX_WAIT_MS = 10_000;
 
 /** The first request with this key is still in progress: 409, with the wait in whole seconds and in milliseconds. */

@@ -25,11 +25,11 @@ import { pack, type StoredResult } from './stored-result.ts';
 /** A request that claims its key. */
 export interface ClaimingRequest extends KeyedRequest {
   requestId: string;
-  /** How long the request may be in progress. */
+  /** The maximum time that the request takes. */
   leaseMs: number;
 }
 
-/** Awaits a conditional write. Returns undefined if it succeeded, else the record on which its condition failed. */
+// Undefined if the write succeeded, else the record on which its condition failed.
 const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | undefined } | undefined> => {
   try {
     await write;
@@ -41,15 +41,15 @@ const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | 
 };
 
 /**
- * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. The database client may send a write twice if its
- * reply is lost; a claim's holder shows that it was our own.
+ * The records of idempotency keys in the table `responses`; nothing else accesses them. The database client may repeat
+ * a write whose reply was lost: the holder of a claim shows that it was our own.
  * @param now milliseconds since the epoch
  */
 export const createIdempotencyStore = (database: Database, table: string, now: () => number) => {
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   const restMsOf = (record: KeyRecord | undefined): number => (record ? record.lease_until - now() : 0);
 
-  /** Takes over a key whose lease has expired; of several concurrent attempts, one succeeds. */
+  // Of several concurrent attempts, one succeeds.
   const takeOver = async (old: KeyRecord, { requestId, leaseMs }: ClaimingRequest): Promise<Claim> => {
     const taken = { ...old, holder: requestId, lease_until: now() + leaseMs };
     const refusal = await refusalOf(
@@ -67,22 +67,20 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
-    // The write failed, unless the holder is this request: then its first try succeeded and the reply was lost.
+    // If the holder is this request, its first try succeeded and the reply was lost.
     if (refusal && refusal.found?.holder !== requestId) throw new IdempotencyInProgress({ leaseMs: restMsOf(refusal.found) });
     return claimOf(taken);
   };
 
-  /** The result of a completed request; undefined if it was not stored or has been deleted. */
+  // Undefined if the result was not stored, or was deleted.
   const readResult = async (record: KeyRecord): Promise<StoredResult | undefined> => {
     if (record.content_type === undefined) return undefined;
     const { Item } = await database.get({ TableName: table, Key: { id: record.stored_as ?? contentIdOf(record) }, ConsistentRead: true });
     return Item?.content === undefined ? undefined : resultOf(record, record.content_type, Item.content as Uint8Array);
   };
 
-  /**
-   * Stores a result. The first result of an attempt is final; in an item of its own, it can be replaced, but not after it was deleted.
-   * @returns false if it was deleted
-   */
+  // The first result of an attempt is final. In an item of its own it can be replaced, but not after it was deleted.
+  // False: it was deleted.
   const putContent = async (claim: Claim, content: Uint8Array, storedAs: string | undefined): Promise<boolean> => {
     const Item = contentItemOf(storedAs ?? contentIdOf(claim), content, nowSeconds());
     const ConditionExpression = storedAs === undefined ? IS_NEW : IS_NOT_DELETED;
@@ -92,8 +90,9 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
 
   return {
     /**
-     * Claims a key, or returns the result of the request that completed it. Throws `IdempotencyKeyReused` if the key belongs to a different request,
-     * `IdempotencyInProgress` while the first request is in progress, `IdempotentResultNotStored` if it completed without a stored result.
+     * Claims a key, or returns the result of the request that completed it.
+     * @throws IdempotencyKeyReused for a different request; IdempotencyInProgress while the first request is in
+     * progress; IdempotentResultNotStored if it completed without a stored result
      */
     claim: async (request: ClaimingRequest): Promise<{ claimed: Claim } | { replay: StoredResult }> => {
       const { fingerprint, requestId, leaseMs } = request;
@@ -129,8 +128,8 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * Changes the id under which a claim is billed, once the crashed attempt has been released. Throws `IdempotencyInProgress` if another request
-     * has taken over the claim.
+     * Changes the id that is billed, after the crashed attempt was released.
+     * @throws IdempotencyInProgress if another request has taken over the claim
      */
     restart: async (claim: Claim, newRequestId: string): Promise<Claim> => {
       const refusal = await refusalOf(
@@ -147,9 +146,11 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * Marks the request as completed, which is final. The key is used up even without a result, or with one that is too large to store.
-     * @param storedAs the id of an item in which the result is stored, and with which it is deleted; absent: an item of the attempt's own
-     * @returns whether the result can be replayed; false if another request has taken over the claim
+     * Marks the request as completed, for good. The key is used up even without a result, or with one that is too
+     * large.
+     * @param storedAs the id of the item that has the result and is deleted with it; absent: an item of the attempt's
+     * own
+     * @returns `stored`: the result can be replayed; false if another request has taken over the claim
      */
     complete: async (claim: Claim, result: StoredResult | undefined, storedAs?: string): Promise<{ stored: boolean } | false> => {
       const content = result && (await pack(result.body));
@@ -174,8 +175,8 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * Frees the key of a request that was rejected or failed, unless it was completed or another request has taken it over. A key that was taken over
-     * from a crashed attempt keeps that attempt's request id, which may have been charged: the next request takes it over.
+     * Frees the key of a request that was rejected or failed, unless it was completed or taken over. A key from a
+     * crashed attempt keeps that attempt's request id, which may have been charged: the next request takes it over.
      */
     abandon: async ({ id, holder }: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
       const refusal = await refusalOf(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type StoredResult, unpack } from './stored-result.ts';
 
-/** How long a key identifies its first request, from the first claim on. */
+/** A key identifies its first request for this long after the first claim. */
 export const KEPT_SECONDS = 24 * 60 * 60;
 
 /** A request with an idempotency key. */
@@ -29,7 +29,7 @@ export interface KeyRecord {
   expires_at: number;
   fingerprint: string;
   holder: string;
-  /** Milliseconds since the epoch; an attempt that is still in progress then is considered crashed. */
+  /** Milliseconds since the epoch. An attempt in progress counts as crashed after this. */
   lease_until: number;
   request_id: string;
   /** Milliseconds since the epoch; absent while the request is in progress. */
@@ -54,7 +54,7 @@ export const IS_THIS_END = 'completed_at = :now'; // completed by this same writ
 export const recordIdOf = ({ keyId, idempotencyKey }: Pick<KeyedRequest, 'keyId' | 'idempotencyKey'>): string =>
   `idempotency#${keyId}#${createHash('sha256').update(idempotencyKey).digest('hex')}`;
 
-/** The API key whose record, or whose result, an item of the table is; undefined for other items. */
+/** The API key that owns a record, or a result, in the table; undefined for other items. */
 export const apiKeyOfRecord = (itemId: string): string | undefined => /^idempotency#([^#]+)#/.exec(itemId)?.[1];
 
 export const claimOf = ({ id, holder, request_id }: KeyRecord): Claim => ({
@@ -65,8 +65,8 @@ export const claimOf = ({ id, holder, request_id }: KeyRecord): Claim => ({
 });
 
 /**
- * The id of the item with an attempt's result. It is separate from the record, because DynamoDB bills a failed conditional write by the size of
- * the existing item.
+ * The id of the item with an attempt's result. It is separate from the record, because DynamoDB bills a failed
+ * condition by the size of the existing item.
  */
 export const contentIdOf = ({ id, holder }: Pick<KeyRecord, 'id' | 'holder'>): string => `${id}#${holder}`;
 

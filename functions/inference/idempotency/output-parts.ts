@@ -3,7 +3,7 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamToolCall } from 
 /** Log probabilities: one list of entries in a chat, several parallel lists in a plain completion. */
 export type Logprobs = Record<string, unknown[]>;
 
-/** A part of a choice's output, with the log probabilities and ids of its tokens. */
+/** A part of a choice's output, with its tokens' log probabilities and ids. */
 export interface OutputPart {
   /** The kind of the text; for a call the text is its arguments; undefined: there is no text. */
   kind?: 'reasoning' | 'content' | 'call';
@@ -16,7 +16,6 @@ export interface OutputPart {
 
 const COMPLETION_LISTS = ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset'];
 
-/** The lists that the mappers read; undefined if there are none. */
 const logprobsOf = ({ logprobs }: UpstreamChoice): Logprobs | undefined => {
   if (typeof logprobs !== 'object' || logprobs === null) return undefined;
   const given = logprobs as Record<string, unknown>;
@@ -39,8 +38,8 @@ const callPartOf = ({ index, id, function: called }: UpstreamToolCall): OutputPa
 });
 
 /**
- * The parts of a choice in the order in which the mappers read them: reasoning, text, calls. Log probabilities and token ids go with the text,
- * because the Responses API assigns them to it; without a text they go with the first part.
+ * The parts of a choice in the order in which mappers read them: reasoning, text, calls. Log probabilities and token
+ * ids go with the text, as in the Responses API; without a text they go with the first part.
  */
 export const outputPartsOf = (choice: UpstreamChoice): OutputPart[] => {
   const { delta } = choice;

@@ -2,12 +2,11 @@ import type { UpstreamChoice, UpstreamChunk } from '../../../shared/upstream/chu
 import { idsOf, type OutputPart, outputPartsOf } from './output-parts.ts';
 import { addTo, charactersOf, continues, type ResultChunk, toChoice } from './result-chunks.ts';
 
-/** A longer answer is not recorded. */
+// A longer answer is not recorded.
 const MAX_CHARACTERS = 8_000_000;
-/** The length of a chunk without its content. */
+// The length of a chunk without its content.
 const CHUNK_CHARACTERS = 100;
 
-/** One choice that is still being streamed. */
 interface ChoiceState {
   last: ResultChunk;
   promptTokenIds?: readonly number[];
@@ -18,14 +17,14 @@ const isSame = (some: readonly number[] | undefined, others: readonly number[]):
   some?.length === others.length && some.every((id, position) => id === others[position]);
 
 /**
- * Records an answer's chunks, merged into as few as possible with the same content: every mapper creates the same object from them, and an
- * equivalent stream. Each choice keeps its order. Only the last usage and the last measurements of a runtime are kept. Fields that no mapper reads
- * are dropped, and so are answers of more than 8,000,000 characters.
+ * Records an answer in as few chunks as possible. Every mapper makes the same object from them, and an equivalent
+ * stream. Each choice keeps its order; only the last usage and measurements stay, and no fields that mappers don't
+ * read.
  */
 export const createRecording = () => {
   const choices = new Map<number, ChoiceState>();
   const merged: { content: ResultChunk; promptTokenIds?: readonly number[] }[] = [];
-  /** The token ids of the prompt, until the next chunk that can carry them: a stream sends them when its choices begin. */
+  // Wait for the next chunk that can carry them: a stream sends the prompt's token ids when its choices begin.
   let pendingPromptIds: readonly number[] | undefined;
   let promptTokenIds: readonly number[] | undefined;
   let last: Pick<UpstreamChunk, 'usage' | 'metrics'> = {};
@@ -46,7 +45,7 @@ export const createRecording = () => {
     return state;
   };
 
-  /** A runtime may repeat the prompt's token ids with every chunk. */
+  // A runtime may repeat the prompt's token ids with every chunk.
   const withoutRepeated = (part: OutputPart, state: ChoiceState): OutputPart => {
     if (!part.promptTokenIds || !isSame(state.promptTokenIds, part.promptTokenIds)) return part;
     return { ...part, promptTokenIds: undefined };
@@ -91,7 +90,7 @@ export const createRecording = () => {
       choices.clear();
     },
 
-    /** The merged chunks; undefined if the answer was too long. */
+    /** The merged chunks; undefined if the answer had more than 8,000,000 characters. */
     chunks: (): UpstreamChunk[] | undefined => {
       if (characters > MAX_CHARACTERS) return undefined;
       const contents = merged.map(({ content, promptTokenIds: ids }) => ({

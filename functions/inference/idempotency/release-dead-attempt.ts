@@ -7,8 +7,8 @@ import { endReservations, readAllShards, reservationsOf } from '../../../shared/
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
 /**
- * Releases what a crashed attempt of a request still has in flight, in any shard, so that another attempt can be admitted: with the usage of
- * its event if there is one, else as if it had never been admitted.
+ * Releases the reservations of a crashed attempt in all shards, so that another attempt can be admitted: with the usage
+ * of its event if there is one, else as if it had not been admitted.
  * @param key the item of any shard of the key
  */
 export const releaseDeadAttempt = async (

@@ -1,12 +1,12 @@
 import type { UpstreamChoice, UpstreamDelta } from '../../../shared/upstream/chunk.ts';
 import type { Logprobs, OutputPart } from './output-parts.ts';
 
-/** A chunk of this length is not extended: clients read a chunk as one line, and the mappers pass its lists as function arguments. */
+// Longer chunks aren't extended: clients read a chunk as one line, and mappers pass its lists as function arguments.
 const MAX_CHUNK_CHARACTERS = 65_536;
-/** The length of a token id with its comma. */
+// The length of a token id with its comma.
 const ID_CHARACTERS = 8;
 
-/** Consecutive parts of one choice, merged into one. */
+/** Consecutive parts of one choice, which become one stored chunk. */
 export interface ResultChunk {
   index: number;
   role?: string;
@@ -27,7 +27,7 @@ export const charactersOf = ({ text, call, logprobs, tokenIds, promptTokenIds }:
   (logprobs ? JSON.stringify(logprobs).length : 0) +
   ID_CHARACTERS * ((tokenIds?.length ?? 0) + (promptTokenIds?.length ?? 0));
 
-/** Whether a part can be merged into the last one without a change in any mapper's output. */
+/** True if a part can be merged into the chunk without a change in any mapper's output. */
 export const continues = (merged: ResultChunk, { kind, call, logprobs }: OutputPart): boolean => {
   if (merged.characters >= MAX_CHUNK_CHARACTERS) return false;
   // The Responses API assigns log probabilities without text to the next text, never to an earlier one.
@@ -38,10 +38,7 @@ export const continues = (merged: ResultChunk, { kind, call, logprobs }: OutputP
   return kind !== 'call' || (!call?.id && !call?.name && call?.index === merged.call?.index);
 };
 
-/**
- * Merges a part into `merged`. Doesn't change the part.
- * @returns the number of characters added
- */
+/** Merges a part into `merged`. @returns the number of characters added */
 export const addTo = (merged: ResultChunk, part: OutputPart): number => {
   const added = charactersOf(part);
   merged.characters += added;
@@ -73,7 +70,7 @@ const deltaOf = ({ role, kind, call, texts }: ResultChunk): UpstreamDelta => {
   return delta;
 };
 
-/** Converts a merged chunk to a choice as a runtime would send it. */
+/** Converts a chunk to a choice as a runtime would send it. */
 export const toChoice = (merged: ResultChunk): UpstreamChoice => ({
   index: merged.index,
   delta: deltaOf(merged),

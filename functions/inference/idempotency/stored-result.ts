@@ -11,17 +11,17 @@ export interface StoredResult {
   ignored?: string;
 }
 
-/** Compressed. A DynamoDB item can have 400 kB, and every kB is billed. */
+// Compressed. A DynamoDB item can have 400 kB, and every kB is billed.
 const MAX_STORED_BYTES = 256 * 1024;
-/** Uncompressed. The body must fit into the memory of a small function. */
+// Uncompressed. The body must fit into the memory of a small function.
 const MAX_OPENED_BYTES = 16 * 1024 * 1024;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * Compresses a body to store it; undefined if it is too large. Uses gzip: Brotli at the same speed makes an answer 3 % smaller, and at its default
- * quality takes fifty times as long.
+ * Compresses a body to store it; undefined if it is too large. Gzip, because Brotli at the same speed saves 3 %, and at
+ * its default quality takes fifty times as long.
  */
 export const pack = async (body: string): Promise<Uint8Array | undefined> => {
   if (body.length > MAX_OPENED_BYTES || Buffer.byteLength(body) > MAX_OPENED_BYTES) return undefined;

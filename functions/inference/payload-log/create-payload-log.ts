@@ -8,13 +8,12 @@ import { createWritePayload } from '../../../shared/payload-log/write-payload.ts
 import { createPayloadLog, type LogPayload } from './payload-log.ts';
 
 interface Places {
-  /** The table `Observability`. */
   table: string;
   bucket: string;
   queueUrl: string;
 }
 
-/** The payload log with its settings in a table, payloads in a bucket, and a queue of those that are redacted later. */
+/** Creates the payload log from the database, a bucket, and the queue of payloads that are redacted later. */
 export const createDatabasePayloadLog = (database: Database, { table, bucket, queueUrl }: Places): LogPayload => {
   const put = createPutObject(bucket);
   return createPayloadLog({

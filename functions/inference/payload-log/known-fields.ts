@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import type { KnownFields } from '../../../shared/payload-log/effective-fields.ts';
 
-/** The parts of a schema's definition that are read here. */
 interface Definition {
   type: string;
   shape?: Record<string, z.ZodType>;
@@ -26,7 +25,7 @@ const SCALARS: ReadonlySet<string> = new Set([
   'undefined',
   'nan',
 ]);
-/** Everything in the value is known. */
+// All fields of the value are known.
 const ALL: KnownFields = {};
 
 const merged = (one: KnownFields, other: KnownFields): KnownFields => {
@@ -36,7 +35,6 @@ const merged = (one: KnownFields, other: KnownFields): KnownFields => {
   return { ...((one.fields ?? other.fields) && { fields }), ...(items && { items }) };
 };
 
-/** What the options of a union know together; all, if one of them takes anything. */
 const ofOptions = (options: readonly z.ZodType[]): KnownFields => {
   const known = options.filter((option) => !SCALARS.has(definitionOf(option).type)).map(fieldsOf);
   return known.includes(ALL) ? ALL : known.reduce(merged, ALL);
@@ -49,13 +47,13 @@ const fieldsOf = (schema: z.ZodType): KnownFields => {
   if (type === 'array' && element) return { items: fieldsOf(element) };
   if (type === 'union' && options) return ofOptions(options);
   if (innerType) return fieldsOf(innerType);
-  // What is parsed after a conversion has the shape that was sent, unless it only becomes another one.
+  // The value after a conversion has the shape that was sent, unless it only becomes another one.
   return type === 'pipe' && before && after && definitionOf(before).type === 'transform' ? fieldsOf(after) : ALL;
 };
 
 const known = new WeakMap<z.ZodType, KnownFields>();
 
-/** The fields of a route's body, by its schema. A part that is converted to something else counts as known. */
+/** The known fields of a route's body, from its schema. A part that is converted to something else counts as known. */
 export const knownFieldsOf = (schema: z.ZodType): KnownFields => {
   const before = known.get(schema);
   if (before) return before;

@@ -1,10 +1,10 @@
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 
-/** With the value `off`, the content of the request is not logged. */
+/** The value `off` keeps the content of the request out of the log. */
 export const LOG_HEADER = 'x-sluice-log';
 
-/** 400: the header has another value. A caller can't switch the log on. */
+// A caller can't switch the log on.
 const invalidLogHeader = (): InvalidRequest =>
   new InvalidRequest({
     param: LOG_HEADER,
@@ -12,7 +12,6 @@ const invalidLogHeader = (): InvalidRequest =>
     message: `The header '${LOG_HEADER}' must be 'off' or absent. Only an owner of your organization can switch the payload log on.`,
   });
 
-/** Whether the caller forbids that the content of this request is logged. @throws 400 */
 const isLogOff = (event: ApiEvent): boolean => {
   const header = headerOf(event, LOG_HEADER)?.trim();
   if (header === undefined) return false;
@@ -20,11 +19,14 @@ const isLogOff = (event: ApiEvent): boolean => {
   return true;
 };
 
-/** Checks the header also where nothing is logged, so that all routes that take content accept the same. @throws 400 */
+/**
+ * Checks the header also where nothing is logged, so that all routes with content accept the same values.
+ * @throws 400
+ */
 export const checkLogHeader = (event: ApiEvent): void => {
   isLogOff(event);
 };
 
-/** Whether the content of an admitted request is logged. */
+/** True if the content of an admitted request is logged. @throws 400 */
 export const isLogged = ({ isPayloadLogged }: { isPayloadLogged: boolean }, event: ApiEvent): boolean =>
   isPayloadLogged && !isLogOff(event);

@@ -9,14 +9,14 @@ import { type SendPayload, unredactedKeyOf } from '../../../shared/payload-log/w
 import type { WritePayload } from '../../../shared/payload-log/write-payload.ts';
 import { knownFieldsOf } from './known-fields.ts';
 
-/** The largest payload that is redacted in the environment of its request: characters of both directions together. */
+// Characters of both directions together. Larger payloads are redacted by another function.
 const MAX_OWN_CHARACTERS = 64 * 1024;
-/** Of each direction: a few milliseconds of a CPU. Ordinary texts of that size take a third. */
+// Of each direction: a few milliseconds of CPU. Ordinary texts of that size take a third.
 const MAX_OWN_STEPS = 500_000;
-/** The marker of content that was left out because too many payloads of its organization were waiting. */
+// The marker of content that was left out, because too many payloads of its organization wait.
 const LIMIT = 'limit';
 
-/** An exchange as the pipeline has it. */
+/** A request and its reply, as the pipeline has them. */
 export interface SentExchange extends Omit<Exchange, 'fields' | 'response'> {
   /** The schema of the body, and the names of fields that had no effect. */
   schema: z.ZodType;
@@ -25,7 +25,10 @@ export interface SentExchange extends Omit<Exchange, 'fields' | 'response'> {
   response: Omit<Exchange['response'], 'content'> & { content: unknown };
 }
 
-/** Writes the content of a request to the payload log, or sends it to its redaction, if its owner still wants that. @throws if AWS rejects it */
+/**
+ * Writes the content of a request to the payload log, or queues it for redaction, if its owner still wants that.
+ * @throws if AWS rejects it
+ */
 export type LogPayload = (exchange: SentExchange) => Promise<void>;
 
 interface PayloadLogDependencies {
@@ -37,14 +40,14 @@ interface PayloadLogDependencies {
   now: () => number;
 }
 
-/** Fields that the schema doesn't know need no names: they are left out anyway. */
+// Names that the schema doesn't know aren't needed, because those fields are left out anyway.
 const effectiveFields = (schema: z.ZodType, ignored: readonly string[]): EffectiveFields => {
   const known = knownFieldsOf(schema);
   const isKnown = (name: string): boolean => Object.hasOwn(known.fields ?? {}, name.replace(/\..*$/s, ''));
   return { known, ignored: ignored.filter(isKnown) };
 };
 
-/** Leaves an exchange to the function `payloads`. @returns false if too many payloads of the organization wait */
+// False if too many payloads of the organization wait.
 const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exchange: Exchange): Promise<boolean> => {
   const { organization, requestId } = exchange;
   const sentAtMs = now();
@@ -61,8 +64,8 @@ const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exc
 };
 
 /**
- * The payload log. It reads the settings again for each payload, so that nothing is written once an owner has switched it off, even if that has not
- * reached the item of the key.
+ * Creates the payload log. It reads the settings for each payload, so that nothing is written once an owner has
+ * switched the log off, even before the key's item says so.
  */
 export const createPayloadLog =
   (deps: PayloadLogDependencies): LogPayload =>

@@ -8,19 +8,19 @@ import type { RequestUsage } from './request-usage.ts';
 import { sseEvent } from './server-sent-events.ts';
 import type { Settlement } from './settlement.ts';
 
-/** The reply's status is sent after the model's first chunk, so that earlier errors have their own status, but no later than this. */
+// The status of a stream is sent with the model's first chunk, so that earlier errors have their own status, but no
+// later than this.
 const FIRST_CHUNK_MS = 60_000;
 
-/** A batch of chunks; or a comment, while the request waits for capacity. */
+/** A batch of chunks, or a comment while the request waits for capacity. */
 export type AnswerPart = UpstreamChunk[] | string;
 
-/** An answer in parts, of which the first one has been requested. */
+/** An answer in parts; the first one has been requested. */
 export interface Answer {
   first: Promise<IteratorResult<AnswerPart>>;
   rest: Pick<AsyncIterator<AnswerPart>, 'next'>;
 }
 
-/** The admitted request that is answered. */
 interface AnsweredRequest {
   event: ApiEvent;
   usage: RequestUsage;
@@ -39,7 +39,6 @@ export const waitForFirstPart = async ({ first }: Answer, { fail }: Settlement):
   }
 };
 
-/** Ends a stream after the settlement, and stores it if it must be stored. */
 async function* endStream(reply: StreamedReply, { usage }: AnsweredRequest): AsyncGenerator<string> {
   const used = usage.total();
   const events = reply.usage(used);
@@ -48,8 +47,8 @@ async function* endStream(reply: StreamedReply, { usage }: AnsweredRequest): Asy
 }
 
 /**
- * The answer as server-sent events. Sends `[DONE]` after the settlement. At the deadline, an answer that has begun ends with `length`. On failure, sends
- * an error event and ends.
+ * The answer as server-sent events. `[DONE]` follows the settlement. At the deadline, an answer that has begun ends
+ * with `length`; on failure, an error event ends it.
  */
 export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, request: AnsweredRequest): AsyncGenerator<string> {
   const { event, settlement } = request;
@@ -73,13 +72,15 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
       return yield* endStream(reply, request);
     }
     const failure = toCallerError(await settlement.fail(error), event);
-    // Like `refused`, for a failure after the status was sent.
+    // The log line `refused` is only for failures before the status was sent.
     logInfo('stream_broken', { request_id: event.requestId, status: failure.status, code: failure.code });
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }
 
-/** The answer as one object. Returned after the settlement. At the deadline, it is what there is, and ends with `length`. */
+/**
+ * The answer as one object, after the settlement. At the deadline, it has what was generated, and ends with `length`.
+ */
 export const collectAnswer = async (
   reply: WholeReply,
   { first, rest }: Answer,

@@ -1,10 +1,12 @@
-/** A controller for one of several attempts, and how to let go of the request's. */
 interface Attempt {
   attempt: AbortController;
   release: () => void;
 }
 
-/** It is aborted with the request; but a failed attempt, which aborts its own signal, does not stop the next one. */
+/**
+ * A controller for one of several attempts. It is aborted with the request; a failed attempt that aborts its own
+ * doesn't stop the next one. `release` ends the link to the request's controller.
+ */
 export const attemptSignal = ({ signal }: AbortController): Attempt => {
   const attempt = new AbortController();
   const abort = (): void => attempt.abort(signal.reason);

@@ -1,7 +1,7 @@
 import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 
 interface ExceededFacts {
-  /** Absent if max_tokens alone exceeds the window. */
+  // Absent if max_tokens alone exceeds the window.
   promptTokens?: number;
   maxTokens: number;
   windowTokens: number;
@@ -9,7 +9,7 @@ interface ExceededFacts {
   names?: FieldNames | undefined;
 }
 
-/** Whether the caller requests truncation with `truncation: "auto"` and not with a number of tokens. */
+// The Responses API's `truncation: "auto"` has no number of tokens to lower.
 const usesAutoTruncation = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
 
 const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string => {

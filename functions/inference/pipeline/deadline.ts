@@ -1,10 +1,10 @@
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 
-/** API Gateway closes a connection after 5 minutes without data; a response without streaming must be sent before that. */
+// API Gateway closes an idle connection after 5 minutes; a response without streaming must be sent before.
 const WHOLE_DEADLINE_MS = 280_000;
-/** The function stops itself this long before its time ends, to settle. */
+// The function stops itself this long before its time ends, to settle.
 const RESERVE_MS = 20_000;
-/** If the caller isn't reading, close the connection this long after the deadline. */
+// If the caller isn't reading, close the connection this long after the deadline.
 const UNREAD_MS = 5_000;
 
 /** The reason of an abort if the caller has left, which says nothing about the target. */

@@ -14,14 +14,14 @@ import type { LogPayload } from '../payload-log/payload-log.ts';
 import type { ReplyBody } from './reply-body.ts';
 import type { TargetHealth } from './target-health.ts';
 
-/** What the pipeline works with. */
+/** The stores, clients and settings of the inference routes. */
 export interface Dependencies {
   host: Host;
-  /** The models that requests of an organization's keys may name. */
+  /** The models that an organization's keys can name. */
   modelsOf: (organization: string) => Inventory;
   keys: Keys;
   usage: UsageStore;
-  /** For settlements that the database doesn't take. */
+  /** Takes settlements while the database is unavailable. */
   settlements: SettlementQueue;
   tokenizer: Tokenizer;
   invoke: Invoke;

@@ -13,15 +13,13 @@ import type { Settlement } from './settlement.ts';
 
 export { waitMsOf } from '../capacity/wait-header.ts';
 
-/** A request that waits invokes its deployment this often: a copy that has just started can be in service before it is reachable. */
+// A copy that has just started can be in service before it is reachable, so a waiting request tries again.
 const MAX_TRIES = 10;
 
-/** A wait for capacity ends this long before the request's deadline, so that its error says what it waited for. */
+// A wait ends this long before the request's deadline, so that its error says what it waited for.
 const WAIT_END_MS = 2_000;
 
-/** An admitted request for a model that is made of a deployment. */
 interface DeploymentRequest {
-  /** As the inventory has it. */
   model: Model;
   prepared: Pick<PreparedRequest, 'waitMs'>;
   admission: Pick<Admission, 'organization' | 'requestId'>;
@@ -30,9 +28,9 @@ interface DeploymentRequest {
 }
 
 /**
- * Invokes a model that is made of a deployment, which can be without capacity. Then the request waits, if its caller wants to, and the answer begins with
- * comments about the progress.
- * @param invoke invokes the targets of the model, as it is then
+ * Invokes a model that is made of a deployment. Without capacity, the request waits if its caller wants that, and the
+ * answer begins with progress comments.
+ * @param invoke invokes the model's current targets
  * @throws 503 if there is no capacity, or not in time
  */
 export async function* invokeDeployment(
@@ -41,7 +39,7 @@ export async function* invokeDeployment(
   invoke: (model: Model, signal: AbortController) => AnswerBatches,
 ): AsyncGenerator<AnswerPart> {
   const { abort, leftMs } = deadline;
-  /** Returns the failure if the targets turn out to have no capacity. */
+  // Returns the failure if the targets turn out to have no capacity.
   async function* attempt(current: Model): AsyncGenerator<AnswerPart, UpstreamFailed | undefined> {
     const { attempt, release } = attemptSignal(abort);
     const answer = invoke(current, attempt);

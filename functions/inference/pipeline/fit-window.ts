@@ -5,9 +5,9 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { ContextLengthExceeded } from './context-length-exceeded.ts';
 import { isChatPrompt } from './prompt-size.ts';
 
-/** How a request uses the model's context window. */
+/** The request's use of the model's context window. */
 export interface WindowRequest {
-  /** The caller's limit for the answer, if there is one. */
+  /** The caller's limit for the answer; undefined if there is none. */
   requestedTokens: number | undefined;
   /** `truncate` lowers max_tokens to what is left; `error` rejects the request instead. */
   whenExceeded: 'truncate' | 'error';
@@ -19,9 +19,9 @@ export interface WindowRequest {
 
 interface ToFit<P extends Prompt> {
   prompt: P;
-  /** No text of the prompt has more tokens than this (see `measurePrompt`). */
+  // No text of the prompt has more tokens than this (see `measurePrompt`).
   longestTokens: number;
-  /** The limit for the answer, within the model's own. */
+  // The limit for the answer, within the model's own.
   maxTokens: number;
   window: WindowRequest;
 }
@@ -36,17 +36,17 @@ export interface Fitted<P extends Prompt = Prompt> {
 
 type Counter = Pick<Tokenizer, 'fit' | 'count'>;
 
-/** The special tokens that a tokenizer adds to a text if its reply doesn't say: most add one or none. */
+// The special tokens that a tokenizer adds to a text, if its reply doesn't say. Most add one or none.
 const SPECIAL_TOKENS = 1;
 
-/** A counted prompt: its tokens, those of its longest text, and the messages of a conversation that stay. */
+// `kept`: the indexes of the messages of a conversation that stay.
 interface Counted {
   promptTokens: number;
   longestTokens: number;
   kept: number[] | null;
 }
 
-/** Counts a prompt; undefined for a conversation that the chat template can't render here. */
+// Undefined for a conversation that the chat template can't render here.
 const countPrompt = async (
   tokenizer: Counter,
   files: TokenizerFiles,
@@ -66,7 +66,6 @@ const countPrompt = async (
   return { promptTokens: lengths.reduce((sum, tokens) => sum + tokens, 0), longestTokens: Math.max(0, ...lengths), kept: null };
 };
 
-/** Rethrows a 400 with the route's names of the fields. */
 const withFieldNames =
   (names: FieldNames | undefined) =>
   (error: unknown): never => {
@@ -76,8 +75,8 @@ const withFieldNames =
   };
 
 /**
- * Fits a request into its model's window. Calls the tokenizer only if the prompt's bytes don't already prove that everything fits. If the model has
- * no tokenizer, or its chat template fails on the prompt, the runtime itself rejects prompts that are too long.
+ * Fits a request into its model's window, without the tokenizer if the prompt's bytes prove that everything fits.
+ * Without a tokenizer, or if its chat template fails, the runtime itself rejects prompts that are too long.
  * @throws ContextLengthExceeded if the request can't be made to fit, or the caller wants an error
  */
 export const fitWindow = async <P extends Prompt>(

@@ -6,7 +6,7 @@ import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chun
 import type { BodyFacts } from '../../../shared/upstream/request-body.ts';
 import type { WindowRequest } from './fit-window.ts';
 
-/** What every inference request has, whatever its shape; the pipeline reads nothing else. */
+/** The fields of every inference request; the pipeline reads no others. */
 export interface InferenceRequest {
   model: string;
   stream?: boolean | null | undefined;
@@ -18,12 +18,12 @@ export interface InferenceRequest {
   echo?: boolean | null | undefined;
 }
 
-/** What a route needs for the runtime's body, in addition to the caller's fields. */
+/** The facts for the runtime's body, in addition to the caller's fields. */
 export interface UpstreamFacts<P extends Prompt = ChatPrompt> extends BodyFacts {
   prompt: P;
 }
 
-/** What a route needs for its reply, in addition to the runtime's chunks. */
+/** The facts for the reply, in addition to the runtime's chunks. */
 export interface ReplyFacts {
   id: string;
   /** Seconds since the epoch. */
@@ -32,19 +32,19 @@ export interface ReplyFacts {
   model: string;
   requestId: string;
   organization: string;
-  /** Whether the answer may be stored: neither the key nor the request forbids it. */
+  /** False if the key or the request forbids storing the answer. */
   mayStore: boolean;
-  /** The measurements of a complete answer, if the caller requested them. */
+  /** Returns the measurements of a complete answer; absent if the caller didn't request them. */
   perf?: () => Record<string, unknown>;
 }
 
-/**
- * Stores the reply. The pipeline calls it after the settlement and before it sends the last byte. Returns the id of the item in which the result can
- * be stored under an idempotency key; undefined: the result must not be stored.
- */
+// Called after the settlement and before the last byte. Returns the id of the item in which the result can be stored
+// under an idempotency key; undefined: it must not be stored.
 type StoreReply = (usage: UpstreamUsage) => Promise<string | undefined>;
 
-/** Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end. */
+/**
+ * Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end.
+ */
 export interface StreamedReply {
   take: (chunks: readonly UpstreamChunk[]) => string;
   usage: (usage: UpstreamUsage) => string;
@@ -61,22 +61,28 @@ export interface WholeReply {
   store?: StoreReply;
 }
 
-/** An inference route: a schema and two mappers, from the request to the runtime's body and from the runtime's chunks to the reply. */
+/**
+ * An inference route: a schema and two mappers, from the request to the runtime's body and from the runtime's chunks to
+ * the reply.
+ */
 export interface InferenceRoute<Request extends InferenceRequest, P extends Prompt = ChatPrompt> {
   schema: z.ZodType<Request>;
-  /** Reads what a request refers to, after the key is authenticated and before admission. May return another request. Throws 4xx. */
+  /**
+   * Reads the objects that a request refers to, after authentication and before admission. May return another request.
+   * @throws 4xx
+   */
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
-  /** Whether `resolve` reads something that was stored earlier. */
+  /** True if `resolve` reads stored objects for this request. */
   refersToStored?: (request: Request) => boolean;
-  /** The most tokens that the caller asks for in each choice; undefined: the request doesn't say. */
+  /** The caller's limit for the tokens of each choice; undefined if the request has none. */
   maxTokens: (request: Request) => number | undefined;
-  /** Throws a 400 for what this model can't do. `maxTokens` is resolved. */
+  /** `maxTokens` is resolved. @throws 400 if the request asks for something that the model can't do */
   checkSupport: (request: Request, model: Model, maxTokens: number) => void;
   /** The fields that were accepted and have no effect. */
   ignored: (request: Request, model: Model) => string[];
-  /** Whether a name is one of the route's fields. Others are the caller's own text, which events don't have. */
+  /** True for the route's own field names. Others are the caller's text, which events must not have. */
   isDocumented: (name: string) => boolean;
-  /** Whether the caller allows the answer to be stored. Absent: always. */
+  /** False if the caller forbids storing the answer. Absent: never false. */
   mayStore?: (request: Request) => boolean;
   choices: (request: Request) => number;
   window: (request: Request, model: Model, maxTokens: number) => WindowRequest;

@@ -7,30 +7,27 @@ import { attemptSignal } from './attempt-signal.ts';
 import { ClientClosed } from './deadline.ts';
 import type { TargetHealth } from './target-health.ts';
 
-/** An invocation of whichever of a model's targets answers. */
 interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
-  /** In the order to try them. */
   targets: readonly [Target, ...Target[]];
   bodyFor: (target: Target) => string;
-  /** The ids of the request, for log lines. */
   ids: Readonly<Record<string, string>>;
-  /** Called before each try. */
   onTarget: (target: Target) => void;
 }
 
-/** The most targets to try for one request: if all of these fail, they are busy, or the request is at fault. */
+// If this many targets fail, they are busy, or the request is at fault.
 const MAX_TRIES = 4;
 
-/** Whether another target may be tried. Not after a timeout or a broken connection, because the target may have processed the request. */
+// After a timeout or a broken connection, the target may have processed the request.
 const isWorthAnother = (error: unknown): boolean =>
   error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
 
-/** Whether the target itself failed. A target that is busy or rejects a request is in order. */
+// A target that is busy or rejects a request is in order.
 const isTargetFailure = (error: unknown): boolean => error instanceof UpstreamFailed && error.code !== 'no_capacity';
 
 /**
- * Invokes the first target, and the next one if a target fails before its first chunk: an answer that has begun can't be restarted.
- * Throws the error of the last try. `health` learns which targets fail.
+ * Invokes the first target, and the next one if a target fails before its first chunk: an answer that has begun can't
+ * be restarted. `health` learns which targets fail.
+ * @throws the error of the last try
  */
 export const invokeAny = (
   invoke: Invoke,
@@ -46,7 +43,6 @@ export const invokeAny = (
   if (tried.length === 1) return start(last, invocation.signal);
 
   const { signal } = invocation.signal;
-  /** Invokes a target and waits for its first chunks. */
   const begin = async (target: Target, answer: AnswerBatches): Promise<IteratorResult<UpstreamChunk[]>> => {
     try {
       health.invoked(target);

@@ -1,18 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Model, Target } from '../../../shared/models/model.ts';
 
-/** Evenly spread in (0, 1). */
+// Evenly spread in (0, 1).
 const shareOf = (text: string): number => (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48;
 
 /** A target's name, which no other target has. */
 export const targetName = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
-/** An opaque id of an organization's user, by which endpoints with prefix-aware routing keep the user on one instance. */
+/** An opaque id of an organization's user. Endpoints with prefix-aware routing keep the user on one instance by it. */
 export const affinityOf = (organization: string, userId: string): string => hash('sha256', `${organization}\n${userId}`, 'base64url');
 
 /**
- * A model's targets in the order in which a request tries them: the same key always has the same order, and keys spread over the targets by
- * weight (weighted rendezvous hashing, https://www.snia.org/sites/default/files/SDC15_presentations/dist_sys/Jason_Resch_New_Consistent_Hashings_Rev.pdf).
+ * A model's targets in the order in which a request tries them: the same key always has the same order, and keys spread
+ * over the targets by weight (weighted rendezvous hashing,
+ * https://www.snia.org/sites/default/files/SDC15_presentations/dist_sys/Jason_Resch_New_Consistent_Hashings_Rev.pdf).
  */
 export const orderTargets = ({ targets }: Pick<Model, 'targets'>, key: string): Model['targets'] => {
   if (targets.length === 1) return targets;

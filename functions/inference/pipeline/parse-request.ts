@@ -22,19 +22,17 @@ import { checkModel, checkRemembered } from '../admission/admit.ts';
 import { checkLogHeader } from '../payload-log/log-header.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** Every request of these routes names a model. */
 interface ModelRequest {
   model: string;
 }
 
-/** The part of a route that reads a request. */
 interface ParsedRoute<Request extends ModelRequest> {
   schema: z.ZodType<Request>;
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
   refersToStored?: (request: Request) => boolean;
 }
 
-/** Works out what a request means to its model. Throws a 400 for what the model can't do. */
+/** Derives from a valid request what its model must do. @throws 400 if the model can't do it */
 export type Prepare<Request extends ModelRequest, Prepared> = (
   request: Request,
   model: Model,
@@ -42,7 +40,7 @@ export type Prepare<Request extends ModelRequest, Prepared> = (
   event: ApiEvent,
 ) => Prepared | Promise<Prepared>;
 
-/** A valid request of an API key that is authenticated. */
+/** A valid request of an authenticated API key. */
 export interface ParsedRequest<Request, Prepared> {
   request: Request;
   model: Model;
@@ -53,7 +51,7 @@ export interface ParsedRequest<Request, Prepared> {
   userId?: string;
 }
 
-/** JSON Schemas and the arguments of tool calls. */
+// JSON Schemas and the arguments of tool calls.
 const OPAQUE: OpaqueParts = {
   fields: new Set(['tools', 'functions', 'messages', 'input', 'response_format', 'text']),
   keys: new Set(['parameters', 'arguments', 'schema']),
@@ -61,7 +59,8 @@ const OPAQUE: OpaqueParts = {
 };
 
 /**
- * Reads a request and finds its model. The body is read after the key is found, and errors in it are reported only to a valid key.
+ * Reads a request and finds its model. The body is read after the key is found, and its errors are reported only to a
+ * valid key.
  * @throws 401, 403, 400, 404, in this order
  */
 export const parseRequest = async <Request extends ModelRequest, Prepared>(
@@ -97,7 +96,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   }
 };
 
-/** Reads what a request refers to before it is admitted, unless its key is known to be over its limits. @throws 4xx */
+// A key that is known to be over its limits reads nothing.
 const resolve = async <Request extends ModelRequest>(
   { refersToStored }: Pick<ParsedRoute<Request>, 'refersToStored'>,
   from: NonNullable<ParsedRoute<Request>['resolve']>,
@@ -107,7 +106,7 @@ const resolve = async <Request extends ModelRequest>(
   requestId: string,
 ): Promise<Request> => {
   const item = await authenticate(keys, key);
-  // The cost is unknown until the whole request is read.
+  // The cost is unknown until the references are read.
   checkRemembered(keys, { key, model: request.model, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
   if (refersToStored?.(request)) takeRead(keys, item);
   return from(request, { organization: item.org });

@@ -27,23 +27,21 @@ import { NOT_STORED, storedStream, storedWhole } from './stored-reply.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
-/** A request after its admission. Exactly one usage event will be written for it. */
+// Exactly one usage event will be written for it.
 interface AdmittedRequest<Request, P extends Prompt> extends ParsedRequest<Request, PreparedRequest<P>> {
   event: ApiEvent;
   claim: RequestClaim;
   admission: Admission;
-  /** Whether its answer may be stored. */
+  // False if the key or the caller forbids storing the answer.
   mayStore: boolean;
-  /** The headers of every reply to it. */
   headers: Record<string, string>;
   usage: RequestUsage;
   deadline: Deadline;
   settlement: Settlement;
-  /** Of a request whose content is logged. */
+  // Undefined if the content isn't logged.
   recorder: Recorder | undefined;
 }
 
-/** Reserves the request, unless its idempotency key has an answer already. @throws 401, 409, 422, 429, 503 */
 const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   path: string,
   route: InferenceRoute<Request, P>,
@@ -75,7 +73,6 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   return { ...parsed, event, claim, admission, mayStore, headers, usage, deadline, settlement, recorder };
 };
 
-/** Invokes the first target that answers. @param signal ends the invocation */
 const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
@@ -102,7 +99,7 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   });
 };
 
-/** Invokes the request's model. If it is a deployment without capacity, the answer begins with the wait for it. */
+// If the model is a deployment without capacity, the answer begins with the wait for it.
 const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
@@ -114,7 +111,6 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
   return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, deadline.abort);
 };
 
-/** The reply, which settles the request at its end. */
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   admitted: AdmittedRequest<Request, P>,
@@ -143,18 +139,18 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   const stored = storedStream(toStream(), toStream, EVENT_STREAM, storing);
   const reply = recorder?.recordStream(stored, route.toWhole(request, facts, model), usage.total) ?? stored;
   const events = streamAnswer(reply, answer, admitted);
-  // A caller that is known to have left pays for what was generated until then.
+  // A caller that has left pays for what was generated until then.
   const body = replyBody(events, () => deadline.stop('client_closed'), settlement.abandon);
   deadline.closeUnread(body);
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };
 
-/** On the on-demand host, the tokenizer knows whose deployment it counts for. */
+// On the on-demand host, the tokenizer must know whose deployment it counts for.
 const dependenciesFor = (deps: Dependencies, organization: string): Dependencies =>
   deps.host.scope === 'on_demand' ? { ...deps, tokenizer: forDeployments(deps.tokenizer, organization) } : deps;
 
 /**
- * Serves one inference request, top to bottom. Errors come in the order 401, 403, 400, 404, 429.
+ * Serves one inference request. Errors come in the order 401, 403, 400, 404, 429.
  * @param path the route's path, as usage events record it
  */
 export const serve = <Request extends InferenceRequest, P extends Prompt>(

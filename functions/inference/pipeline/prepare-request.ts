@@ -6,7 +6,7 @@ import type { WindowRequest } from './fit-window.ts';
 import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
 import { maxPromptTokens, measurePrompt, reservedTokens } from './prompt-size.ts';
 
-/** What follows from a request, its model and the price in force, before anything is written. */
+/** A request, its model and the price in force, worked out before anything is written. */
 export interface PreparedRequest<P extends Prompt = Prompt> {
   prompt: P;
   promptBytes: number;
@@ -15,16 +15,16 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   /** The whole prompt has no more tokens than this. */
   maxPromptTokens: number;
   choices: number;
-  /** Of each choice. */
+  /** The limit of each choice. */
   maxTokens: number;
   window: WindowRequest;
-  /** To reserve out of the tokens-per-minute limit. */
+  /** To reserve from the tokens-per-minute limit. */
   tokens: number;
-  /** The most that the request can cost, in nano-dollars; computed only where money is limited. */
+  /** The maximum cost in nano-dollars; computed only if money is limited. */
   maxCostNanos: () => bigint;
-  /** How long the request waits if its deployment has no capacity, in milliseconds. */
+  /** The milliseconds that the request waits if its deployment has no capacity. */
   waitMs: number;
-  /** The value of `x-sluice-ignored`, if there is one. */
+  /** The value of `x-sluice-ignored`; undefined if the reply has none. */
   ignored: string | undefined;
   /** The documented fields among those that have no effect. */
   ignoredFields: string[];
@@ -32,7 +32,7 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   headers: Record<string, string>;
 }
 
-/** The most tokens of each choice: the caller's bound or the model's default, within the model's own bound. */
+/** The maximum number of tokens of each choice: the caller's or the default limit, within the model's own. */
 export const resolveMaxTokens = (
   requested: number | undefined,
   model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>,
@@ -41,7 +41,7 @@ export const resolveMaxTokens = (
 const MAX_CHARACTERS = 2_000;
 const MAX_NAME_CHARACTERS = 64;
 
-/** Lists the fields that were accepted but have no effect. Names are percent-encoded; names that don't fit are counted. */
+/** Lists the fields that have no effect. Names are percent-encoded; names that don't fit are counted. */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> => {
   if (names.length === 0) return {};
   const listed: string[] = [];
@@ -56,7 +56,7 @@ export const ignoredHeader = (names: readonly string[]): Record<string, string> 
   return { 'x-sluice-ignored': [...listed, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
 };
 
-/** Prepares a valid request for its model. @throws 400 where the model can't do what the request asks for */
+/** Prepares a valid request for its model. @throws 400 if the request asks for something that the model can't do */
 export const prepareRequest = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   request: Request,

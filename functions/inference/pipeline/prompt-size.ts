@@ -1,9 +1,9 @@
 import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
 
-/** English text has about four bytes per token; used for reservations, and if an upstream sent no count. */
+/** English text has about four bytes per token. Used for reservations, and if an upstream sent no count. */
 export const BYTES_PER_TOKEN = 4;
 
-/** The most output tokens per choice to reserve from the tokens-per-minute limit; the settlement corrects the amount. */
+// Per choice. The settlement corrects the reservation.
 const MAX_RESERVED_OUTPUT_TOKENS = 4_096;
 
 /** Estimates a text's length in tokens from its bytes. */
@@ -15,11 +15,10 @@ export const reservedTokens = (request: { promptBytes: number; maxTokens: number
 
 export const isChatPrompt = (prompt: Prompt): prompt is ChatPrompt => 'messages' in prompt;
 
-/** The most tokens that a chat template adds to a message: its role, and its start and end. */
+// Its role, and its start and end.
 const MESSAGE_OVERHEAD = 16;
-/** The most tokens that a chat template adds to a prompt. */
 const TEMPLATE_OVERHEAD = 1_024;
-/** Templates print tools with indentation, or as type declarations. */
+// Templates print tools with indentation, or as type declarations.
 const TOOLS_FACTOR = 2;
 
 const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(tools) : 0);
@@ -37,20 +36,17 @@ const messageBytes = ({ messages }: ChatPrompt): number =>
     0,
   );
 
-/** Bounds on a prompt's size, computed without a tokenizer. */
 interface PromptSize {
-  /** The basis of the token estimate before the model is invoked. */
+  // The basis of the token estimate before the model is invoked.
   bytes: number;
-  /**
-   * An upper bound on the tokens of the rendered prompt, or of the longest text: a token has at least one byte. If this bound fits, no tokenizer
-   * is needed.
-   */
+  // An upper bound on the tokens of the rendered prompt, or of the longest text: a token has at least one byte. If this
+  // bound fits, no tokenizer is needed.
   longestTokens: number;
-  /** An upper bound on the tokens of the whole prompt. */
+  // An upper bound on the tokens of the whole prompt.
   allTokens: number;
 }
 
-/** Measures a prompt. */
+/** Bounds a prompt's size without a tokenizer. */
 export const measurePrompt = (prompt: Prompt): PromptSize => {
   if (isChatPrompt(prompt)) {
     const tools = toolBytes(prompt);
@@ -69,6 +65,6 @@ export const measurePrompt = (prompt: Prompt): PromptSize => {
   return size;
 };
 
-/** The most tokens that a runtime can count for a prompt: no text is longer than the model's context window. */
+/** The maximum number of tokens that a runtime can count for a prompt: no text is longer than the context window. */
 export const maxPromptTokens = (prompt: Prompt, { allTokens }: PromptSize, { context_length }: { context_length: number }): number =>
   Math.min(allTokens, context_length * (isChatPrompt(prompt) ? 1 : prompt.texts.length));

@@ -14,9 +14,9 @@ type SentReply = Reply<string | ReplyBody>;
 
 /** Records the reply to one request, for the payload log. */
 export interface Recorder {
-  /** Also collects the chunks of a stream as a whole reply, so that what is spread over chunks is found in it. */
+  /** Also collects the chunks of a stream as a whole reply, so that redaction finds text that is spread over chunks. */
   recordStream: (reply: StreamedReply, whole: WholeReply, usage: () => UpstreamUsage) => StreamedReply;
-  /** Makes the reply, and has it logged after its last byte was sent. */
+  /** Makes the reply, which is logged after its last byte was sent. */
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
 
@@ -25,8 +25,8 @@ const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
 
 /**
  * Records the reply to an admitted request whose key has a payload log.
- * @param readBody the schema of the body, and the fields that had no effect
- * @param loadLog loads the log, after the reply was sent
+ * @param readBody returns the schema of the body, and the fields that have no effect
+ * @param loadLog loads the log after the reply was sent
  */
 export const createRecorder = (
   event: ApiEvent,
@@ -37,7 +37,7 @@ export const createRecorder = (
 ): Recorder => {
   let collected: CollectedStream | undefined;
 
-  /** Nobody waits for the log, and nobody is told that it failed. */
+  // A failure is only logged, because the caller has the reply.
   const log = async (facts: Omit<SentExchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
     try {
       const logPayload = await loadLog();
@@ -49,7 +49,6 @@ export const createRecorder = (
     }
   };
 
-  /** The body of a reply, which is logged when it was sent. */
   const logged = ({ statusCode: status, body }: SentReply): ReplyBody =>
     typeof body === 'string'
       ? {

@@ -2,18 +2,22 @@ import type { Writable } from 'node:stream';
 import type { WrittenBody } from '../../../shared/middleware/written-replies.ts';
 import { KEEP_ALIVE } from './server-sent-events.ts';
 
-/** After this long without an event a comment is sent, so that no proxy closes the connection. */
+// After this long without an event a comment is sent, so that no proxy closes the connection.
 const SILENCE_MS = 15_000;
 
-/** The body of a streamed reply. It must be written or destroyed. `writeTo` resolves when the request is settled and the stream has ended. */
+/**
+ * The body of a streamed reply. It must be written or destroyed. `writeTo` resolves when the request is settled and the
+ * stream has ended.
+ */
 export interface ReplyBody extends WrittenBody {
   /** Closes the connection of a caller that does not read. */
   destroy(): void;
 }
 
 /**
- * A body from a source of whole events. Each event is one write; the next one is pulled from the source only when the caller has room for it.
- * When the caller disconnects, `onClosed` is called at once and the source is ended. `onEnd` is called last, however the stream ended, and awaited.
+ * A body from a source of whole events. Each event is one write; the next one is pulled from the source only when the
+ * caller has room for it. When the caller disconnects, `onClosed` is called at once and the source is ended. `onEnd` is
+ * called last, however the stream ended, and awaited.
  */
 export const replyBody = (source: AsyncGenerator<string>, onClosed: () => void, onEnd: () => Promise<void>): ReplyBody => {
   let destroy = (): void => undefined;
@@ -27,18 +31,17 @@ export const replyBody = (source: AsyncGenerator<string>, onClosed: () => void, 
       if (!hasEnded) onClosed();
       wake();
     };
-    /** Whether the caller has left. The stream is destroyed before it emits `close`. */
+    // The stream is destroyed before it emits `close`.
     const isOver = (): boolean => {
       if (caller.destroyed) close();
       return isClosed;
     };
     destroy = () => void caller.destroy();
     caller.once('close', close);
-    // A write after the caller has disconnected.
+    // Emitted by a write after the caller has disconnected.
     caller.once('error', close);
     caller.on('drain', () => wake());
     const silence = setInterval(() => void caller.write(KEEP_ALIVE), SILENCE_MS);
-    /** Waits for an event of the stream, unless the caller has left. */
     const until = (isMet: () => boolean): Promise<void> | undefined =>
       isMet() || isOver() ? undefined : new Promise((resolve) => (wake = resolve));
     try {

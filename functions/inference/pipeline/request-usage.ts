@@ -10,24 +10,24 @@ import { BYTES_PER_TOKEN, isChatPrompt } from './prompt-size.ts';
 import { createTally, type Tally } from './tally.ts';
 import { between, type RequestFacts, type RequestProgress, toUsageEvent } from './usage-event.ts';
 
-/** The model's own tokenizer counts an answer that broke off, if it replies within this time. */
+// The time that the model's tokenizer has to count an answer that broke off.
 const COUNT_MS = 5_000;
 
-/** The length of a choice's echoed prompt; for token ids an estimate. */
+// An estimate for token ids.
 const echoedCharacters = ({ prompt, choices }: PreparedRequest, choice: number): number => {
   if (isChatPrompt(prompt)) return 0;
   const text = prompt.texts[Math.floor((choice * prompt.texts.length) / choices)] ?? '';
   return typeof text === 'string' ? text.length : text.length * BYTES_PER_TOKEN;
 };
 
-/** The `perf_metrics` of a reply: milliseconds, and output tokens a second. */
+// Milliseconds, and output tokens a second.
 const perfMetrics = (receivedAtMs: number, progress: RequestProgress, tally: Tally, nowMs: number): Record<string, unknown> => {
   const { invokedAtMs, acceptedAtMs, answeredAtMs } = progress;
   const { completionTokens } = tally.count();
   const writingMs = between(tally.firstTokenAtMs(), answeredAtMs ?? nowMs);
   return {
     time_to_first_token_ms: between(receivedAtMs, tally.firstTokenAtMs()),
-    // Between the first token and the last: one token alone has no speed.
+    // One token alone has no speed.
     tokens_per_second: writingMs && completionTokens > 1 ? Math.round(((completionTokens - 1) * 10_000) / writingMs) / 10 : null,
     gateway_time_ms: between(receivedAtMs, invokedAtMs),
     queue_time_ms: between(invokedAtMs, acceptedAtMs),
@@ -57,7 +57,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   let { prompt } = prepared;
   let isPromptCounted = false;
 
-  /** Counts the delivered text with the model's own tokenizer if the runtime sent no count; if that fails, the estimate is used. */
+  // If the runtime sent no count, the model's own tokenizer counts. If that fails, the estimate is used.
   const countDelivered = async (): Promise<void> => {
     const texts = tally.uncounted();
     if (!model.tokenizer || texts.length === 0) return;

@@ -8,14 +8,15 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { type Admission, release } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** If DynamoDB is unavailable, a settlement is retried after these waits, and then queued. */
+// The waits before retries of a settlement while DynamoDB is unavailable; then it is queued.
 const SETTLEMENT_WAITS_MS = [250, 2_000];
 
 type SettlementStores = Pick<Dependencies, 'usage' | 'keys'>;
 
 type Facts = Record<string, unknown>;
 
-/** Leaves a settlement to the function `metering`. If that fails, too, the log has the event, and the sweep settles at cost 0. */
+// The function `metering` makes the settlement. If it can't be queued, the log has the event, and the sweep settles at
+// cost 0.
 const settleLater = async (
   { settlements }: Pick<Dependencies, 'settlements'>,
   { reservations, shards }: Admission,
@@ -34,8 +35,8 @@ const settleLater = async (
 };
 
 /**
- * Writes a request's event, if there is none yet, then releases its reservations, using the stored event. Every step can be repeated, by us,
- * by the database client or by the sweep: only the first event counts.
+ * Writes a request's event, if there is none yet, then releases its reservations by the stored event. We, the database
+ * client or the sweep can repeat every step: only the first event counts.
  */
 export const settle = async ({ usage, keys }: SettlementStores, admission: Admission, event: UsageEvent): Promise<UsageEvent> => {
   const stored = await usage.putIfAbsent(event, admission.shards);
@@ -43,23 +44,21 @@ export const settle = async ({ usage, keys }: SettlementStores, admission: Admis
   return stored;
 };
 
-/** How an admitted request ended, and with which error if it failed. */
 interface Ending {
   event: ApiEvent;
   admission: Admission;
   usageEvent: UsageEvent;
-  /** Whether it may wait for a deployment to wake. */
   mayWait?: boolean;
   error?: unknown;
 }
 
-/** The upstream's failure, without its words. */
+// Without the upstream's own words, which can repeat content.
 const upstreamFailureOf = (error: unknown): Partial<UpstreamFailed['logged']> => {
   const failure = error instanceof ApiError && error.cause instanceof UpstreamFailed ? error.cause : error;
   return failure instanceof UpstreamFailed ? failure.logged : {};
 };
 
-/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is queued, and made later. */
+/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is queued. */
 export const settleRequest = async (
   deps: SettlementStores & Pick<Dependencies, 'settlements'>,
   { event, admission, usageEvent, mayWait, error }: Ending,

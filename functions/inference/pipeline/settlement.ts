@@ -14,7 +14,7 @@ import type { PreparedRequest } from './prepare-request.ts';
 import type { RequestUsage } from './request-usage.ts';
 import { settleRequest } from './settle-request.ts';
 
-/** The end of an admitted request. However it ends, and however often that is reported, one usage event is written. */
+/** The end of an admitted request. Whichever call comes first settles it; only one usage event is written. */
 export interface Settlement {
   /** Counts chunks before they are used. @throws after the deadline, which has settled the request without them */
   count: (chunks: readonly UpstreamChunk[]) => void;
@@ -22,7 +22,8 @@ export interface Settlement {
   complete: () => Promise<void>;
   /**
    * Settles an answer that the deadline cut off after it had begun.
-   * @returns the last chunk of its reply, which ends every choice with `length`; undefined if the request wasn't cut off
+   * @returns the last chunk of its reply, which ends every choice with `length`; undefined if the request wasn't cut
+   * off
    */
   cutOff: () => Promise<UpstreamChunk | undefined>;
   /** Settles a failure. @returns the error for the caller */
@@ -42,11 +43,10 @@ interface SettlementFacts {
   prepared: PreparedRequest;
   admission: Admission;
   claim: RequestClaim;
-  /** The headers of every reply to this request. */
   headers: Record<string, string>;
 }
 
-/** On the on-demand host the target is the caller's own deployment, so the error says that the deployment is not ready. */
+// On the on-demand host the target is the caller's own deployment, so the error names the deployment.
 const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error =>
   scope === 'on_demand' && isWithoutCapacity(error) ? new DeploymentNotReady(name, error) : error;
 
@@ -64,7 +64,7 @@ export const createSettlement = (
   let afterSettlement = async (): Promise<void> => undefined;
   let isComplete = false;
 
-  // What has been generated until the deadline is delivered and charged, because the model worked for it.
+  // The model worked for an answer that was cut off, so it is delivered and charged.
   const isCutOff = (): boolean => deadline.stopped() === 'timed_out' && usage.hasOutput();
 
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
@@ -123,7 +123,7 @@ export const createSettlement = (
   };
 };
 
-/** Runs a step of an admitted request before its model answers; a failure settles the request. */
+/** Runs a step before the model answers. A failure settles the request, and is thrown as the caller's error. */
 export const settleOnFailure = async <Result>({ fail }: Settlement, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

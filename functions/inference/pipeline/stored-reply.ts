@@ -6,15 +6,13 @@ import type { StreamedReply, WholeReply } from './inference-route.ts';
 /** The header of a reply that can't be replayed. */
 export const NOT_STORED = { 'x-sluice-idempotency': 'not-stored' };
 
-/** Under which idempotency key a reply is stored, and whether it may be. */
 interface Storing {
   claim: RequestClaim;
   mayStore: boolean;
-  /** The value of `x-sluice-ignored`. */
   ignored: string | undefined;
 }
 
-/** Stores what the route itself stores. Returns where the result can be stored; undefined: nowhere. */
+// Returns where the result can be stored; undefined if it must not be stored.
 const storeReply = async ({ store }: StreamedReply | WholeReply, usage: UpstreamUsage): Promise<{ storedAs?: string } | undefined> => {
   if (!store) return {};
   const storedAs = await store(usage);
@@ -22,8 +20,9 @@ const storeReply = async ({ store }: StreamedReply | WholeReply, usage: Upstream
 };
 
 /**
- * A stream that is stored before it ends, to be replayed when the request is repeated. It is stored as the shortest stream with the same content.
- * @param again creates the same reply anew, to write the whole answer at once
+ * A stream that is stored before it ends, to be replayed if the request is repeated. It is stored as the shortest
+ * stream with the same content.
+ * @param again creates the same reply again, to write the whole answer at once
  */
 export const storedStream = (
   reply: StreamedReply,
@@ -53,7 +52,7 @@ export const storedStream = (
   };
 };
 
-/** A response without streaming that is stored, to be replayed when the request is repeated. */
+/** A response without streaming that is stored, to be replayed if the request is repeated. */
 export const storedWhole = (
   reply: WholeReply,
   { claim: { complete }, mayStore, ignored }: Storing,

@@ -1,13 +1,13 @@
 import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { estimateTokens } from './prompt-size.ts';
 
-/** A runtime's count, if it is valid and at most `most`; anything else must never be billed. */
+// Any other count must never be billed.
 const countOf = (value: unknown, most: number): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : undefined;
 
 const exceeds = (value: unknown, most: number): boolean => typeof value === 'number' && value > most;
 
-/** All output in a choice's delta: text, reasoning, and the names and arguments of calls. */
+// Text, reasoning, and the names and arguments of calls.
 const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
   const texts = [reasoning || reasoning_content, content];
   for (const call of Array.isArray(tool_calls) ? tool_calls : []) texts.push(call.function?.name, call.function?.arguments);
@@ -16,7 +16,7 @@ const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: Upst
   return written;
 };
 
-/** A runtime's details of the prompt, with no more cached tokens than the prompt has. */
+// There can't be more cached tokens than the prompt has.
 const cachedDetails = (
   { prompt_tokens_details: details }: UpstreamUsage,
   promptTokens: number,
@@ -24,7 +24,7 @@ const cachedDetails = (
   exceeds(details?.cached_tokens, promptTokens) ? { prompt_tokens_details: { ...details, cached_tokens: promptTokens } } : {};
 
 const MAX_REASON_CHARACTERS = 40;
-/** A text longer than this is estimated rather than counted. */
+// A text longer than this is estimated rather than counted.
 const MAX_KEPT_CHARACTERS = 1_000_000;
 
 export interface TokenCount {
@@ -39,13 +39,13 @@ export interface TokenCount {
 
 interface TallyFacts {
   promptBytes: number;
-  /** The most that the request can use, as its admission assumed. */
+  // The maximum that the request can use, as its admission assumed.
   most: { promptTokens: number; completionTokens: number };
-  /** Whether to keep the output, so that a tokenizer can count it if the runtime doesn't. */
+  // With the text, a tokenizer can count the output if the runtime doesn't.
   keepsText: boolean;
-  /** The number of characters at the beginning of a choice that echo its prompt. */
+  // The number of characters of the prompt that a choice echoes first.
   echoedCharacters: (choice: number) => number;
-  /** Whether only the echo is requested: vLLM generates and counts a token that it doesn't send. */
+  // vLLM generates and counts a token that it doesn't send.
   isEchoOnly?: boolean;
   now: () => number;
 }
@@ -53,9 +53,8 @@ interface TallyFacts {
 /** Counts what an answer uses, chunk by chunk, for billing. */
 export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, isEchoOnly, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
-  /** Whether output followed the runtime's last count. */
+  // Output followed the runtime's last count.
   let isStale = false;
-  /** Whether the runtime's last count was more than the request can have used. */
   let isOvercounted = false;
   let promptTokens = estimateTokens(promptBytes);
   let completionTokens: number | undefined;
@@ -66,7 +65,6 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
   let keptCharacters = 0;
   const echoes = new Map<number, number>();
 
-  /** A choice's output without its echoed prompt. */
   const withoutEcho = (choice: number, output: string): string => {
     const echoed = echoes.get(choice) ?? echoedCharacters(choice);
     if (echoed === 0) return output;
@@ -107,7 +105,9 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
       }
       if (chunk.usage) takeUsage(chunk.usage);
     },
-    /** The runtime's own count if it sent a possible one; else ours, by tokenizer or from bytes; zero if nothing was delivered. */
+    /**
+     * The runtime's count if it is possible; else our own, by tokenizer or from bytes; zero if nothing was delivered.
+     */
     count: (): TokenCount => {
       const counted = finalUsage();
       if (counted) {
@@ -128,7 +128,7 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
       promptTokens = counts.promptTokens ?? promptTokens;
       completionTokens = counts.completionTokens ?? completionTokens;
     },
-    /** The output of each choice, if the runtime has not counted it and all of it was kept. */
+    /** The output of each choice; empty if the runtime has counted it, or it was too long to be kept. */
     uncounted: (): string[] => (finalUsage() || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
     usage: finalUsage,
     hasOutput: (): boolean => outputBytes > 0,

@@ -1,24 +1,24 @@
 import type { Model, Target } from '../../../shared/models/model.ts';
 import { targetName } from './order-targets.ts';
 
-/** A target is tried last for this long after its first failure, and twice as long after each further one, up to the maximum. */
+// After its first failure a target is tried last for this long, and twice as long after each further one.
 const FIRST_AVOIDED_MS = 10_000;
 const MAX_AVOIDED_MS = 300_000;
-/** SageMaker waits this long for a container's first byte. Until then, only one request tries a target that failed before. */
+// SageMaker waits this long for a container's first byte. Until then, one request tries a target that failed before.
 const TRIAL_MS = 60_000;
-/** More targets than one environment invokes; the ones that failed first are forgotten. */
+// More than one environment invokes. Targets that failed first are forgotten.
 const MAX_TARGETS = 1_000;
 
 interface Failing {
   failures: number;
   avoidedUntilMs: number;
-  /** Whether a request tries it after its time was over. */
+  // A request tries the target after its time was over.
   isOnTrial: boolean;
 }
 
 /**
- * What this environment remembers of targets that failed before their first chunk. It only changes the order in which targets are tried: a target that
- * failed comes last until its time is over. Then one request tries it in its place.
+ * Remembers the targets that failed before their first chunk, in this environment. A failed target is tried last until
+ * its time is over; then one request tries it in its usual place.
  * @param now milliseconds since the epoch
  */
 export const createTargetHealth = (now: () => number) => {
@@ -26,13 +26,13 @@ export const createTargetHealth = (now: () => number) => {
   const isAvoided = (target: Target): boolean => now() < (failing.get(targetName(target))?.avoidedUntilMs ?? 0);
 
   return {
-    /** The same targets in the same order, but those that failed come last. */
+    /** Moves targets that failed to the end; the rest keep their order. */
     order: (targets: Model['targets']): Model['targets'] => {
       if (failing.size === 0 || targets.length === 1 || !targets.some(isAvoided)) return targets;
       return [...targets.filter((target) => !isAvoided(target)), ...targets.filter(isAvoided)] as Model['targets'];
     },
 
-    /** A request invokes the target. */
+    /** Reports that a request invokes the target. */
     invoked: (target: Target): void => {
       const entry = failing.get(targetName(target));
       if (entry && !isAvoided(target)) Object.assign(entry, { isOnTrial: true, avoidedUntilMs: now() + TRIAL_MS });

@@ -12,10 +12,10 @@ import type { InferenceRequest } from './inference-route.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import type { Tally, TokenCount } from './tally.ts';
 
-/** What is known of a request when it is admitted. */
+/** An admitted request, as its usage event records it. */
 export interface RequestFacts {
   event: ApiEvent;
-  /** When its parsing ended. */
+  /** The end of its parsing, in ms since the epoch. */
   parsedAtMs: number;
   /** The route's path. */
   path: string;
@@ -28,7 +28,7 @@ export interface RequestFacts {
   userId: string | undefined;
 }
 
-/** What is known of it later: when its steps ended, in ms since the epoch, and which target it invoked last. */
+/** The ends of its steps, in ms since the epoch, and the target that it invoked last. */
 export interface RequestProgress {
   target: Target;
   tries: number;
@@ -40,8 +40,9 @@ export interface RequestProgress {
 }
 
 /**
- * A failure as the caller sees it. The message is kept only if it is known to be all ours: others can have the words of a runtime, or of the request.
- * @param error undefined: there is none
+ * A failure as the caller sees it. Its message is included only if all of it is ours: others can have words of a
+ * runtime, or of the request.
+ * @param error undefined if there is none
  */
 export const errorFacts = (error: unknown): Pick<UsageEvent, 'error_code' | 'error_status' | 'error_message'> => {
   if (error === undefined) return {};
@@ -50,7 +51,7 @@ export const errorFacts = (error: unknown): Pick<UsageEvent, 'error_code' | 'err
   return { ...(code && { error_code: code }), error_status: status, ...(isOurs && { error_message: message }) };
 };
 
-/** What the key's limiter had left after the admission. A limit that does not exist is infinite, which no database stores. */
+/** The key's limiter after the admission. An infinite limit is left out, because no database stores infinity. */
 export const limiterState = ({ reservations, headers }: Admission): LimiterState => {
   const { item } = reservations[0] as { item: LimiterItem };
   const { concurrency } = rateLimitsOf(item);
@@ -65,17 +66,21 @@ export const limiterState = ({ reservations, headers }: Admission): LimiterState
 };
 
 /**
- * When each step ended, in ms from the arrival of the request. A clock that was set back gives 0.
+ * The end of each step, in ms from the arrival of the request. A clock that was set back gives 0.
  * @param endsAtMs in the order of `STEPS`, in ms since the epoch; undefined: the step did not end
  */
 export const stepEnds = ({ receivedAtMs }: ApiEvent, endsAtMs: readonly (number | undefined)[]): StepEnds =>
   endsAtMs.map((ms) => (ms === undefined ? null : Math.max(0, ms - receivedAtMs)));
 
-/** `version-trace id-parent id-flags`; ids must not be zero, and `ff` is no version. Versions after `00` can continue with more fields. */
+// `version-trace id-parent id-flags`; ids must not be zero, and `ff` is no version. Versions after `00` can continue
+// with more fields.
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=-|$)/;
 const TRACEPARENT_LENGTH = 55;
 
-/** The caller's `traceparent` in version 00 (https://www.w3.org/TR/trace-context/); undefined if it is missing or invalid. */
+/**
+ * The caller's `traceparent` in version 00 (https://www.w3.org/TR/trace-context/); undefined if it is missing or
+ * invalid.
+ */
 export const traceparentOf = (event: ApiEvent): string | undefined => {
   const header = headerOf(event, 'traceparent');
   const [, version] = (header && TRACEPARENT.exec(header)) || [];
@@ -83,16 +88,16 @@ export const traceparentOf = (event: ApiEvent): string | undefined => {
   return `00${header.slice(2, TRACEPARENT_LENGTH)}`;
 };
 
-/** If nothing was delivered, nothing is charged. */
+// If nothing was delivered, nothing is charged.
 const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated', isOvercounted: false };
 
-/** The tokens to bill. A runtime that counts with every chunk counts the prompt before anything is delivered. */
+// A runtime that counts with every chunk counts the prompt before anything is delivered.
 const billedCount = ({ request }: RequestFacts, tally: Tally, outcome: Outcome): TokenCount => {
   const isDelivered = request.stream ? tally.firstTokenAtMs() !== undefined : outcome === 'timed_out' && tally.hasOutput();
   return outcome === 'completed' || isDelivered ? tally.count() : NOTHING;
 };
 
-/** A request is never charged more than was held for it, so that a budget or credit is never exceeded. */
+// A request is never charged more than was held for it, so that a budget or credit is never exceeded.
 const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
   const isCapped = holdNanos !== undefined && nanos > holdNanos;
   return {
@@ -106,7 +111,7 @@ const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageE
 export const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
-/** The usage event of a request that ended at `nowMs`. @param error its error, as the caller gets it */
+/** The usage event of a request that ended at `nowMs`. @param error the caller's error */
 export const toUsageEvent = (
   facts: RequestFacts,
   progress: RequestProgress,

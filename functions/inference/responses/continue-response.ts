@@ -6,15 +6,15 @@ import { orphanOf } from './orphan.ts';
 import { emptyConversationFault, type ResponsesRequest } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
 
-/** The most responses in one conversation. */
+// In responses of one conversation.
 const MAX_DEPTH = 100;
 
-/** The conversation up to the end of a response. */
 const conversationOf = ({ before, input, response }: StoredResponse): Item[] => [...before, ...input, ...response.output];
 
 /**
  * Adds the earlier conversation to a request that continues a response, and resolves its item references.
- * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result without its call or a conversation without content
+ * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong; 400 for a result without its call, or a
+ * conversation without content
  */
 export const continueResponse = async (
   store: Pick<ResponseStore, 'get'>,

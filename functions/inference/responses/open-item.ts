@@ -8,7 +8,6 @@ import type {
   OutputReasoning,
 } from '../../../shared/responses/output-item.ts';
 
-/** The events at an item's begin and end: a snapshot of the new item, and the finished item. */
 const added = (index: number, item: OutputItem): ItemEvent => ({
   type: 'response.output_item.added',
   output_index: index,
@@ -44,7 +43,7 @@ export const openMessage = (id: string, index: number): OpenItem => {
   };
 };
 
-/** The model's reasoning as `reasoning_text`, as open models have it. */
+// Open models have `reasoning_text`.
 const openThought = (id: string, index: number): OpenItem => {
   const part = { type: 'reasoning_text' as const, text: '' };
   const content: (typeof part)[] = [];
@@ -72,7 +71,7 @@ const openThought = (id: string, index: number): OpenItem => {
   };
 };
 
-/** The model's reasoning as a summary, because most of OpenAI's clients read only that. */
+// Most of OpenAI's clients read only summaries.
 const openSummary = (id: string, index: number): OpenItem => {
   const part = { type: 'summary_text' as const, text: '' };
   const item: OutputReasoning = { id, type: 'reasoning', status: 'in_progress', summary: [] };
@@ -99,7 +98,7 @@ const openSummary = (id: string, index: number): OpenItem => {
   };
 };
 
-/** @param asSummary whether the caller requested a summary of the reasoning */
+/** @param asSummary true if the caller requested a summary of the reasoning */
 export const openReasoning = (id: string, index: number, asSummary: boolean): OpenItem =>
   asSummary ? openSummary(id, index) : openThought(id, index);
 

@@ -40,7 +40,7 @@ const requestExamples = {
   },
 };
 
-/** An example answer, created by the code that creates every answer. */
+// Created by the code that creates every answer.
 const exampleReply = () => {
   const request = responsesRequest(false).parse(question);
   const facts = {
@@ -70,7 +70,7 @@ const example = exampleReply();
 
 const NOT_SUPPORTED = { enum: [false, null] };
 
-/** Fields that only a request for a response has, or that mean something else in it. */
+// Only fields that a chat completion doesn't have, or that mean something else here.
 const fields: Readonly<Record<string, FieldDoc>> = {
   input: {
     description:
@@ -121,7 +121,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   prompt: { description: 'Not supported. Returns 400 if it is set. Use `instructions` and `input` instead.', ...NOT_SUPPORTED },
 };
 
-/** @param structuredOutputs whether `text.format` can be a `json_schema` */
+/** @param structuredOutputs true if `text.format` can be a `json_schema` */
 export const responseOperation = (structuredOutputs: boolean): OperationFacts => ({
   access: 'api_key',
   tag: 'Responses',

@@ -4,7 +4,6 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type Upst
 import { createCallReader } from '../chat/reply.ts';
 import { openCall, openMessage, openReasoning } from './open-item.ts';
 
-/** How an answer ended, in the terms of the Responses API. */
 type Ending = { status: 'completed' } | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' };
 
 const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> = {
@@ -13,19 +12,18 @@ const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> 
 };
 
 /**
- * Converts a runtime's chunks to output items. Reasoning or text continues the current item of its kind, or begins a new one. A call stays open
- * until the end, because runtimes can write several at a time.
- * @param responseId the response's id, from which the ids of the items are derived
- * @param asSummary whether to send reasoning as a summary
+ * Converts a runtime's chunks to output items. Reasoning or text continues the current item of its kind, or begins a
+ * new one. A call stays open until the end, because runtimes can write several at a time.
+ * @param responseId the response's id, from which the items' ids are derived
+ * @param asSummary true to send reasoning as a summary
  */
 export const createOutput = (responseId: string, asSummary: boolean) => {
   const items: OutputItem[] = [];
   const calls = new Map<number, OpenItem>();
   const callIds = new Set<string>();
   const reader = createCallReader(`call_${idLike('functionCall', responseId).slice('fc_'.length)}_`);
-  /** The open message or reasoning item. */
   let current: OpenItem | undefined;
-  /** The log probabilities of tokens that have no text yet, because a character can have several tokens. They are sent with the text, if it comes. */
+  // A character can have several tokens. Log probabilities of tokens without text wait for the text, if it comes.
   let held: unknown[] = [];
   let finishReason: string | undefined;
 
@@ -42,7 +40,6 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     return events;
   };
 
-  /** Continues the current item if it is of this kind; otherwise ends it and begins a new one. */
   const write = (kind: 'message' | 'reasoning', text: string, logprobs?: readonly unknown[]): ItemEvent[] => {
     const events: ItemEvent[] = [];
     if (current?.item.type !== kind) {
@@ -91,7 +88,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     return reason ? { status: 'incomplete', reason } : { status: 'completed' };
   };
 
-  /** Ends all open items, in order; only the last one can be incomplete. */
+  // Only the last item can be incomplete.
   const finish = (status: ItemStatus): ItemEvent[] => {
     const open = [...calls.values(), ...(current ? [current] : [])].sort((a, b) => items.indexOf(a.item) - items.indexOf(b.item));
     calls.clear();

@@ -8,8 +8,9 @@ import type { ResponseFacts } from './sampling.ts';
 import { createEnding, type ResponseStorage } from './store-response.ts';
 
 /**
- * Converts a runtime's chunks to the events of OpenAI's Responses API, each with its name and sequence number: first the new response, then the
- * items with their deltas, last the whole response. There is no `[DONE]`. Every method returns whole server-sent events.
+ * Converts a runtime's chunks to the events of OpenAI's Responses API, with names and sequence numbers: the new
+ * response, the items with their deltas, the whole response. There is no `[DONE]`. Every method returns whole
+ * server-sent events.
  */
 export const createResponseStream = (request: ResponsesRequest, facts: ResponseFacts, storage: ResponseStorage) => {
   const output = createOutput(facts.id, request.body.reasoning?.summary != null);

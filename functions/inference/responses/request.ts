@@ -22,19 +22,19 @@ const Format = z.discriminatedUnion('type', [Text, JsonObject], {
   error: ({ input }) => ((input as { type?: unknown } | null)?.type === 'json_schema' ? NO_SCHEMA : "expected 'text' or 'json_object'"),
 });
 
-/** As OpenAI defines it; accepted only if the operator has enabled structured outputs. */
+// Accepted only if the operator has enabled structured outputs.
 const StructuredFormat = z.discriminatedUnion('type', [Text, JsonObject, JsonSchema], {
   error: "expected 'text', 'json_object' or 'json_schema'",
 });
 
-/** A field that is rejected because ignoring it would change the answer. */
+// Ignoring the field would change the answer.
 const refused = (message: string) =>
   z
     .unknown()
     .refine((value) => value == null || value === false, message)
     .optional();
 
-/** OpenAI's fields that have an effect here or must not be ignored. */
+// OpenAI's fields that have an effect here, or must not be ignored.
 const documented = {
   model: z.string().min(1).max(256),
   input: Input,
@@ -67,12 +67,11 @@ const documented = {
 };
 
 const ResponsesBody = z.looseObject(documented);
-/** The body as the caller sent it. */
 type ResponsesBody = z.output<typeof ResponsesBody>;
 
 export const knownFields: ReadonlySet<string> = new Set(Object.keys(documented));
 
-/** A request for a response in the shape of the pipeline, with the conversation that it continues. */
+/** A request for a response, with the conversation that it continues. */
 export interface ResponsesRequest {
   model: string;
   stream: boolean;
@@ -82,11 +81,11 @@ export interface ResponsesRequest {
   body: ResponsesBody;
   /** The caller's input, with references replaced by the items of earlier responses. */
   input: readonly Item[];
-  /** The conversation that `previous_response_id` continues, and its number of responses. */
+  /** The conversation that `previous_response_id` continues. `depth`: its number of responses. */
   before: { items: readonly Item[]; depth: number };
 }
 
-/** The error for a conversation without any message for the model: reasoning alone is not sent to a model. */
+/** The error for a conversation that has no message for the model; reasoning alone is not sent to a model. */
 export const emptyConversationFault = (items: readonly InputItem[], { instructions }: ResponsesBody): string | undefined =>
   !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item other than reasoning' : undefined;
 
@@ -106,10 +105,7 @@ const contradiction = (body: ResponsesBody): { path: (string | number)[]; messag
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
 };
 
-/**
- * The schema of the body.
- * @param structuredOutputs whether `text.format` can be a `json_schema`
- */
+/** The schema of the body. @param structuredOutputs true if `text.format` can be a `json_schema` */
 export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>
   ResponsesBody.extend({
     text: documented.text

@@ -4,20 +4,19 @@ import type { InputItem, Item, ItemReference } from '../../../shared/responses/i
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ItemNotFound } from './errors.ts';
 
-/** The most responses that a request may reference: each one is a separate read. */
+// Each referenced response is a separate read.
 const MAX_RESPONSES = 32;
-/** The most characters of referenced items. They are held in memory in addition to the body, once for each reference. */
+// Held in memory in addition to the body, once for each reference.
 const MAX_CHARACTERS = 4_000_000;
 
 export const isReference = (item: InputItem): item is ItemReference => item.type === 'item_reference';
 
-/** Derives a response's id from an item's id, as output.ts and input-items.ts create it: `msg_<random>_<position>`. */
+// Inverts the ids of output.ts and input-items.ts: `msg_<random>_<position>`.
 const responseIdOf = (itemId: string): string | undefined => {
   const random = /^[a-z]+_([0-9A-Za-z]+)_\d+$/.exec(itemId)?.[1];
   return random && `resp_${random}`;
 };
 
-/** The input and output items of a response, by their ids. */
 const itemsOf = (stored: StoredResponse): [string, Item][] => {
   const ids = inputItemIds(stored);
   const inputItems = stored.input.map((item, index): [string, Item] => [ids[index] as string, item]);
@@ -31,7 +30,8 @@ const tooMuch = (what: string): InvalidRequest => {
 
 /**
  * Replaces item references in a caller's input with the items of earlier responses.
- * @throws ItemNotFound (404), or a 400 if the references are to too many responses, or the items are larger than a body may be
+ * @throws ItemNotFound (404); 400 if the references are to too many responses, or the items are larger than a body may
+ * be
  */
 export const resolveReferences = async (
   store: Pick<ResponseStore, 'get'>,
@@ -44,7 +44,7 @@ export const resolveReferences = async (
   if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
   const found = new Map<string, { item: Item; characters: number }>();
-  // Read one after the other, because each read has a whole conversation and memory should hold only one.
+  // One after the other, because each read has a whole conversation and memory should hold only one.
   for (const id of ids) {
     const stored = await store.get(organization, id);
     for (const [itemId, item] of stored ? itemsOf(stored) : [])

@@ -4,14 +4,13 @@ import type { ResponsesRequest } from './request.ts';
 import type { ResponseFacts, Sampling } from './sampling.ts';
 import { isFunction } from './tool.ts';
 
-/** The parts of a response that change while it is in progress. */
 interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   output: readonly OutputItem[];
-  /** Whether the response is stored, or will be. */
+  // True if the response is stored, or will be.
   store: boolean;
   usage?: UpstreamUsage;
-  /** Seconds since the epoch. */
+  // Seconds since the epoch.
   completedAt?: number;
   incompleteReason?: string;
   error?: { code: string; message: string };
@@ -34,7 +33,6 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
-/** The settings of the request, which the response repeats. */
 const settingsOf = ({ body }: ResponsesRequest, { temperature, top_p }: Sampling): Record<string, unknown> => ({
   instructions: body.instructions ?? null,
   max_output_tokens: body.max_output_tokens ?? null,

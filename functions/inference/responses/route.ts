@@ -13,10 +13,7 @@ import { checkResponses, ignoredResponsesFields, isResponsesField } from './supp
 import { toChat, toChatSettings } from './to-chat.ts';
 import { windowOf } from './window.ts';
 
-/**
- * Creates responses (interface 4.4).
- * @param facts `structuredOutputs`: whether `text.format` can be a `json_schema`
- */
+/** Creates responses (interface 4.4). @param facts `structuredOutputs`: true if `text.format` can be a `json_schema` */
 export const responses = ({
   structuredOutputs,
   store,

@@ -8,14 +8,14 @@ export interface Sampling {
   top_p: number;
 }
 
-/** What a response needs in addition to a chat completion. */
+/** The facts of a chat reply, and the sampling. */
 export interface ResponseFacts extends ReplyFacts {
   sampling: Sampling;
 }
 
 /**
- * The sampling of a response: the request's own, or the model's default. It is always sent to the runtime, whose own defaults are unknown, so that
- * the response reports what was in effect (decision 0028).
+ * The sampling of a response: the request's own, or the model's default. It is always sent to the runtime, so that the
+ * response reports what was in effect (decision 0028).
  */
 export const samplingOf = (
   { body }: ResponsesRequest,

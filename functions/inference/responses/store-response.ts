@@ -8,7 +8,7 @@ import { toResponse } from './response.ts';
 import type { ResponseFacts } from './sampling.ts';
 import { toStoredItem } from './stored-item.ts';
 
-/** What storing a response needs. */
+/** The store of responses and its clock. */
 export interface ResponseStorage {
   store: Pick<ResponseStore, 'put'>;
   /** Milliseconds since the epoch. */
@@ -16,8 +16,8 @@ export interface ResponseStorage {
 }
 
 /**
- * Creates the final response, and stores it before the reply ends if it may be stored. If the write fails, the conversation is too large or
- * the response was deleted meanwhile, the caller still gets the response, with `store` set to false.
+ * Creates the final response, and stores it before the reply ends if it may be stored. If it can't be stored, because a
+ * write fails, it is too large or was deleted meanwhile, the caller gets it with `store: false`.
  */
 export const createEnding = (
   request: ResponsesRequest,
@@ -39,7 +39,7 @@ export const createEnding = (
     return response;
   };
 
-  /** The result under an idempotency key is stored only with the response, because it is deleted with it. */
+  // The result under an idempotency key is stored only with the response, because both are deleted together.
   const store = async (usage: UpstreamUsage): Promise<string | undefined> => {
     const made = whole(usage);
     if (!facts.mayStore) return undefined;

@@ -14,7 +14,7 @@ const toStoredContent = (content: Content): Content =>
 const toStoredThoughts = <Type extends string>(type: Type, parts: readonly { text: string }[] | null | undefined) =>
   parts?.map(({ text }) => ({ type, text }));
 
-/** An item as it is stored, with known fields only: unknown fields would be read again with each response that follows. */
+/** An item as it is stored, without unknown fields, which would be read again with each response that follows. */
 export const toStoredItem = (item: Item): Item => {
   const { id, status } = item;
   const common = { ...(id !== undefined && { id }), ...(STATUSES.has(status) && { status }) };

@@ -31,7 +31,7 @@ export const checkResponses = (request: ResponsesRequest, model: Model, maxToken
 
 const VERBOSITY = 'text.verbosity';
 
-/** Whether a name is one of a response's fields. */
+/** True if a name is one of a response's fields. */
 export const isResponsesField = (name: string): boolean => knownFields.has(name) || isChatField(name) || name === VERBOSITY;
 
 /** The fields that were accepted but have no effect on this model. */

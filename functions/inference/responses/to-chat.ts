@@ -8,7 +8,7 @@ const EFFORTS = { none: 'none', minimal: 'low', low: 'low', medium: 'medium', hi
 /** The only value of `include` that has an effect. */
 export const LOGPROBS = 'message.output_text.logprobs';
 
-/** Whether the request asks for log probabilities. */
+/** True if the request asks for log probabilities. */
 export const wantsLogprobs = ({ body }: ResponsesRequest): boolean =>
   body.include?.includes(LOGPROBS) === true || (body.top_logprobs ?? 0) > 0;
 
@@ -20,7 +20,7 @@ const toResponseFormat = ({ body }: ResponsesRequest): ChatCompletionRequest['re
   return { type: 'json_schema', json_schema: { name, description, schema, strict } };
 };
 
-/** Converts a request to a chat completion request without messages: the settings for the model and for the checks of what it supports. */
+/** Converts a request to a chat completion request without messages, for settings and checks. */
 export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest => {
   const { body } = request;
   const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = body;

@@ -7,12 +7,12 @@ type Part = Exclude<Content, string>[number];
 const textOfPart = (part: Part): string =>
   part.type === 'refusal' ? (part as { refusal: string }).refusal : (part as { text: string }).text;
 
-/** Parts are joined with line breaks, as in a chat message. */
+// As in a chat message.
 const textOf = (content: Content): string => (typeof content === 'string' ? content : content.map(textOfPart).join('\n'));
 
 const joined = (one: string | undefined, other: string): string => (one ? `${one}\n${other}` : other);
 
-/** One turn of the model: its reasoning, its text and its calls, followed by the results of the calls. */
+// The results of the calls follow the turn.
 interface Turn {
   reasoning?: string;
   text?: string;
@@ -21,7 +21,7 @@ interface Turn {
 }
 
 const toTurnMessages = ({ reasoning, text, calls, results }: Turn): Message[] =>
-  // A turn that ended during the reasoning has no output.
+  // A turn that ended during reasoning has no output.
   text === undefined && calls.length === 0
     ? []
     : [
@@ -29,7 +29,7 @@ const toTurnMessages = ({ reasoning, text, calls, results }: Turn): Message[] =>
         ...results,
       ];
 
-/** Merges the instructions and the system messages after them, because many chat templates accept only one, at the beginning. */
+// Many chat templates accept only one system message, at the beginning.
 const mergeSystem = (messages: Message[]): Message[] => {
   const first = messages.findIndex(({ role }) => role !== 'system');
   const count = first < 0 ? messages.length : first;
@@ -39,8 +39,8 @@ const mergeSystem = (messages: Message[]): Message[] => {
 };
 
 /**
- * Converts items to chat messages. Each turn of the model becomes one message with its reasoning, its text and all its calls. Each result follows
- * the message with its call, wherever the caller has put it.
+ * Converts items to chat messages. Each turn of the model becomes one message with its reasoning, text and calls. Each
+ * result follows the message with its call, wherever the caller has put it.
  */
 export const toMessages = (items: readonly Item[], instructions: string | null | undefined): Message[] => {
   const entries: (Message | Turn)[] = instructions ? [{ role: 'system', content: instructions }] : [];
@@ -52,7 +52,7 @@ export const toMessages = (items: readonly Item[], instructions: string | null |
     entries.push(open);
     return open;
   };
-  /** Ends the open turn if it has text and no calls: further output is a new turn. */
+  // Output after the text is a new turn, unless the turn has calls.
   const endTurnWithText = (): void => {
     if (open?.text !== undefined && open.calls.length === 0) open = undefined;
   };

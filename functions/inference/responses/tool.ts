@@ -14,12 +14,12 @@ export const FunctionTool = z.looseObject({
 });
 export type FunctionTool = z.output<typeof FunctionTool>;
 
-/** A built-in tool of OpenAI or of a client, which can't run here. It is dropped, and its type is listed in `x-sluice-ignored`. */
+// A built-in tool of OpenAI or of a client can't run here. It is dropped, and listed in `x-sluice-ignored`.
 interface ForeignTool {
   foreign: string;
 }
 
-/** One tool: a function, or another tool, of which only the type is kept. */
+// Of a tool that isn't a function, only the type is kept.
 const Tool = z.looseObject({ type: z.string().max(64) }).transform((tool, context): FunctionTool | ForeignTool => {
   if (tool.type !== 'function') return { foreign: tool.type };
   const { data, error } = FunctionTool.safeParse(tool);

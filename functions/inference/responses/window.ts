@@ -3,12 +3,12 @@ import type { WindowRequest } from '../pipeline/fit-window.ts';
 import { fieldNames } from './field-names.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** The largest share of the context window that is reserved for the answer when older items are evicted. */
+// When older items are evicted, the answer reserves up to this share of the context window.
 const MAX_ANSWER_SHARE = 0.5;
 
 /**
- * How a request uses the model's context window. The answer gets what the prompt leaves. A prompt that leaves no room is rejected; with
- * `truncation: "auto"` older items are evicted first, until there is room for the answer.
+ * The request's use of the context window. The answer gets what the prompt leaves. A prompt that leaves no room is
+ * rejected; with `truncation: "auto"` older items are evicted until there is room.
  */
 export const windowOf = ({ body }: ResponsesRequest, model: Model, maxTokens: number): WindowRequest => {
   const window = {

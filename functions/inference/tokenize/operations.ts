@@ -11,7 +11,7 @@ const tokens = [1986, 374, 264, 1273];
 const IS_FREE =
   'It is free and does not invoke the model, but it counts as one request, and reserves tokens of the limit until the response is sent. Returns 400 if the model was published without its tokenizer. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header.';
 
-/** Fields that mean something else here than in other requests. */
+// These mean something else in other requests.
 const fields: Readonly<Record<string, FieldDoc>> = {
   prompt: { description: 'The text to tokenize. Send either this or `messages`.' },
   messages: { description: 'The messages to tokenize, rendered as for a chat completion. Send either this or `prompt`.' },

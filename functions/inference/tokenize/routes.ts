@@ -25,7 +25,6 @@ import {
   TokenizeRequest,
 } from './schema.ts';
 
-/** A model that was published without its tokenizer: 400. */
 class NoTokenizer extends ApiError {
   constructor(model: string) {
     super({
@@ -38,19 +37,17 @@ class NoTokenizer extends ApiError {
   }
 }
 
-/** The tokenizer's input: the text as it is, or the messages as a chat completion sends them to the model. */
+// Messages are rendered as a chat completion sends them to the model.
 const toInput = ({ model: name, prompt, messages, tools }: TokenizeRequest, model: Model): string | ChatPrompt =>
   prompt ?? toChatPrompt({ model: name, messages: messages ?? [], tools }, model);
 
-/** Estimates the tokens to reserve for an input. */
 const estimateInput = (input: string | ChatPrompt): number =>
   estimateTokens(typeof input === 'string' ? Buffer.byteLength(input) : measurePrompt(input).bytes);
 
 type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'settlements' | 'tokenizer' | 'now'>;
 
-/** The work of a request for its model's tokenizer. */
 interface TokenizerTask {
-  /** Reserved from the tokens-per-minute limit until the reply. */
+  // Reserved from the tokens-per-minute limit until the reply.
   reservedTokens: number;
   ignored: string[];
   ask: (tokenizer: Tokenizer) => Promise<object>;
@@ -61,7 +58,7 @@ interface TokenizerRoute<Request extends { model: string }> {
   toTask: (request: Request, model: Model, files: TokenizerFiles) => TokenizerTask;
 }
 
-/** The usage event of a request without inference: it counts as one request and costs nothing. */
+// A request without inference counts as one request and costs nothing.
 const freeEvent = (facts: {
   event: ApiEvent;
   admission: Admission;
@@ -102,7 +99,6 @@ const freeEvent = (facts: {
   price_version: null,
 });
 
-/** Serves one request to a tokenizer: parse, admit, tokenize, settle. */
 const serveTokenizer =
   <Request extends { model: string }>(path: string, { schema, toTask }: TokenizerRoute<Request>, deps: TokenizerDependencies): Serve =>
   async (event) => {
@@ -114,7 +110,7 @@ const serveTokenizer =
     const { request, model, prepared: task, authenticated } = await parseRequest({ schema }, prepare, deps, key, event);
     const { requestId } = event;
     const parsedAtMs = deps.now();
-    // An empty text reserves a token, too.
+    // An empty text reserves one token.
     const tokens = Math.max(1, task.reservedTokens);
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, authenticated });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };

@@ -6,12 +6,12 @@ import { Messages } from '../chat/message.ts';
 import { Switch } from '../chat/sampling-fields.ts';
 import { Tools } from '../chat/tool.ts';
 
-/** At most as many as one reply can have. */
+// As many as one reply can have.
 const TokenIds = tokenIdsUpTo(MAX_ANSWER_TOKENS);
 
 const ModelName = z.string().min(1).max(256);
 
-/** Fields for both text and messages, then those for only one of them. Fields of the other form are accepted without effect. */
+// Fields of the form that a request doesn't use are accepted without effect.
 const common = {
   model: ModelName,
   add_special_tokens: Switch.meta({
