@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // Node loads and strips all modules itself: docs/decisions/0068-suites-run-in-the-process.md.
+  // Node loads and strips all modules itself: docs/decisions/0068-jest-suites-run-in-their-workers-process.md.
   testEnvironment: '<rootDir>/test/support/jest/environment.ts',
   testRunner: '<rootDir>/test/support/jest/runner.ts',
   injectGlobals: false,

@@ -10,7 +10,7 @@ const INTRODUCTION = `# Permissions
 What each function may do in your account, with the default configuration. A test compares this page with the synthesized policies.
 
 In the tests, a local run checks every AWS call of a function against the policies of its role: actions, resources and conditions
-([decision 0057](decisions/0057-the-local-run-checks-permissions.md)). A call that they do not allow is denied, as on AWS, and fails the test. A permission
+([decision 0057](decisions/0057-the-local-run-checks-iam-permissions.md)). A call that they do not allow is denied, as on AWS, and fails the test. A permission
 that no test uses fails \`npm test\` too, unless the code says why it is needed. The last column names a test that uses the permission, or says why none
 does.
 

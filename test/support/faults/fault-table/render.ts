@@ -16,7 +16,7 @@ kind of request during it, each with a key of its own: to the serverless host, t
 
 In each row, the body is that of the interface and says nothing internal, each admitted request has exactly one event, the events' sum is what the limiter
 has counted, nothing is in flight after the sweep, and the same request succeeds with the same key once the fault has ended. The rules for charges are in
-[decision 0007](decisions/0007-what-a-failed-answer-costs.md).
+[decision 0007](decisions/0007-charges-for-failed-requests.md).
 `;
 
 const replyOf = ({ reply }: Cell): string => [reply.status, reply.code && `\`${reply.code}\``].filter(Boolean).join(' ');
