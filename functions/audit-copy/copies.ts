@@ -10,7 +10,7 @@ export interface Copies {
   add(key: string, text: string): Promise<void>;
 }
 
-/** The bucket of copies. Its default retention applies to every object. */
+/** Returns the bucket of copies. Its default retention applies to every object. */
 export const createCopies = (bucket: string): Copies => {
   const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,

@@ -8,8 +8,8 @@ type Attributes = Parameters<typeof readAttributes>[0];
 const ENTRY = 'entry#';
 
 /**
- * Copies the entry of a record, under its log (an organization's id, or `platform`) and its own id. Entries are only
- * ever added: a record of anything else is logged for an alarm, and the first copy stays.
+ * Copies the entry of a record, under its log (an organization's id, or `platform`) and its own id. The log only grows:
+ * a record of an update or a deletion is logged for an alarm, and the first copy stays.
  * @throws the SDK's errors
  */
 export const copyRecord = async (copies: Copies, { eventName, dynamodb }: DynamoDBRecord): Promise<void> => {

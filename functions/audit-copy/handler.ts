@@ -9,7 +9,6 @@ import { copyRecord } from './copy-record.ts';
 
 const copies = createCopies(environmentVariable('AUDIT_COPIES_BUCKET'));
 
-/** The number of entries that are copied concurrently. */
 const PARALLEL = 16;
 
 /** Copies the new entries in a batch of the audit log's stream. If any fail, Lambda sends the batch again in halves. */

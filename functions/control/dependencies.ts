@@ -26,10 +26,8 @@ import type { SignedInUser } from './sessions/authenticate.ts';
 import type { TicketDependencies } from './tickets/dependencies.ts';
 import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
 
-/** What only webhooks need. */
 type OnlyWebhooks = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbox' | 'networks'>;
 
-/** What only deployments need. */
 type DeploymentDependencies = Pick<
   CreateDependencies,
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile' | 'tokenizer'

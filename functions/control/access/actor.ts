@@ -23,10 +23,10 @@ export interface Actor {
   origin: Origin;
 }
 
-/** Whether a role has all the rights of another. */
+/** Compares the rights of two roles: true if `role` has all the rights of `least`. */
 export const isAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
-/** Whether users with this role work for the platform, and so belong to no organization. */
+/** Users with these roles work for the platform, and so belong to no organization. */
 export const isPlatformRole = (role: Role): boolean => role === 'admin' || role === 'support';
 
 /** Rejects an actor whose role is too low. @throws 403 */
@@ -65,11 +65,11 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, req
   return actor.organization;
 };
 
-/** What a change of rights needs to be fair to concurrent ones. */
+/** Checks that keep a change of rights correct beside concurrent ones. */
 export interface ActorChecks {
   /**
-   * The check, in the transaction of a change, that the actor still has the role that the request was authorized
-   * with: of two owners who demote each other at the same time, one fails. Empty for operators, who have no row.
+   * The check, in the transaction of a change, that the actor still has the role that the request was authorized with.
+   * Of two owners who demote each other at the same time, one fails. Empty for operators, who have no row.
    */
   toCheckActor: (actor: Actor) => Write[];
 }

@@ -2,48 +2,41 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isPlatformRole } from './actor.ts';
 
-/** The lengths of the spans in which calls are counted. */
 export type Span = 'minute' | 'hour' | 'day';
 
-/**
- * Against whom calls are counted. `account`: the organization of the caller; the user if they belong to none.
- * `resource`: the resource in the path, for each account. `recipient`: an e-mail address.
- */
+// `account`: the organization of the caller, or the user if they belong to none. `resource`: the resource in the path,
+// for each account. `recipient`: an e-mail address.
 type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
 
-/** How often something can be done in a span. */
+/** A number of calls that are allowed in a time. */
 export interface Bound {
   per: Per;
   span: Span;
   max: number;
   /** The number for users with the role admin or support. Default: `max`. */
   platformMax?: number;
-  /** What can be done, such as `make # changes`; `#` is the number. */
+  /** The action in words, such as `make # changes`; `#` is the number. */
   can: string;
-  /**
-   * So many calls are counted with one write, of which an environment that ends early loses some. Default: each call
-   * is counted exactly.
-   */
+  /** Calls that are counted with one write. An environment that ends early loses some. Default: 1, which is exact. */
   countedAtOnce?: number;
 }
 
 interface CallLimit {
   /**
-   * In the order in which they are counted: of a user first, so that nobody uses up a share of others with calls that
-   * are rejected.
+   * In the order in which they are counted: the user's first, so that one user's rejected calls use up nobody else's
+   * share.
    */
   bounds: readonly Bound[];
   /**
-   * Whether the rule counts it with what it creates, so that only what is created counts. Otherwise each call counts,
-   * whatever its result.
+   * Set if the rule counts it with what it creates, so that only successful calls count. Otherwise each call counts.
    */
   isCountedByRule?: true;
-  /** Whether calls are accepted while they can't be counted, because the database takes no writes. */
+  /** Set if calls are accepted while the database takes no writes, so that they can't be counted. */
   isOpenInOutage?: true;
 }
 
 /**
- * Every limit of calls of the control plane. docs/control-plane.md has the same numbers and docs/fairness.md the
+ * Every limit of calls of the control plane. docs/control-plane.md has the same numbers, and docs/fairness.md the
  * shares that follow from them.
  */
 export const CALL_LIMITS = {
@@ -113,13 +106,13 @@ export type CallLimitName = keyof typeof CALL_LIMITS;
 
 export const callLimitOf = (name: CallLimitName): CallLimit => CALL_LIMITS[name];
 
-/** Each call counts as one of these. */
+// Each call counts as one of these.
 const KINDS: readonly CallLimitName[] = ['reads', 'searches', 'changes'];
 
 /**
- * The limits of a route, in the order in which its calls are counted. Without a kind of its own, a GET is a read, and
- * anything else a change, so that no route is without a limit. Whoever has no session is counted by address and
- * account, in the table of attempts.
+ * Returns the limits of a route, in the order in which its calls are counted. A route that names none is limited too: a
+ * GET as a read, anything else as a change. Public routes have none: the table `attempts` counts those callers by
+ * address and account.
  */
 export const limitsOf = ({
   method,
@@ -135,7 +128,6 @@ export const limitsOf = ({
   return [method === 'GET' ? 'reads' : 'changes', ...limits];
 };
 
-/** Against whom a bound counts, in the reference and in errors. */
 const SUBJECTS = {
   user: ['A user', 'You'],
   organization: ['An organization', 'Your organization'],
@@ -148,7 +140,7 @@ const numberText = (number: number): string => number.toLocaleString('en-US');
 
 const everySpan = (span: Span): string => `${span === 'hour' ? 'an' : 'a'} ${span}`;
 
-/** The number of a bound for a caller. */
+/** The number of calls that a bound allows a role. */
 export const maxOf = ({ max, platformMax = max }: Bound, { role }: Pick<Actor, 'role'>): number =>
   isPlatformRole(role) ? platformMax : max;
 
@@ -158,7 +150,7 @@ export const textForAll = ({ per, can, span, max, platformMax }: Bound): string 
   return `${SUBJECTS[per][0]} can ${can.replace('#', numberText(max))} ${everySpan(span)}${others}`;
 };
 
-/** The caller, or whom the call is about, has reached a bound: 429. */
+/** A bound is reached: 429. */
 export class TooManyCalls extends ApiError {
   constructor(bound: Bound, actor: Pick<Actor, 'role' | 'organization'>, retryAfterMs: number) {
     const { per, can, span } = bound;

@@ -2,11 +2,10 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Actor } from './actor.ts';
 import { type Bound, type CallLimitName, callLimitOf, maxOf, type Span, TooManyCalls } from './call-limits.ts';
 
-/** The counts that all environments share: the table `attempts`. */
 interface Counts {
   /**
-   * Counts so many of a span, unless that would be more than `max`. @returns whether they are counted, and when the
-   * span ends, in ms
+   * Counts `times` calls in a span, unless that would be more than `max`.
+   * @returns whether they were counted, and when the span ends, in ms
    */
   countInSpan: (
     quota: { kind: string; span: Span; account: string; max: number; by: number },
@@ -14,37 +13,28 @@ interface Counts {
   ) => Promise<{ isCounted: boolean; untilMs: number }>;
 }
 
-/** A call that is counted. */
 interface Call {
   actor: Actor;
-  /** The id in the path; undefined if there is none. */
+  /** The id in the path, if there is one. */
   resource?: string | undefined;
   /** The e-mail address that it sends something to. */
   recipient?: string;
 }
 
-/**
- * An environment remembers so many bounds that reject calls, or of which it has counted calls that are still to come.
- */
 const MAX_REMEMBERED = 1_000;
 
-/**
- * After a count that could not be written, an environment accepts so many calls, or those of so much time, before it
- * tries again.
- */
+// How many calls, or for how long, an environment accepts calls uncounted after a failed write, before it tries again.
 const LEFT_IN_OUTAGE = 20;
 const OUTAGE_MS = 1_000;
 
-/** What an environment knows of a bound until a time in ms. */
 interface Remembered {
   untilMs: number;
-  /** Whether it rejects all calls. */
+  /** All calls are rejected until then. */
   isReached: boolean;
   /** Calls that are counted already. */
   left: number;
 }
 
-/** A bound, and against whom it counts a call. */
 interface Counted {
   id: string;
   kind: CallLimitName;
@@ -67,8 +57,8 @@ const countedOf = (kind: CallLimitName, call: Call): Counted[] =>
   });
 
 /**
- * Counts calls in the table `attempts`, so that all environments together let no more through than a limit says. Each
- * environment remembers which bounds reject calls, so that more of them write nothing.
+ * Counts calls in the table `attempts`, so that a limit holds for all environments together. Each environment remembers
+ * which bounds are reached, so that rejected calls write nothing.
  */
 export const createCallCounter = (attempts: Counts) => {
   const remembered = new Map<string, Remembered>();
@@ -112,8 +102,8 @@ export const createCallCounter = (attempts: Counts) => {
 
   return {
     /**
-     * Counts a call against these limits, but not against those that rules count. @throws 429 for the first bound
-     * that is reached
+     * Counts a call against these limits, except those that rules count.
+     * @throws 429 for the first bound that is reached
      */
     countCall: (limits: readonly CallLimitName[], call: Call, nowMs: number): Promise<void> =>
       countAll(
@@ -122,7 +112,7 @@ export const createCallCounter = (attempts: Counts) => {
         nowMs,
       ),
 
-    /** Counts what a rule does against one limit. @throws 429 */
+    /** Counts a rule's action against one limit. @throws 429 */
     countByRule: (name: CallLimitName, call: Call, nowMs: number): Promise<void> => countAll([name], call, nowMs),
   };
 };

@@ -4,7 +4,6 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 const isRecord = (field: unknown): boolean =>
   field instanceof z.ZodRecord || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isRecord(field.unwrap()));
 
-/** Moves `name[key]=value` parameters into an object. */
 const takeRecord = (query: Record<string, unknown>, name: string): void => {
   const spellings = Object.keys(query).filter((spelling) => spelling.startsWith(`${name}[`) && spelling.endsWith(']'));
   if (spellings.length === 0) return;
@@ -16,10 +15,10 @@ const isList = (field: unknown): boolean =>
   field instanceof z.ZodArray || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isList(field.unwrap()));
 
 /**
- * The query parameters of a request, before validation. Parameters that the schema declares as arrays can be
+ * Collects the query parameters of a request, before validation. Parameters that the schema declares as arrays can be
  * repeated, with or without brackets: `models=a&models=b`, or `models[]=a&models[]=b` as OpenAI's clients send them.
- * Those that it declares as records are objects: `metadata[team]=a&metadata[env]=b`. Of other repeated parameters,
- * the last one counts.
+ * Those that it declares as records are objects: `metadata[team]=a&metadata[env]=b`. Of other repeated parameters, the
+ * last one counts.
  */
 export const queryParametersOf = (
   schema: z.ZodObject,

@@ -30,7 +30,7 @@ export type ControlTag =
 
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
-  /** The limits of its calls, in addition to those that each read or change has. */
+  /** Limits on its calls, besides the general ones for reads and changes. */
   limits?: readonly CallLimitName[];
 }
 type RouteFacts = Omit<ControlOperation, 'tag'>;
@@ -43,7 +43,7 @@ export interface SignedIn {
   actor: Actor;
 }
 
-/** What every route needs to authenticate and authorize a request. */
+/** Dependencies that every route needs to authenticate and authorize a request. */
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
   /** Returns the user who sent a request. @throws 401 */
   authenticate: (event: ApiEvent) => Promise<User>;
@@ -51,7 +51,6 @@ export interface RouteDependencies<User extends SignedIn = SignedIn> {
   organizations: OrganizationStatuses;
 }
 
-/** The validated input of a route's rule. It includes what `authenticate` returns, unless the route is public. */
 type Call<Deps, User extends SignedIn, Facts extends RouteFacts> = (Facts['access'] extends 'public' ? object : User) & {
   deps: Deps;
   body: BodyOf<Facts>;
@@ -68,10 +67,6 @@ export interface Route<Deps = never, User extends SignedIn = never> extends Cont
   handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-/**
- * Authenticates, authorizes and counts a request.
- * @throws 401, then 403 for the role, for a missing second factor, then 429, then 403 for a suspended organization
- */
 const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
@@ -90,7 +85,7 @@ const versionOf = (body: unknown): number | undefined => {
   return typeof version === 'number' ? version : undefined;
 };
 
-/** What a rule returns for a request that only asks what would happen: the body of the route's `trialReply`. */
+/** The result of a rule for a trial run, which changes nothing: the body of the route's `trialReply`. */
 export class Trial {
   readonly body: unknown;
 
@@ -99,7 +94,7 @@ export class Trial {
   }
 }
 
-/** What a rule returns for a reply that is not JSON. */
+/** The result of a rule whose reply is not JSON. */
 export class Text {
   readonly contentType: string;
   readonly text: string;
@@ -123,7 +118,7 @@ const replyOf = ({ reply, trialReply }: RouteFacts, requestId: string, body: unk
 
 const NO_QUERY = z.strictObject({});
 
-/** Rejects path parameters that cannot be an id or a name, before anything is read. @throws 404 */
+// Paths that cannot be an id or a name are 404 before anything is read.
 const checkParameters = ({ pathParameters }: ApiEvent): void => {
   for (const text of Object.values(pathParameters ?? {}))
     if (text !== undefined && !PARAMETER.test(text)) throw new ResourceNotFound('resource', text);

@@ -11,7 +11,10 @@ export interface ApiKeyReads {
   limiters: LimiterConfigurationStore;
 }
 
-/** A key that the actor can see: members see their own, owners those of the organization, admins all. @throws 404 */
+/**
+ * Returns a key that the actor can see: members see their own, owners those of the organization, admins all.
+ * @throws 404
+ */
 export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Actor, id: string): Promise<StoredApiKey> => {
   const organization = actor.role === 'admin' ? (await limiters.get(id))?.org : actor.organization;
   if (!organization) throw new ResourceNotFound('API key', id);
@@ -30,7 +33,7 @@ export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?
     });
 };
 
-/** @throws 400 for an expiry in the past */
+/** Rejects an expiry in the past. @throws 400 */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (expiresAt != null && expiresAt * 1_000 <= nowMs)
     throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
@@ -38,7 +41,6 @@ export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number)
 
 const MAX_KEYS_PER_READ = 100;
 
-/** The last use of each key in any of its shards: Unix time in seconds. */
 const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
   const owners = new Map(keys.flatMap(({ id, shards }) => shardIds(id, shards).map((limiter) => [limiter, id] as const)));
   const ids = [...owners.keys()];
@@ -60,8 +62,8 @@ export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApi
   (await withLastUse(limiters, [key]))[0] as ApiKey;
 
 /**
- * The keys that the actor can see, newest first. A member's page can be short or empty because other users' keys are
- * filtered out of it.
+ * Lists the keys that the actor can see, newest first. A member's page can be short or empty because other users' keys
+ * are filtered out of it.
  */
 export const listApiKeys = async (
   { apiKeys, limiters }: ApiKeyReads,

@@ -10,10 +10,7 @@ const KEY = 'key#';
 const recordKeyOf = (organization: string, id: string): RecordKey => ({ account: organization, record: KEY + id });
 const countRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys' });
 
-/**
- * The hashes of a key's secrets, from which its limiter items can be made again if they are lost. Nothing else reads
- * the row.
- */
+// Only the repair of lost limiter items reads these rows.
 const secretRecordKey = ({ organization, id }: Owned): RecordKey => ({ account: organization, record: `key-secret#${id}` });
 
 type Owned = Pick<StoredApiKey, 'organization' | 'id'>;
@@ -26,20 +23,17 @@ const KeptSecret = z.object({
 });
 export type KeptSecret = z.output<typeof KeptSecret>;
 
-/** A release that doesn't keep secrets can have rotated the key. Its hint then belongs to another secret. */
+// A release that doesn't store secrets can have rotated the key. Its hint then belongs to another secret.
 const isCurrent = (row: Record<string, unknown>, { hint }: Pick<StoredApiKey, 'hint'>): boolean => row.hint === hint;
 
-/** Suspending an organization writes to each of its keys and must take only seconds. */
+// Suspending an organization writes to each of its keys and must take only seconds.
 const MAX_KEYS = 1_000;
 
-/** Computing a bill reads every key, including revoked ones, and must take only seconds. */
+// Computing a bill reads every key, including revoked ones, and must take only seconds.
 const MAX_KEYS_IN_TOTAL = 10_000;
 const totalRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys-ever' });
 
-/**
- * The concurrency that an organization's keys were ever given together: requests of a revoked or lowered key can
- * still be in flight.
- */
+// Counts revoked and lowered keys too, because their requests can still be in flight.
 const concurrencyRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'keys-concurrency' });
 
 const tooManyInTotal = (): Conflict =>
@@ -56,7 +50,7 @@ const tooMany = (): Conflict =>
 
 const Stored = ignoringUnknown(ApiKey.omit({ last_used_at: true }));
 
-/** Who set the restrictions of an older key is unknown: members cannot loosen them. */
+// It is unknown who set the restrictions of an older key: members cannot loosen them.
 const restrictionsOf = ({ owner_restrictions, models, expires_at, no_content }: Record<string, unknown>): unknown =>
   owner_restrictions ?? { models, expires_at, no_content };
 
@@ -67,21 +61,16 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
   ...(row.counted_for !== undefined && { counted_for: String(row.counted_for) }),
 });
 
-/** A user's own counts. */
 const countRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys' });
 const totalRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys-ever' });
 
-/** The most that a count can reach, and the error beyond. */
 interface Quota {
   max: number;
   refused: () => Error;
 }
 const UNLIMITED: Quota = { max: Number.MAX_SAFE_INTEGER, refused: () => new Error('A count of API keys has overflowed.') };
 
-/**
- * Lists an active key that an admin created in the admin's own partition, because an admin has keys in many
- * organizations.
- */
+// An admin has keys in many organizations, so the admin's own partition lists the active ones.
 const adminRecordKey = ({ created_by, id }: StoredApiKey): RecordKey => ({ account: created_by, record: KEY + id });
 
 /** API keys in the `accounts` table: one row each, in the partition of their organization. */
@@ -93,18 +82,18 @@ export const createApiKeyStore = (table: RecordTable) => ({
     return toStored(row);
   },
 
-  /** Newest first. */
+  /** Lists keys, newest first. */
   list: async (organization: string, request: PageRequest): Promise<{ keys: StoredApiKey[]; hasMore: boolean }> => {
     const { rows, hasMore } = await table.page({ account: organization, prefix: KEY, newestFirst: true }, request);
     return { keys: rows.map(toStored), hasMore };
   },
 
-  /** Every key of an organization, including revoked ones. */
+  /** Lists every key of an organization, including revoked ones. */
   listAll: async function* (organization: string): AsyncGenerator<StoredApiKey> {
     for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
   },
 
-  /** The ids of the active keys that a user created. */
+  /** Lists the ids of the active keys that a user created. */
   listActiveOf: async function* ({ id, organization }: { id: string; organization: string | null }): AsyncGenerator<string> {
     if (organization === null)
       for await (const { record } of table.all({ account: id, prefix: KEY })) yield String(record).slice(KEY.length);
@@ -114,8 +103,8 @@ export const createApiKeyStore = (table: RecordTable) => ({
   },
 
   /**
-   * The concurrency that an organization's keys were ever given together. Unknown, and so infinite, if it has keys
-   * from before it was counted.
+   * The sum of the concurrency that the organization's keys were ever given. Infinite if it has keys from before it was
+   * counted.
    */
   concurrencyOf: async (organization: string): Promise<number> => {
     const rows = await table.getMany([concurrencyRecordKey(organization), totalRecordKey(organization)]);
@@ -123,7 +112,7 @@ export const createApiKeyStore = (table: RecordTable) => ({
     return counted ? Number(counted.count) : rows.length === 0 ? 0 : Number.POSITIVE_INFINITY;
   },
 
-  /** Adds to that concurrency, up to a maximum. */
+  /** Adds to that sum, up to a maximum. */
   toAddConcurrency: (organization: string, concurrency: number, { max, refused }: Quota): Write =>
     table.toCount(concurrencyRecordKey(organization), concurrency, max, refused),
 
@@ -136,27 +125,27 @@ export const createApiKeyStore = (table: RecordTable) => ({
   /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (key: StoredApiKey): Write => table.toReplace(recordKeyOf(key.organization, key.id), key),
 
-  /** Keeps the hashes of a key's new secret and of its previous one. */
+  /** Stores the hashes of a key's new secret and of its previous one. */
   toKeepSecret: (key: Owned & Pick<StoredApiKey, 'hint'>, secret: KeptSecret): Write =>
     table.toPut(secretRecordKey(key), { ...secret, hint: key.hint }),
 
-  /** The hashes of a key's secrets; undefined if they were not kept. */
+  /** The hashes of a key's secrets; undefined if they were not stored. */
   keptSecret: async (key: Owned & Pick<StoredApiKey, 'hint'>): Promise<KeptSecret | undefined> => {
     const row = await table.get(secretRecordKey(key));
     return row && isCurrent(row, key) ? KeptSecret.parse(row) : undefined;
   },
 
-  /** Lists a new key among those that an admin created. */
+  /** Adds a new key to the list of an admin's keys. */
   toList: (key: StoredApiKey): Write =>
     table.toCreate(adminRecordKey(key), { organization: key.organization }, () => new Error(`${key.id} already exists.`)),
 
-  /** Counts a new key among those that a user has and has ever created. */
+  /** Counts a new key in a user's numbers of active keys and of keys ever created. */
   toCountFor: (userId: string, { active, ever }: { active: Quota; ever: Quota } = { active: UNLIMITED, ever: UNLIMITED }): Write[] => [
     table.toCount(countRecordKeyOf(userId), 1, active.max, active.refused),
     table.toCount(totalRecordKeyOf(userId), 1, ever.max, ever.refused),
   ],
 
-  /** Decrements the numbers of active keys, and removes a key that an admin created from their list. */
+  /** Decrements the counts of active keys, and removes an admin's key from the list. */
   toEnd: (key: StoredApiKey): Write[] => [
     table.toCount(countRecordKey(key.organization), -1, MAX_KEYS, tooMany),
     ...(key.counted_for === undefined ? [] : [table.toCount(countRecordKeyOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),

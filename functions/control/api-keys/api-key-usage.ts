@@ -22,7 +22,7 @@ export const UsageQuery = z.strictObject({
 });
 export type UsageQuery = z.output<typeof UsageQuery>;
 
-/** A sum of tokens on the wire: an integer of any size. */
+// An integer of any size: sums of tokens are bigints.
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
 
 const UsageDay = z.object({
@@ -62,7 +62,7 @@ const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: s
   return { from: first, to: last };
 };
 
-/** The usage of a key that the actor can see. @throws 400, 404 */
+/** Returns the usage of a key that the actor can see. @throws 400, 404 */
 export const apiKeyUsage = async (
   deps: ApiKeyReads & { rollups: RollupStore },
   actor: Actor,

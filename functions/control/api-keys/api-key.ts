@@ -4,7 +4,7 @@ import { OrganizationId } from '../organizations/organization.ts';
 
 const KeyName = z.string().trim().min(1).max(100);
 const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
-/** OpenAI's limits for metadata. */
+// OpenAI's limits for metadata.
 const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')
@@ -12,7 +12,7 @@ const Metadata = z
   .meta({ description: 'Up to 16 key-value pairs of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
 
-/** The restrictions of a key that owners set, as bounds for members. */
+// Bounds for members: they cannot loosen what an owner has set.
 const OwnerRestrictions = z.object({ models: z.array(z.string()).nullable(), expires_at: z.int().nullable(), no_content: z.boolean() });
 export type OwnerRestrictions = z.infer<typeof OwnerRestrictions>;
 export const UNRESTRICTED: OwnerRestrictions = { models: null, expires_at: null, no_content: false };
@@ -51,13 +51,13 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** The fields whose words are not in the audit log. */
+/** Fields with a customer's own texts, which the audit log doesn't record. */
 export const AUDITED_TEXTS = ['metadata'] as const;
 
 /** An API key in the `accounts` table: without the facts in its limiter items, but with their number. */
 export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;
-  /** The number of limiter items that its original limits needed; tokens or budgets can have allowed fewer. */
+  /** The number of limiter items for its original limits alone; tokens or budgets can have allowed fewer. */
   load_shards: number;
   /** The user whose active keys it counts among. */
   counted_for?: string | undefined;

@@ -29,11 +29,8 @@ interface Change {
 
 type KeyConfiguration = Configuration<KeyItem>;
 
-/**
- * The writes that change a key's limiter items: all of them, or the first one if they are too many for a transaction.
- * Then the others follow.
- * @param parts of new limits, if these change; the current items can then not have counted more meanwhile
- */
+// If the items are too many for a transaction, it changes the first one, and `finish` the others. With new limits
+// (`parts`), the transaction fails if an item has counted more meanwhile.
 const toConfigure = async (
   { limiters }: Pick<ApiKeyDependencies, 'limiters'>,
   key: StoredApiKey,
@@ -59,8 +56,8 @@ const toConfigure = async (
 };
 
 /**
- * Gives all limiter items of a key the same configuration, for a change that leaves the key's row as it is.
- * @returns the writes for the transaction of the change, and what completes it
+ * Plans a change that leaves a key's row as it is, such as its status: all limiter items get the same configuration.
+ * @returns the writes for the transaction of the change, and a function that completes it
  */
 export const toConfigureAll = async (
   deps: Pick<ApiKeyDependencies, 'limiters'>,
@@ -74,10 +71,8 @@ export const toConfigureAll = async (
   },
 });
 
-/**
- * Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request.
- * If the items are too many for a transaction, the others have followed when this returns.
- */
+// In one transaction, so every environment sees the change at its next request. If the items are too many for a
+// transaction, the others have followed when this returns.
 const change = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -101,9 +96,7 @@ const active = (key: StoredApiKey): StoredApiKey => {
   return key;
 };
 
-/**
- * The number of a key's limiter items never changes, because it determines where usage events are stored. @throws 409
- */
+// The number of a key's limiter items never changes, because it determines where usage events are stored.
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
@@ -117,13 +110,13 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
     });
 };
 
-/** Requests of a busy key can make the change fail this often; then it returns 503. */
+// Requests of a busy key can make the change fail this often; then it returns 503.
 const MAX_ATTEMPTS = 8;
 
 /**
- * The writes that give all limiter items of a key its settings, and divide its limits by what each item has counted;
- * all of them, or the first one if they are too many for a transaction. They fail with ChangedMeanwhile if an item
- * counts too much meanwhile.
+ * Plans writes that give all limiter items of a key its settings, and divide its limits by the usage of each item. If
+ * the items are too many for a transaction, only the first one is written. The writes fail with ChangedMeanwhile if an
+ * item counts too much meanwhile.
  */
 export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'>, key: StoredApiKey, nowMs: number): Promise<Write[]> => {
   const parts = redivide(toLimits(key), await deps.limiters.getMany(shardIds(key.id, key.shards)), nowMs);
@@ -135,8 +128,8 @@ export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'
 };
 
 /**
- * Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404,
- * 409, 412
+ * Changes a key; absent fields keep their values. The change applies from the next request on.
+ * @throws 400, 403, 404, 409, 412
  */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
@@ -171,7 +164,7 @@ export const updateApiKey = async (
   throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
 
-/** If a client repeated a rotation because the response was lost, it would end the secret that is in use. */
+// A client that repeats a rotation because its response was lost would revoke the secret that is in use.
 const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',

@@ -29,10 +29,10 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, Quot
 const HINT_START = 4;
 const HINT_END = 4;
 
-/** The start and end of a secret, so that people can distinguish their keys. */
+/** The start and end of a secret, by which people tell their keys apart. */
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
-/** The organization's setting for content can change so often during the creation of a key. */
+// The organization's setting for content can change this often during the creation of a key.
 const MAX_ATTEMPTS = 3;
 
 const newKey = (
@@ -70,8 +70,8 @@ const newKey = (
 };
 
 /**
- * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the
- * SHA-256 of its secret is stored.
+ * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256
+ * of its secret is stored.
  * @throws 403, 404, 409, 429
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {

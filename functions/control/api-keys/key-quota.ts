@@ -6,12 +6,12 @@ import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
-/** A member with a higher quota of active keys can create as many per day. */
+// A member with a higher quota of active keys can create as many per day.
 const MIN_CREATIONS_PER_DAY = 20;
-/** A tenth of the keys that an organization can ever have, so that one member cannot use them up. */
+// A tenth of the keys that an organization can ever have, so that one member cannot use them up.
 const MAX_KEYS_EVER = 1_000;
 
-/** As many as an organization can have active. Each key makes closing a month more expensive, used or not. */
+// As many as an organization can have active. Each key makes closing a month more expensive, used or not.
 const { max: MAX_CREATIONS_PER_DAY } = CALL_LIMITS.api_keys.bounds[0];
 
 const tooManyActive = (max: number): Conflict =>
@@ -26,7 +26,6 @@ const tooManyEver = (): Conflict =>
     message: `A member can create at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate an existing key, or ask an owner of your organization to create one.`,
   });
 
-/** 429: too many keys were created on one day. */
 class TooManyKeysToday extends ApiError {
   constructor(nowMs: number, message: string) {
     super({
@@ -57,9 +56,9 @@ export interface QuotaDependencies {
 }
 
 /**
- * The writes that count a new key for its creator and its organization, in the transaction that creates it. They fail
- * if a member, or the organization on one day, has reached its quota. Owners have none of their own, but are counted,
- * because they can become members. Admins and operators never do, and are not counted.
+ * Plans the writes that count a new key for its creator and its organization, in the transaction that creates it. They
+ * fail if a member, or the organization on one day, has reached its quota. Owners have no quota but are counted,
+ * because they can become members. Admins and operators never become members and are not counted.
  */
 export const toCountKey = ({ apiKeys, attempts }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
   const { userId, role, maxApiKeys, origin } = actor;

@@ -6,8 +6,8 @@ import { toLimits } from '../limits/limits.ts';
 import type { StoredApiKey } from './api-key.ts';
 
 /**
- * The settings of each limiter item of a key, in the order of its shards. @param parts of the limits; absent for a
- * new key
+ * The settings of each limiter item of a key, in the order of its shards.
+ * @param parts each item's part of the limits; absent for a new key
  */
 export const settingsOf = (
   { status, limits, budgets, shards, models, expires_at, no_content }: Omit<StoredApiKey, 'version'>,

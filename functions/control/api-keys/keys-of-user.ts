@@ -4,7 +4,6 @@ import type { ApiKeyStore } from './api-key-store.ts';
 import { revokeApiKey } from './change-api-key.ts';
 import type { ApiKeyDependencies } from './create-api-key.ts';
 
-/** Someone who can have created API keys. `organization` is null for admins. */
 interface Creator {
   id: string;
   organization: string | null;
@@ -13,23 +12,20 @@ interface Creator {
 /** As many as an organization can have. Only an admin can have created more. */
 export const MAX_OPEN_KEYS = 1_000;
 
-/** The ids of a user's active API keys, at most 1,000. */
+/** Lists the ids of a user's active API keys, at most 1,000. */
 export const openKeysOf = async ({ apiKeys }: { apiKeys: ApiKeyStore }, creator: Creator): Promise<string[]> => {
   const ids: string[] = [];
   for await (const id of apiKeys.listActiveOf(creator)) if (ids.push(id) === MAX_OPEN_KEYS) break;
   return ids;
 };
 
-/**
- * After this time since the request arrived, the other keys are left to a repetition of it. The function can run for
- * 29 seconds.
- */
+// After this time since the request arrived, a repeated request continues. The function can run for 29 seconds.
 const MAX_REVOKING_MS = 15_000;
 
 /**
- * Revokes the active API keys that a user created, one after the other because all change the organization's count of
- * keys. A repetition continues after a crash. The user must not be able to create keys any more. @returns the ids of
- * those that are left
+ * Revokes the active API keys that a user created, one after the other because each changes the organization's count of
+ * keys. Repeat it after a crash. The user must not be able to create keys any more.
+ * @returns the ids of those that are left
  */
 export const revokeKeysOf = async (deps: ApiKeyDependencies & { now: () => number }, actor: Actor, creator: Creator): Promise<string[]> => {
   const left: string[] = [];
@@ -37,7 +33,7 @@ export const revokeKeysOf = async (deps: ApiKeyDependencies & { now: () => numbe
     if (deps.now() - actor.origin.nowMs > MAX_REVOKING_MS) left.push(id);
     else
       await revokeApiKey(deps, actor, id).catch((error: unknown) => {
-        // Someone else has changed this key in between.
+        // A concurrent request has changed this key.
         if (!(error instanceof PreconditionFailed)) throw error;
         left.push(id);
       });

@@ -9,8 +9,8 @@ interface ConcurrencyDependencies extends OrganizationDependencies {
 }
 
 /**
- * Keeps an organization within its default concurrency when one of its keys gets more. A limiter would cost each
- * request two more writes, so the organization gets it only when its keys together can exceed the default.
+ * Keeps an organization within its default concurrency when one of its keys gets more. A limiter costs each request two
+ * more writes, so the organization gets one only when its keys together can exceed the default.
  * @returns whether it has a limiter now, and the writes of the transaction that gives the key its concurrency; they
  * fail with ChangedMeanwhile if other keys reach the default at the same time
  */

@@ -11,7 +11,10 @@ const beyond = (param: keyof Restrictions, expected: string): Forbidden =>
     message: `An owner restricted this API key with '${param}'. ${expected}, or ask an owner of your organization.`,
   });
 
-/** Members can restrict a key further than owners did, but not less. @throws 403 */
+/**
+ * Rejects a change by a member that loosens a restriction of the owner. Members can restrict a key further.
+ * @throws 403
+ */
 export const checkRestrictions = (
   actor: Pick<Actor, 'role'>,
   bounds: OwnerRestrictions,
@@ -26,8 +29,8 @@ export const checkRestrictions = (
 };
 
 /**
- * The restrictions of a key after a change: whatever an owner sets becomes the bound for members, and whatever an
- * owner removes no longer is.
+ * The restrictions of a key after a change: a restriction that an owner sets becomes the bound for members, and one
+ * that an owner removes no longer binds them.
  */
 export const boundsAfter = (
   actor: Pick<Actor, 'role'>,

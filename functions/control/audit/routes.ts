@@ -14,7 +14,7 @@ const AuditQuery = z.strictObject({
   }),
 });
 
-/** Hides the e-mail and IP addresses of admins and operators from organizations. */
+// Organizations don't see the e-mail and IP addresses of admins and operators.
 const redactFor = (organization: string | null, entry: AuditEntry): AuditEntry =>
   entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
 

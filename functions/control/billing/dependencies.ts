@@ -10,19 +10,18 @@ import { createRerateStore } from '../../../shared/billing/rerate-store.ts';
 import type { RecordTable } from '../../../shared/database/record-table.ts';
 import { createSignDownload } from './downloads/download.ts';
 
-/** The currency of all prices until an admin has set the seller. */
+// The currency of all prices until an admin has set the seller.
 const DEFAULT_CURRENCY = 'USD';
 
 interface BillingResources {
-  /** The table `billing`. */
   table: RecordTable;
-  /** The name of the bucket with the files of billing. */
+  /** The name of the bucket with invoices and exports. */
   bucket: string;
   /** The URL of the queue of the function `billing`. */
   queueUrl: string;
 }
 
-/** The stores and services of billing. */
+/** Creates the stores and services of billing. */
 export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingResources) => {
   const settings = createBillingSettingsStore(table);
   const billingTasks: BillingTasks = createBillingTasks(createMessageQueue(queueUrl));

@@ -21,7 +21,6 @@ export interface CreditNoteDependencies extends InvoiceDependencies {
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
 }
 
-/** All credit notes of an invoice together can't be more than its total: 409. */
 class CreditExceedsInvoice extends Conflict {
   constructor({ number, currency }: Invoice, leftNanos: bigint) {
     super({
@@ -32,7 +31,6 @@ class CreditExceedsInvoice extends Conflict {
   }
 }
 
-/** A credit note of an invoice as it was read, and the number after `last`. */
 const planNote = async (
   { settings }: CreditNoteDependencies,
   invoice: Invoice,
@@ -67,7 +65,7 @@ const planNote = async (
   };
 };
 
-/** Writes a credit note, its invoice's new sum, its number, its audit entry and its notification in one transaction. */
+// The credit note, its invoice's new sum, its number, its audit entry and its notification are one transaction.
 const write = async (
   deps: CreditNoteDependencies,
   { origin, ...actor }: Actor,
@@ -116,7 +114,7 @@ export const createCreditNote = async (
       await write(deps, actor, invoice, planned, { last, once });
       return planned;
     } catch (error) {
-      // Another credit note of the invoice, a payment, or the same request came first: what is left is computed again.
+      // A concurrent credit note, payment or equal request came first: the remaining amount is computed again.
       throw error instanceof PreconditionFailed || error instanceof AlreadyCredited ? new NumberInUse() : error;
     }
   });

@@ -4,7 +4,7 @@ import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { FileResource, toFiles } from '../invoices/invoice-resource.ts';
 
-/** What is credited: an amount, or all that is left of the invoice. */
+/** A credit note to create: for an amount, or for all that is left of the invoice. */
 export const NewCreditNote = z
   .strictObject({
     amount: z
@@ -38,7 +38,7 @@ export const CreditNoteResource = z.object({
 });
 export type CreditNoteResource = z.infer<typeof CreditNoteResource>;
 
-/** A credit note on the wire. */
+/** Converts a credit note to the wire. */
 export const toCreditNoteResource = ({ amount_nanos, issued_at, files, version: _, ...creditNote }: CreditNote): CreditNoteResource => ({
   ...creditNote,
   note: creditNote.note ?? null,

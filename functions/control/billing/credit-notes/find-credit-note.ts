@@ -23,14 +23,13 @@ interface CreditNoteReads extends InvoiceReads {
   creditNotes: CreditNoteStore;
 }
 
-/** A credit note that the actor can see: of their own organization, or any for admins. @throws 404 */
+/** Returns a credit note that the actor can see: of their own organization, or any for admins. @throws 404 */
 export const visibleCreditNote = async ({ creditNotes }: CreditNoteReads, actor: Actor, id: string): Promise<CreditNote> => {
   const note = await creditNotes.find(id);
   if (!note || (actor.role !== 'admin' && note.organization !== actor.organization)) throw new ResourceNotFound('credit note', id);
   return note;
 };
 
-/** Whose list is read: the invoice's, if the query names one of the organization. @throws 404 */
 const listed = async (deps: CreditNoteReads, actor: Actor, { organization, invoice }: CreditNotesQuery): Promise<string> => {
   const own = organizationFor(actor, organization);
   if (invoice === undefined) return own;
@@ -39,13 +38,13 @@ const listed = async (deps: CreditNoteReads, actor: Actor, { organization, invoi
   return found.id;
 };
 
-/** A page of credit notes, newest first. @throws 400, 404 */
+/** Lists credit notes, newest first: an invoice's, or an organization's. @throws 400, 404 */
 export const listCreditNotes = async (deps: CreditNoteReads, actor: Actor, query: CreditNotesQuery): Promise<Page<CreditNoteResource>> => {
   const { notes, hasMore, next } = await deps.creditNotes.list(await listed(deps, actor, query), query);
   return { object: 'list', data: notes.map(toCreditNoteResource), has_more: hasMore, next };
 };
 
-/** A file of a credit note. @throws 404; 409 until the file is made, which it also starts */
+/** Returns a file of a credit note. @throws 404; 409 until the file is rendered, which it also starts */
 export const downloadCreditNote = async (
   deps: CreditNoteReads & DownloadDependencies,
   actor: Actor,

@@ -10,14 +10,14 @@ export interface DownloadDependencies {
   signDownload: SignDownload;
 }
 
-/** A format of the files of an invoice or a credit note. @throws 404 */
+/** Parses the format of a document's file, such as `pdf`. @throws 404 */
 export const fileFormatOf = (text: string): FileFormat => {
   const { data } = FileFormat.safeParse(text);
   if (!data) throw new ResourceNotFound('file', text);
   return data;
 };
 
-/** A file of a document that is issued. @throws 409 until the file is made, which it also starts */
+/** Returns a file of an issued document. @throws 409 until the file is rendered, which it also starts */
 export const downloadDocument = async (
   deps: DownloadDependencies,
   document: Pick<Invoice, 'id' | 'organization' | 'files'> & { number: string },

@@ -3,7 +3,7 @@ import type { RenderedFile } from '../../../../shared/billing/invoice.ts';
 import { lazy } from '../../../../shared/http/lazy.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 
-/** How long a URL can be used. Whoever has it needs no login, so the time is short. */
+/** The lifetime of a download's URL. Anyone who has it needs no login, so the time is short. */
 export const DOWNLOAD_SECONDS = 300;
 
 /** A file that can be downloaded from its URL without a login, for a short time. */
@@ -23,7 +23,7 @@ export type SignDownload = (key: string, name: string) => Promise<string>;
 export const createSignDownload = (bucket: string): SignDownload =>
   lazy(async () => (await import('./presign.ts')).createPresign(bucket, DOWNLOAD_SECONDS));
 
-/** A download of a file. */
+/** Signs the URL of a file. */
 export const downloadOf = async (
   { signDownload }: { signDownload: SignDownload },
   { key, sha256, bytes }: RenderedFile,

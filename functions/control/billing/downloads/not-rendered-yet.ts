@@ -1,10 +1,10 @@
 import { ApiError } from '../../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../../shared/http/wait-headers.ts';
 
-/** Files are made within a few seconds of the issue. */
+// Files are rendered within a few seconds of the issue.
 const RETRY_MS = 5_000;
 
-/** The files of a document are still being made: 409 with `Retry-After`. */
+/** The files of a document are still being rendered: 409 with `Retry-After`. */
 export class NotRenderedYet extends ApiError {
   constructor(number: string) {
     super({

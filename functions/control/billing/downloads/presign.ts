@@ -3,7 +3,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { createBillingClient } from '../../../../shared/billing/billing-files.ts';
 
 /**
- * Signs URLs of a bucket's files, by key and by the name to save them under
+ * Signs URLs of a bucket's files, by key and by the name that browsers save them under
  * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/ShareObjectPreSignedURL.html).
  */
 export const createPresign =

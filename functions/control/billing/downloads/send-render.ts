@@ -2,8 +2,8 @@ import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { logError } from '../../../../shared/logging/log.ts';
 
 /**
- * Has the files of an issued document made. It is issued whether or not the task can be sent, so a failure is only
- * logged: a request for one of the files sends it again.
+ * Queues the rendering of an issued document's files. A failure is only logged, because the document is issued anyway:
+ * a request for one of its files sends the task again.
  */
 export const sendRender = async (
   { billingTasks }: { billingTasks: BillingTasks },

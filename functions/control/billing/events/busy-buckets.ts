@@ -6,9 +6,9 @@ import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts'
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { BUCKET_MS } from '../../../../shared/usage/usage-store.ts';
 
-/** A bucket that ended at least so long ago is in the totals. */
+// A bucket that ended at least so long ago is in the totals.
 const TOTALS_LAG_MS = 10 * 60_000;
-/** The clocks of two functions differ by less than this. */
+// The clocks of two functions differ by less than this.
 const CLOCKS_MS = 60_000;
 const LIMITERS_PER_READ = 100;
 const READS_AT_ONCE = 8;
@@ -18,7 +18,6 @@ export interface BusyDependencies {
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
 }
 
-/** The limiters of an organization's keys: their ids by key. */
 const limitersByKey = async ({ limiters }: BusyDependencies, organization: string): Promise<Map<string, string[]>> => {
   const byKey = new Map<string, string[]>();
   for await (const id of limiters.listByOrganization(organization)) {
@@ -28,7 +27,6 @@ const limitersByKey = async ({ limiters }: BusyDependencies, organization: strin
   return byKey;
 };
 
-/** When each key was last used, in ms since the epoch. */
 const lastUsesOf = async ({ limiters }: BusyDependencies, byKey: ReadonlyMap<string, string[]>): Promise<Map<string, number>> => {
   const ids = [...byKey.values()].flat();
   const chunks = Array.from({ length: Math.ceil(ids.length / LIMITERS_PER_READ) }, (_, i) =>
@@ -49,10 +47,10 @@ export interface BusyBucket {
 }
 
 /**
- * Tells in which ten minutes which keys of an organization can have events: from the totals of ten minutes where they
+ * Finds the ten minutes in which keys of an organization can have events, from the totals of ten minutes where they
  * exist, otherwise from those of the day. The last ten minutes are not in the totals yet: there, from when keys were
  * last used.
- * @param isWanted whether to look for events of a key
+ * @param isWanted selects the keys to look for
  */
 export const busyBuckets = async (deps: BusyDependencies, organization: string, isWanted: (keyId: string) => boolean, nowMs: number) => {
   const byKey = await limitersByKey(deps, organization);
@@ -94,7 +92,7 @@ export const busyBuckets = async (deps: BusyDependencies, organization: string, 
     if (shards.length > 0) for (let startMs = fromMs; startMs < toMs; startMs += BUCKET_MS) yield { startMs, shards };
   }
 
-  /** Those of a part of a UTC day, in the order of time. @param fromMs the start of ten minutes */
+  /** The ten minutes of a part of a UTC day, in the order of time. @param fromMs the start of ten minutes */
   return async function* (fromMs: number, toMs: number): AsyncGenerator<BusyBucket> {
     const day = Math.floor(fromMs / DAY_MS) * DAY_MS;
     const totalsEndMs = Math.min(toMs, directMs);

@@ -25,7 +25,7 @@ export interface EventDependencies extends BusyDependencies {
 
 const MAX_DAYS = 31;
 const MAX_LIMIT = 1_000;
-/** A page ends with the ten minutes in which it has sent so many queries or skipped so many events. */
+// A page ends with the ten minutes in which it has sent this many queries or skipped this many events.
 const MAX_QUERIES = 1_000;
 const MAX_SKIPPED = 10_000;
 const DEPLOYMENTS_AT_ONCE = 8;
@@ -51,7 +51,6 @@ export type EventsQuery = z.output<typeof EventsQuery>;
 
 type EventRecord = UsageEventRecord | GpuTimeEventRecord;
 
-/** Where a page begins: in ten minutes, after an event. */
 const Position = z.strictObject({ at: z.int(), after: z.string().max(64).optional() });
 type Position = z.output<typeof Position>;
 
@@ -64,7 +63,6 @@ const checkRange = ({ start_time, end_time }: EventsQuery): void => {
     });
 };
 
-/** An organization's GPU time that began on a UTC day, in the order of time. */
 const gpuEventsOf = async ({ gpuEvents }: EventDependencies, organization: string, day: string): Promise<GpuTimeEventRecord[]> => {
   const deployments = new Set<string>();
   for await (const { deploymentId } of gpuEvents.listDays(organization, day, day)) deployments.add(deploymentId);
@@ -76,12 +74,10 @@ const gpuEventsOf = async ({ gpuEvents }: EventDependencies, organization: strin
   return events.sort((a, b) => (sortKeyOf(a.id) < sortKeyOf(b.id) ? -1 : 1));
 };
 
-/** Ten minutes of a day that can have events. */
 interface Candidate extends BusyBucket {
   gpu: GpuTimeEventRecord[];
 }
 
-/** The ten minutes of a part of a UTC day that can have events of either kind, in the order of time. */
 async function* candidatesOf(busy: AsyncGenerator<BusyBucket>, gpu: readonly GpuTimeEventRecord[]): AsyncGenerator<Candidate> {
   let next = 0;
   const takeGpu = (endMs: number): GpuTimeEventRecord[] => {
@@ -106,7 +102,6 @@ async function* recordsOf(events: ReturnType<UsageStore['listByBucket']>): Async
   for await (const event of events) yield usageEventRecord(event);
 }
 
-/** Which of an organization's events a query is about. */
 interface Selection {
   organization: string;
   /** In ms since the epoch; the end is exclusive. */
@@ -116,7 +111,6 @@ interface Selection {
   nowMs: number;
 }
 
-/** The ten minutes from an instant on that can have the selected events. */
 async function* selectedBuckets(
   deps: EventDependencies,
   { organization, toMs, query, nowMs }: Selection,
@@ -144,7 +138,6 @@ const isSelected = (event: EventRecord, { fromMs, toMs, query }: Selection): boo
   return atMs >= fromMs && atMs < toMs && (query.models?.includes(event.model ?? '') ?? true);
 };
 
-/** The events of ten minutes, after one of them. */
 const eventsIn = (
   { usage }: EventDependencies,
   { startMs, shards, gpu }: Candidate,
@@ -157,7 +150,6 @@ const eventsIn = (
   return mergeEvents<EventRecord>([...lists, rest.values()]);
 };
 
-/** The selected events from a position on: at most `limit`, and the position of the next page. */
 const readEvents = async (
   deps: EventDependencies,
   selection: Selection,
@@ -183,8 +175,8 @@ const readEvents = async (
 };
 
 /**
- * A page of an organization's usage events and GPU time, oldest first. The work per page is bounded: it can have
- * fewer events than asked for, or none, although there are more.
+ * Lists an organization's usage events and GPU time, oldest first. The work per page is bounded: it can have fewer
+ * events than asked for, or none, although there are more.
  * @throws 400, 404
  */
 export const listEvents = async (deps: EventDependencies, actor: Actor, query: EventsQuery): Promise<Page<EventRecord>> => {

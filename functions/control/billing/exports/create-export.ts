@@ -17,7 +17,6 @@ export interface ExportDependencies extends AuditDependencies {
   signDownload: SignDownload;
 }
 
-/** The key of a repeated request, and a text that only the same request has. */
 interface Once {
   key: string;
   fingerprint: string;
@@ -51,8 +50,8 @@ const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewEx
 });
 
 /**
- * Creates an export, and sends the task that makes its file. With an idempotency key that was used before, returns
- * the earlier export.
+ * Creates an export, and queues the task that makes its file. With an idempotency key that was used before, returns the
+ * earlier export.
  * @throws 404 for an unknown organization; 409 if too many exports are running; 422 if the key was used for another
  * request
  */

@@ -4,7 +4,7 @@ import { DAY_SECONDS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 
 const PER_MILLE = 1_000;
-/** As many as a query string of GET /v1/billing/events can have, and more. */
+// More than the query string of GET /v1/billing/events can have.
 const MAX_IDS = 100;
 
 const Seconds = z.int().min(0).max(99_999_999_999);
@@ -63,7 +63,7 @@ export const Export = z.object({
 });
 export type Export = z.infer<typeof Export>;
 
-/** @param downloadUrl null in lists, and until it is completed */
+/** Converts an export to the wire. @param downloadUrl null in lists, and until it is completed */
 export const exportToWire = (stored: EventExport, downloadUrl: string | null): Export => ({
   id: stored.id,
   object: 'export',

@@ -45,7 +45,7 @@ export class NotIssued extends Conflict {
   }
 }
 
-/** A credit note refers to the invoice, so it must stay: 409. */
+// A credit note refers to the invoice, so it must stay.
 class HasCreditNotes extends Conflict {
   constructor({ number }: Invoice) {
     super({
@@ -55,7 +55,6 @@ class HasCreditNotes extends Conflict {
   }
 }
 
-/** The fields of a change that the audit log records. */
 const audited = ({ state, paid_at, payment_reference, voided_at }: Invoice) => ({ state, paid_at, payment_reference, voided_at });
 
 interface Change {
@@ -65,7 +64,7 @@ interface Change {
   writes?: readonly Write[];
 }
 
-/** One transaction: the invoice, its audit entry, and the notification of an organization that got the invoice. */
+// One transaction: the invoice, its audit entry, and the notification of an organization that got the invoice.
 const change = async (
   deps: InvoiceDependencies,
   actor: Actor,
@@ -88,7 +87,7 @@ const change = async (
   return toInvoiceResource(after);
 };
 
-/** Issues a draft, and has its files made. @throws 404, 409, 412, 503 */
+/** Issues a draft, and queues the rendering of its files. @throws 404, 409, 412, 503 */
 export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: string, expected: Expected): Promise<InvoiceResource> => {
   const draft = checkVersion(await visibleInvoice(deps, actor, id), expected);
   const issued = await issueInvoice(deps, actor.origin, draft, deps.users.toCheckActor(actor));
@@ -96,7 +95,7 @@ export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: st
   return toInvoiceResource(issued);
 };
 
-/** The day counts, because banks record no time. @throws 400 */
+// Compares days, because banks record no time.
 const checkPaidSinceIssue = ({ issued_at }: Invoice, paidAtMs: number): void => {
   if (issued_at === null || dayOf(paidAtMs) >= dayOf(issued_at)) return;
   throw new InvalidRequest({
@@ -124,18 +123,14 @@ export const payInvoice = async (
   return change(deps, actor, before, { action: 'invoice.paid', fields });
 };
 
-/**
- * The writes with which an invoice bills nothing any more, and is not completed by itself. @throws 409 if a later
- * invoice builds on it
- */
+// After these writes, the invoice bills nothing, and its month is not closed again by schedule.
 const toTakeBack = async ({ billed, invoices }: InvoiceDependencies, invoice: Invoice): Promise<Write[]> => [
   ...(await billed.toRestore(invoice)),
   invoices.toFinish(invoice),
 ];
 
 /**
- * Makes an issued invoice void, which keeps its number. What it billed is not billed any more, so its month can be
- * closed again.
+ * Voids an issued invoice, which keeps its number. It bills nothing any more, so its month can be closed again.
  * @throws 404, 412; 409 for an invoice that is paid, has credit notes or has a later invoice that builds on it
  */
 export const voidInvoice = async (

@@ -4,7 +4,10 @@ import { type DownloadDependencies, downloadDocument, fileFormatOf } from '../do
 import { type InvoiceDependencies, NotIssued } from './change-invoice.ts';
 import { visibleInvoice } from './find-invoice.ts';
 
-/** A file of an issued invoice. @throws 404; 409 for a draft, and until the file is made, which it also starts */
+/**
+ * Returns a file of an issued invoice.
+ * @throws 404; 409 for a draft, and until the file is rendered, which it also starts
+ */
 export const downloadInvoice = async (
   deps: InvoiceDependencies & DownloadDependencies,
   actor: Actor,

@@ -8,7 +8,7 @@ import { type Actor, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import { type InvoiceSummary, toSummary } from './invoice-resource.ts';
 
-/** A page can be shorter than requested after so many reads, so that a rare state can't make a request endless. */
+// A page can be shorter than requested after this many reads, so that a rare state can't make a request endless.
 const MAX_READS = 10;
 
 export const InvoicesQuery = z.strictObject({
@@ -25,10 +25,13 @@ export interface InvoiceReads {
   invoices: InvoiceStore;
 }
 
-/** Owners see what was issued to them; drafts, and drafts that were deleted, are the platform's own. */
+// Owners see issued invoices; drafts, deleted ones included, belong to the platform.
 const isVisibleTo = ({ role }: Pick<Actor, 'role'>, { issued_at }: Invoice): boolean => role === 'admin' || issued_at !== null;
 
-/** An invoice that the actor can see: an issued one of their own organization, or any for admins. @throws 404 */
+/**
+ * Returns an invoice that the actor can see: an issued one of their own organization, or any for admins.
+ * @throws 404
+ */
 export const visibleInvoice = async ({ invoices }: InvoiceReads, actor: Actor, id: string): Promise<Invoice> => {
   const invoice = await invoices.find(id);
   const isOwn = actor.role === 'admin' || invoice?.organization === actor.organization;
@@ -38,14 +41,14 @@ export const visibleInvoice = async ({ invoices }: InvoiceReads, actor: Actor, i
 
 type Found = Awaited<ReturnType<InvoiceStore['list']>>;
 
-/** Some invoices of an organization, the latest month first; those of one month are few, and fit a page. */
+// The invoices of one month are few, and fit a page.
 const read = async ({ invoices }: InvoiceReads, organization: string, { month, limit, after }: InvoicesQuery): Promise<Found> => {
   if (month === undefined) return invoices.list(organization, { limit, after });
   if (after !== undefined) return { invoices: [], hasMore: false, next: null };
   return { invoices: (await invoices.ofMonth(organization, month)).reverse(), hasMore: false, next: null };
 };
 
-/** A page of an organization's invoices, newest first. @throws 400, 404 */
+/** Lists an organization's invoices, newest first. @throws 400, 404 */
 export const listInvoices = async (deps: InvoiceReads, actor: Actor, query: InvoicesQuery): Promise<Page<InvoiceSummary>> => {
   const organization = organizationFor(actor, query.organization);
   const data: InvoiceSummary[] = [];

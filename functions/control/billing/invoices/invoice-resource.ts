@@ -36,10 +36,9 @@ const Line = z.object({
   amount: amount('What the line charges; negative for a credit.'),
 });
 
-/** A file of an invoice or a credit note. */
 export const FileResource = z.object({ format: FileFormat, sha256: z.string(), bytes: z.int() });
 
-/** An invoice without its lines, as lists have it. */
+/** An invoice without its lines, as in lists. */
 export const InvoiceSummary = z.object({
   id: z.string(),
   object: z.literal('invoice'),
@@ -89,14 +88,14 @@ const toLine = ({ rerate_from = null, quantity, unit_price_nanos, amount_nanos, 
   amount: dollarsOf(amount_nanos),
 });
 
-/** The files of a document on the wire. */
+/** Converts the files of a document to the wire. */
 export const toFiles = (files: Invoice['files']): z.infer<typeof FileResource>[] =>
   FileFormat.options.flatMap((format) => {
     const file = files[format];
     return file ? [{ format, sha256: file.sha256, bytes: file.bytes }] : [];
   });
 
-/** An invoice on the wire, without its lines. */
+/** Converts an invoice to the wire, without its lines. */
 export const toSummary = (invoice: Invoice): InvoiceSummary => ({
   id: invoice.id,
   object: 'invoice',
@@ -130,5 +129,5 @@ export const toSummary = (invoice: Invoice): InvoiceSummary => ({
   version: invoice.version,
 });
 
-/** An invoice on the wire. */
+/** Converts an invoice to the wire. */
 export const toInvoiceResource = (invoice: Invoice): InvoiceResource => ({ ...toSummary(invoice), lines: invoice.lines.map(toLine) });

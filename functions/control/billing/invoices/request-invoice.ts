@@ -17,14 +17,12 @@ export type NewInvoice = z.output<typeof NewInvoice>;
 export const Closing = z.object({ object: z.literal('closing'), organization: z.string(), month: z.string() });
 export type Closing = z.infer<typeof Closing>;
 
-/** The month can't be closed now: 409. */
 class NotClosable extends Conflict {
   constructor(message: string) {
     super({ code: 'month_not_closable', param: 'month', message });
   }
 }
 
-/** The month has an invoice: 409. */
 class AlreadyInvoiced extends Conflict {
   constructor(month: string, id: string) {
     super({
@@ -39,7 +37,7 @@ export interface RequestDependencies extends InvoiceDependencies {
   organizations: { get: (id: string) => Promise<{ created_at: number }> };
 }
 
-/** Rejects a month that is not over, or that comes before or after the month that is next. @throws 404, 409 */
+// Months are closed in their order, after their end.
 const checkClosable = async (
   { organizations, billed }: RequestDependencies,
   { organization, month }: NewInvoice,
@@ -55,8 +53,8 @@ const checkClosable = async (
 };
 
 /**
- * Closes a month in the background, unless it has an invoice that is not void. The new invoice is a draft, or issued
- * if the seller's are issued automatically.
+ * Closes a month in the background, unless it has an invoice that is not void. The new invoice is a draft, or issued if
+ * the seller's invoices are issued automatically.
  * @throws 404, 409, 503
  */
 export const requestInvoice = async (deps: RequestDependencies, actor: Actor, body: NewInvoice): Promise<Closing> => {
@@ -68,7 +66,7 @@ export const requestInvoice = async (deps: RequestDependencies, actor: Actor, bo
   const target = { type: 'month', id: month };
   await commit(deps, origin, { action: 'invoice.requested', organization, target, after: { month } }, deps.users.toCheckActor(actor));
   try {
-    // Asked for within a minute of the last time, it may be after another invoice became void.
+    // The time makes the task new: within a minute of an earlier one, another invoice may have become void.
     await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs, origin.nowMs);
   } catch (error) {
     throw new ServiceUnavailable(error);

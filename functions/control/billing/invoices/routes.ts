@@ -12,7 +12,6 @@ const invoices = '/v1/billing/invoices';
 const oneInvoice = `${invoices}/{id}`;
 const id = { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8fK2m' } as const;
 const invoice = { name: 'Invoice', schema: InvoiceResource } as const;
-/** What all changes of an invoice have in common. */
 const change = {
   access: 'admin',
   parameters: { id },

@@ -11,10 +11,9 @@ export interface ProfileDependencies extends AuditDependencies {
   users: ActorChecks;
 }
 
-/** What the platform agrees with a customer, and a customer can't decide alone. */
+// Terms that the platform agrees with a customer: a customer can't decide them alone.
 const ADMIN_FIELDS = ['payment_terms_days', 'invoice_note', 'stripe_customer'] as const;
 
-/** The profile has a field that only admins can change: 403. */
 class SetByAdmins extends Forbidden {
   constructor(field: string) {
     super({
@@ -25,7 +24,7 @@ class SetByAdmins extends Forbidden {
   }
 }
 
-/** An organization's profile, with defaults until it is changed. @throws 400, 404 */
+/** Returns an organization's profile, with defaults until it is changed. @throws 400, 404 */
 export const retrieveProfile = async (
   { settings, organizations }: ProfileDependencies,
   actor: Actor,
@@ -35,9 +34,7 @@ export const retrieveProfile = async (
   return { object: 'billing_profile', ...(await settings.getProfile(id)) };
 };
 
-/**
- * Changes some fields of a profile. Invoices that are issued already keep what they print. @throws 400, 403, 404, 412
- */
+/** Changes some fields of a profile. Issued invoices keep the profile that they print. @throws 400, 403, 404, 412 */
 export const updateProfile = async (
   deps: ProfileDependencies,
   actor: Actor,

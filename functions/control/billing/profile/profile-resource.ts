@@ -27,7 +27,6 @@ export const BillingProfileResource = z.object({
 });
 export type BillingProfileResource = z.output<typeof BillingProfileResource>;
 
-/** Whose profile. */
 export const ProfileQuery = z.strictObject({
   organization: OrganizationId.optional().meta({
     description: 'The organization whose profile it is. Required for admins; otherwise your own organization.',

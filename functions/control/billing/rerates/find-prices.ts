@@ -9,7 +9,6 @@ export interface PriceReads {
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
 
-/** @throws 400 */
 const versionOf = <Version extends { version: string }>(
   prices: readonly Version[],
   body: NewRerate,
@@ -30,8 +29,8 @@ const bothOf = <Version extends { version: string }>(prices: readonly Version[],
 });
 
 /**
- * What a rerate is of, with both price versions, also if the model was deleted since. @throws 400 if one of the
- * versions does not exist
+ * Finds a rerate's model or instance type with both price versions, also of a deleted model.
+ * @throws 400 if one of the versions does not exist
  */
 export const findPrices = async ({ models, catalogue }: PriceReads, body: NewRerate): Promise<Rerate['subject']> => {
   const { model, instance_type: name = '', organization } = body;

@@ -72,7 +72,7 @@ export const RerateResource = z.object({
 });
 export type RerateResource = z.infer<typeof RerateResource>;
 
-/** What a rerate changes in an organization. */
+/** The effect of a rerate on an organization. */
 export const RerateOfOrganization = z.object({
   object: z.literal('rerate.organization'),
   organization: z.string(),
@@ -87,9 +87,9 @@ const sumsToWire = ({ events, old_nanos, new_nanos }: RerateSums): z.infer<typeo
   difference: dollarsOf(new_nanos - old_nanos),
 });
 
-/** How far a phase is. */
+/** The progress of a phase. */
 export interface PhaseFacts {
-  /** Undefined: they are being counted. */
+  /** Undefined while they are being counted. */
   organizations: number | undefined;
   totals: RerateTotals;
 }
@@ -100,12 +100,12 @@ const phaseToWire = ({ organizations, totals }: PhaseFacts): NonNullable<z.infer
   ...sumsToWire(totals),
 });
 
-/** Whether a phase is complete. */
+/** A phase is complete when all of its organizations are done. */
 export const isComplete = ({ organizations, totals }: PhaseFacts): boolean => organizations !== undefined && totals.done >= organizations;
 
 const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
 
-/** A rerate on the wire. @param execution absent: it was only previewed */
+/** Converts a rerate to the wire. @param execution absent: it was only previewed */
 export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: PhaseFacts | undefined): RerateResource => {
   const { subject } = rerate;
   const hasPreview = rerate.phase === 'preview' || preview.totals.begun > 0;
@@ -128,7 +128,7 @@ export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: Phase
   };
 };
 
-/** The months of an organization on the wire, in their order. */
+/** Converts an organization's progress to the wire, with its months in their order. */
 export const progressToWire = ({ organization, is_done, months }: RerateProgress): z.infer<typeof RerateOfOrganization> => ({
   object: 'rerate.organization',
   organization,

@@ -19,12 +19,11 @@ export interface RerateDependencies extends AuditDependencies, PriceReads {
   billingTasks: BillingTasks;
 }
 
-/** The most days of usage: as many as can be listed of GPU time. */
+// As many days as can be listed of GPU time.
 const MAX_DAYS = 365;
-/** By then, all requests have ended and are settled. */
+// By then, all requests have ended and are settled.
 const SETTLED_MS = 60 * 60 * SECOND_MS;
 
-/** @throws 400 */
 const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void => {
   const reject = (expected: string): never => {
     throw new InvalidRequest({ param: 'end_time', message: `Invalid value for 'end_time': expected a time ${expected}` });
@@ -34,7 +33,7 @@ const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void =>
     reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
 };
 
-/** How far a phase is. Its organizations are read if an earlier release began it. */
+// The organizations are read if an earlier release began the phase.
 const phaseFacts = async (
   { rerates }: Pick<RerateDependencies, 'rerates'>,
   { id, organization }: Rerate,
@@ -51,11 +50,11 @@ const describe = async (deps: Pick<RerateDependencies, 'rerates'>, rerate: Rerat
     rerate.phase === 'execution' ? await phaseFacts(deps, rerate, 'execution') : undefined,
   );
 
-/** Sends the task of the current phase, which sends those of all organizations if the rerate is not of one. */
+// The task of a rerate of all organizations sends one for each of them.
 const begin = ({ billingTasks }: RerateDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
   billingTasks.send({ task: 'rerate', organization: organization ?? 'platform', rerate: id }, nowMs, messageStep(phase, 0));
 
-/** Writes a rerate; its execution is recorded in the audit log. A preview changes nothing. */
+// Only an execution is recorded in the audit log: a preview changes nothing.
 const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate, writes: readonly Write[]): Promise<void> => {
   if (rerate.phase === 'preview') return transact(deps.database, writes);
   const { id, subject, start_time, end_time, organization, reason } = rerate;
@@ -64,7 +63,6 @@ const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate
   return commit(deps, origin, change, writes);
 };
 
-/** Whether the body is the one of an earlier request. */
 const isSame = (made: Rerate, rerate: Rerate): boolean => {
   const textOf = ({ subject: { kind, name, from, to }, start_time, end_time, organization, reason, created_at, executed_at }: Rerate) => {
     // The phase changes when a preview is executed.
@@ -75,8 +73,8 @@ const isSame = (made: Rerate, rerate: Rerate): boolean => {
 };
 
 /**
- * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used
- * before, returns the earlier one, and begins it if a crash has prevented that.
+ * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used before,
+ * returns the earlier one, and begins it if a crash has prevented that.
  * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate
  */
 export const createRerate = async (
@@ -110,7 +108,7 @@ export const createRerate = async (
   return describe(deps, made);
 };
 
-/** Writes a new rerate, or returns the one that a concurrent request has created with the same idempotency key. */
+// A concurrent request can have created it with the same idempotency key.
 const create = async (deps: RerateDependencies, actor: Actor, rerate: Rerate, key: string | undefined): Promise<Rerate> => {
   try {
     await write(deps, actor, rerate, deps.rerates.toCreate(rerate, key));
@@ -122,14 +120,12 @@ const create = async (deps: RerateDependencies, actor: Actor, rerate: Rerate, ke
   }
 };
 
-/** @throws 404 */
 const find = async ({ rerates }: Pick<RerateDependencies, 'rerates'>, id: string): Promise<Rerate> => {
   const rerate = await rerates.get(id);
   if (!rerate) throw new ResourceNotFound('rerate', id);
   return rerate;
 };
 
-/** The preview is not complete: 409. */
 class PreviewRunning extends Conflict {
   constructor() {
     super({ code: 'preview_running', message: 'The preview is not complete. Wait until the state is `previewed`, and check its result.' });
@@ -137,8 +133,8 @@ class PreviewRunning extends Conflict {
 }
 
 /**
- * Executes a rerate that was previewed; if it is being executed already, continues that. @throws 404, 409, 412 after
- * a concurrent change
+ * Executes a previewed rerate; continues one that is being executed already.
+ * @throws 404, 409, 412 after a concurrent change
  */
 export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: string): Promise<RerateResource> => {
   const { nowMs } = actor.origin;
@@ -153,7 +149,7 @@ export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: 
   return describe(deps, rerate);
 };
 
-/** @throws 404 */
+/** Returns a rerate with its progress. @throws 404 */
 export const retrieveRerate = async (deps: Pick<RerateDependencies, 'rerates'>, id: string): Promise<RerateResource> =>
   describe(deps, await find(deps, id));
 
@@ -163,7 +159,7 @@ export const listRerates = async (deps: Pick<RerateDependencies, 'rerates'>, req
   return { ...page, data: await Promise.all(data.map((rerate) => describe(deps, rerate))) };
 };
 
-/** A page of what a rerate changes by organization: of its execution, or else of its preview. @throws 404 */
+/** Lists a rerate's effects by organization: of its execution, or else of its preview. @throws 404 */
 export const listRerateOrganizations = async (deps: Pick<RerateDependencies, 'rerates'>, id: string, request: PageRequest) => {
   const { phase } = await find(deps, id);
   const { data, ...page } = await deps.rerates.pageOfProgress(id, phase, request);

@@ -10,7 +10,6 @@ export interface SellerDependencies extends AuditDependencies {
   users: ActorChecks;
 }
 
-/** No admin has set the seller yet: 404. */
 class SellerNotSet extends ApiError {
   constructor() {
     super({
@@ -22,14 +21,14 @@ class SellerNotSet extends ApiError {
   }
 }
 
-/** @throws 404 until it is set */
+/** Returns the seller. @throws 404 until it is set */
 export const retrieveSeller = async ({ settings }: Pick<SellerDependencies, 'settings'>): Promise<SellerResource> => {
   const seller = await settings.getSeller();
   if (!seller) throw new SellerNotSet();
   return { object: 'seller', ...seller };
 };
 
-/** Replaces the seller. Invoices that are issued already keep theirs. @throws 412 */
+/** Replaces the seller. Issued invoices keep theirs. @throws 412 */
 export const replaceSeller = async (
   deps: SellerDependencies,
   actor: Actor,
