@@ -2,7 +2,7 @@ import { ServiceUnavailable } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 
-/** The route is public, so the probe runs at most once in this time. */
+// The route is public, so the probe runs at most once in this time.
 const CACHE_MS = 2_000;
 
 /**

@@ -19,14 +19,16 @@ const limiters = { ...createLimiterStore(database, keysTable), ...createSpread(d
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const settlements = createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
 
-/** Without this limit, every request in flight would count as crashed. */
+// Without this limit, every request in flight would count as crashed.
 const maxInFlightMs = Number(process.env.MAX_IN_FLIGHT_MS);
 if (!(maxInFlightMs > 0)) throw new Error('The environment variable MAX_IN_FLIGHT_MS is missing.');
 
-/** The run stops this long before its timeout; the next run continues from there. */
+// The run stops this long before its timeout; the next run continues from there.
 const RESERVE_MS = 10_000;
 
-/** Two triggers: the queue of settlements that functions could not make themselves, and the schedule of the sweep. */
+/**
+ * Has two triggers: the queue of settlements that functions could not make themselves, and the schedule of the sweep.
+ */
 export const handler = middy<unknown, SweepReport | SQSBatchResponse>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))

@@ -4,7 +4,7 @@ import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { readMessage } from '../../shared/usage/settlement-queue.ts';
 import { type Settling, settleQueued } from './settle-queued.ts';
 
-/** The messages of the queue of settlements. Those of one request are a group. */
+/** Processes messages of the queue of settlements. Those of one request are a group. */
 export const queuedSettlements = (deps: Settling): MessageWork<SQSRecord> => ({
   read: (record) => record,
   handle: async ({ body }) => {

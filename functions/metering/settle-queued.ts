@@ -16,8 +16,8 @@ export interface Settling {
 }
 
 /**
- * What became of a queued settlement. `settled_before`: by its function, by another delivery, or by a later attempt
- * of the request.
+ * The result of a queued settlement. `settled_before`: by its function, by another delivery, or by a later attempt of
+ * the request.
  */
 export type Settled = 'settled' | 'settled_before';
 

@@ -11,7 +11,7 @@ import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
-/** After an outage, the sweep catches up by at most this many epochs per run. */
+// After an outage, the sweep catches up by at most this many epochs per run.
 const MAX_EPOCHS_PER_RUN = 200;
 
 interface Sweep {
@@ -20,7 +20,7 @@ interface Sweep {
   now: () => number;
   /** If a request is in flight for longer than this, its function has crashed: the function's timeout plus a minute. */
   maxInFlightMs: number;
-  /** Whether there is time to continue. */
+  /** Returns false if the run must end. */
   hasTime: () => boolean;
   /** Settles requests without an event, each after the settlement that its function may have queued. */
   settlements: SettlementQueue;
@@ -34,7 +34,7 @@ export interface SweepReport {
   /** Requests whose function crashed before they were admitted or while they were rejected. */
   undone: number;
   complete: boolean;
-  /** How long ago what is not swept yet could have been swept; 0 if nothing is left to do. */
+  /** The age of the oldest epoch that could be swept but isn't yet; 0 if nothing is left to do. */
   behind_ms: number;
 }
 
@@ -82,10 +82,10 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   return { ...reportNow(), complete: last === closed };
 };
 
-/** The shards of this many organizations are kept during a run. */
+// The shards of this many organizations are kept during a run.
 const MAX_ORGANIZATIONS = 20;
 
-/** Reads all shards of an organization, once per run while not too many others are read. */
+// Once per run, while not too many others are read.
 const readOrganizations = (limiters: LimiterStore) => {
   const reads = new Map<string, Promise<readonly LimiterItem[]>>();
   return (organization: string): Promise<readonly LimiterItem[]> => {
@@ -111,10 +111,8 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
   }
 };
 
-/**
- * A key that was created while its organization received limits can be unmarked. All its shards are marked, so that
- * they keep the same version.
- */
+// A key that was created while its organization received limits can be unmarked. All its shards are marked, so that
+// they keep the same version.
 const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
   if (isOrganizationLimited(item)) return;
   if ((await organizations(item.org)).length === 0) return;
@@ -149,10 +147,8 @@ const sweepKeyEntry = async (
   report.released++;
 };
 
-/**
- * The organization's entry ends before its key's entry. If it outlives that, it was written late and the request
- * never used it.
- */
+// The organization's entry ends before its key's entry. If it outlives that, it was written late and the request never
+// used it.
 const sweepOrganizationEntry = async (
   { limiters, now }: Sweep,
   item: LimiterItem,

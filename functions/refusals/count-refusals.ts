@@ -6,8 +6,8 @@ import { readRefusal } from './read-refusal.ts';
 /**
  * Counts the refused requests in a batch of lines, minute by minute. Lines that can't be read, and those of a minute
  * that has too many, are logged and left out: another attempt would end the same way.
- * @throws 503 if the database is away, or too many batches count the same at the same time; what was counted until
- * then is not counted again
+ * @throws 503 if the database can't be reached, or too many batches count the same at the same time; a repeated batch
+ * counts only the rest
  */
 export const countRefusals = async (store: Pick<RefusalStore, 'count'>, { stream, lines }: LogBatch): Promise<void> => {
   const minutes = new Map<number, Refusal[]>();

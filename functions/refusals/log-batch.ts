@@ -14,7 +14,7 @@ export interface LogBatch {
   lines: LogLine[];
 }
 
-/** Far more than a delivery has: an event for Lambda can have 1 MB, compressed. */
+// Far more than a delivery has: an event for Lambda can have 1 MB, compressed.
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const Batch = z.object({
@@ -26,7 +26,7 @@ const Batch = z.object({
 });
 
 /**
- * Reads what a subscription filter of CloudWatch Logs delivers
+ * Parses a delivery of a subscription filter of CloudWatch Logs
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample).
  * @param data the event's `awslogs.data`: JSON, compressed with gzip, as base64
  * @throws Error if it is not that

@@ -4,7 +4,7 @@ import type { Refusal } from '../../shared/observability/refusal-store.ts';
 import { MINUTE_MS } from '../../shared/time/units.ts';
 import type { LogLine } from './log-batch.ts';
 
-/** A code of ours. Whatever else a line has, the number of codes is bounded. */
+// Bounds the number of codes, whatever else a line has.
 const CODE = /^[a-z0-9_]{1,64}$/;
 const OTHER_CODE = '(other)';
 
@@ -23,7 +23,7 @@ const Line = z.object({
     .nullish(),
 });
 
-/** The code of an error. An error without one has its status as its code, such as `http_400`. */
+// An error without a code has its status as its code, such as `http_400`.
 const codeOf = (code: string | null | undefined, status: number): string => {
   if (code == null) return `http_${status}`;
   return CODE.test(code) ? code : OTHER_CODE;
@@ -33,12 +33,12 @@ const parseLine = (text: string): z.output<typeof Line> | undefined => {
   try {
     return Line.parse(JSON.parse(text));
   } catch {
-    // The line is a bug; it is counted as unreadable, and not repeated here, because nobody knows what it has.
+    // The line is a bug; it is counted as unreadable, and not repeated here, because its content is unknown.
     return undefined;
   }
 };
 
-/** Reads the log line of a refused request. Undefined if it is not one. */
+/** Reads the log line of a refused request; undefined if it is not one. */
 export const readRefusal = ({ id, text }: LogLine): { startMs: number; refusal: Refusal } | undefined => {
   const line = parseLine(text);
   if (!line) return undefined;

@@ -3,10 +3,8 @@ import { isAwsName } from '../../shared/deployments/names.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 
-/**
- * The deployment that a request was for, by its served name. Only requests of the on-demand host have an end user; on
- * the serverless host, the endpoint says whether the model is made of a deployment.
- */
+// Only requests of the on-demand host have an end user; on the serverless host, the endpoint tells a deployment's
+// model.
 const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveModel | undefined => {
   if (model === undefined) return undefined;
   if (user_id !== undefined) return { pool: org_id, name: model };
@@ -14,13 +12,13 @@ const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveM
 };
 
 /**
- * Collects when the last request of each deployment ended, from the events of a batch, so that each is written at
- * most once.
+ * Collects when the last request of each deployment ended, from the events of a batch, so that each is written at most
+ * once.
  */
 export const createActivityOfBatch = () => {
   const latest = new Map<string, LastEvent>();
   return {
-    /** The same events. */
+    /** Passes the events through. */
     observe: async function* (events: AsyncIterable<UsageEvent>): AsyncGenerator<UsageEvent> {
       for await (const event of events) {
         const model = deploymentOf(event);

@@ -5,12 +5,12 @@ export interface Alerts {
   send(task: BillingTask): Promise<void>;
 }
 
-/** The most keys of a task. */
+// The most keys of a task.
 const MAX_KEYS = 1_000;
 
 /**
- * The tasks that compare what organizations and their keys have spent with the thresholds of their alerts. The same
- * keys give the same tasks.
+ * Returns the tasks that compare the spending of organizations and their keys with the thresholds of their alerts. The
+ * same keys give the same tasks.
  */
 export const alertTasks = (keys: ReadonlyMap<string, ReadonlySet<string>>): BillingTask[] =>
   [...keys].flatMap(([organization, ofOrganization]) => {

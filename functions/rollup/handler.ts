@@ -32,10 +32,8 @@ const alertsAt = (queueUrl: string): Alerts => {
 const { BILLING_QUEUE } = process.env;
 const alerts = BILLING_QUEUE ? alertsAt(BILLING_QUEUE) : undefined;
 
-/**
- * Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller
- * batch.
- */
+// Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller
+// batch.
 const RESERVE_MS = 60_000;
 
 /**

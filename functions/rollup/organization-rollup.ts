@@ -14,31 +14,26 @@ export interface OrganizationRollups {
   now?: () => number;
 }
 
-/** A span of an organization whose rows a batch changes. */
 interface Touched {
   organization: string;
   startMs: number;
 }
 
-/** DynamoDB can remove the first parts of a day some time after this, by any function's clock. */
+// DynamoDB can remove the first parts of a day some time after this, by any function's clock.
 const CLOCKS_MS = 60 * 60_000;
 
 /**
- * Whether the ten-minute rows of a UTC day may have been removed, so that longer spans can't be made from them any
- * more.
+ * Returns true if the ten-minute rows of a UTC day may have been removed, so that longer spans can't be summed from
+ * them any more.
  */
 export const hasLostParts = ({ now }: Pick<OrganizationRollups, 'now'>, day: string): boolean =>
   now !== undefined && isExpired('ten_minutes', Date.parse(day), now() + CLOCKS_MS);
 
-/** The number of rows of a span that are written concurrently. */
 const PUTS_AT_ONCE = 8;
 
 const rangeOf = (span: Span, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
 
-/**
- * Puts the rows that count more events than the stored rows. Reading costs a fraction of a write that changes
- * nothing.
- */
+// Reading costs a fraction of a write that changes nothing.
 const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
   const changed = rows.filter(
     (row) => row.totals.events > (stored.get(totalsRowId(row)) ?? 0) && !(now && isExpired(row.span, row.startMs, now())),
@@ -51,7 +46,7 @@ const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly T
 };
 
 /**
- * The rows of organizations that a batch of buckets changes. Buckets come first, then ten minutes and hours, then
+ * Computes the rows of organizations that a batch of buckets changes: buckets first, then ten minutes and hours, then
  * days.
  */
 export const createOrganizationRollup = (deps: OrganizationRollups) => {
@@ -119,7 +114,7 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
       return [...new Map(spans.map((each) => [`${each.organization} ${each.startMs}`, each])).values()];
     },
 
-    /** Makes the totals of ten minutes, and of their minutes, again. */
+    /** Sums the totals of ten minutes, and of their minutes, again. */
     sumTenMinutes: async (of: Touched): Promise<void> => {
       await sum(of, 'minute', 'minute', ['model', 'key'], 'ten_minutes');
       await sum(of, 'ten_minutes', 'ten_minutes', ['model', 'key']);

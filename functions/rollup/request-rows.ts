@@ -17,22 +17,18 @@ export interface RequestRowDependencies {
   now: () => number;
 }
 
-/** The number of rows that are written concurrently. */
 const PUTS_AT_ONCE = 32;
 
-/** The minutes whose totals say how busy an organization is. */
+// The minutes whose totals tell how busy an organization is.
 const BUSY_MINUTES = 3;
-/**
- * An organization with fewer requests per second in a batch is not busy: a batch has what one partition of the table
- * was written.
- */
+// An organization with fewer requests per second in a batch is not busy: a batch comes from one partition of the table.
 const MIN_BATCH_RATE = 50;
-/** A busy organization's next day begins with the partitions of this one, written so long before. */
+// The partitions of a busy organization's next day start as this one's, and are written so long before it.
 const BEFORE_MIDNIGHT_MS = 60 * MINUTE_MS;
 
 type Attributes = Parameters<typeof readAttributes>[0];
 
-/** The rows of the events in a batch of the usage stream, without those that have expired. */
+// Expired events are left out.
 const rowsOf = (records: readonly DynamoDBRecord[], nowMs: number): RequestRow[] =>
   records.flatMap(({ dynamodb }) => {
     if (!dynamodb?.NewImage) return [];
@@ -40,7 +36,6 @@ const rowsOf = (records: readonly DynamoDBRecord[], nowMs: number): RequestRow[]
     return row && expiresAt(dayOf(requestTimeMs(row.request_id))) * 1_000 > nowMs ? [row] : [];
   });
 
-/** The organizations that a batch has many requests of. */
 const busyIn = (rows: readonly RequestRow[]): string[] => {
   const byOrganization = Map.groupBy(rows, ({ org_id }) => org_id);
   return [...byOrganization].flatMap(([organization, own]) => {
@@ -50,7 +45,7 @@ const busyIn = (rows: readonly RequestRow[]): string[] => {
   });
 };
 
-/** The most requests per second of an organization in the last minutes, of all its keys. */
+// The highest rate of the last minutes, of all keys together.
 const rateOf = async ({ totals }: RequestRowDependencies, organization: string, nowMs: number): Promise<number> => {
   const toMs = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
   const requests = new Map<number, number>();
@@ -59,7 +54,7 @@ const rateOf = async ({ totals }: RequestRowDependencies, organization: string, 
   return (Math.max(0, ...requests.values()) * 1_000) / MINUTE_MS;
 };
 
-/** Spreads the rows of a busy organization's next requests over more partitions, if it has too few. */
+// More partitions apply to the organization's next requests.
 const spread = async (deps: RequestRowDependencies, organization: string): Promise<void> => {
   const nowMs = deps.now();
   const { partitions } = deps.requestRows;

@@ -22,7 +22,7 @@ export interface Rollups extends OrganizationRollups {
 /** The model name for events without a model, which belong to crashed functions. */
 export const NO_MODEL = '(none)';
 
-/** The number of buckets, and then of spans, that are processed concurrently. */
+// Buckets, and then spans, that are processed concurrently.
 const PARALLEL = 16;
 
 /** The totals of a bucket's events by model. */
@@ -46,7 +46,6 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   return [...byModel.values()];
 };
 
-/** Makes the rows of a bucket's key again, and those of the bucket itself. */
 const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, { activity, organizations }: Batch): Promise<void> => {
   const own = organizations.ofBucket(bucket);
   const events = own.observe(usage.listByBucket(bucket.shard, bucket.startMs));

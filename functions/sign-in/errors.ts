@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/http/errors.ts';
 
-/** 401 for every failed login, with the same message whatever was wrong. */
+/** 401 for every failed login, with the same message for every cause. */
 export class LoginRefused extends ApiError {
   constructor() {
     super({

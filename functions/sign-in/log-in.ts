@@ -7,13 +7,13 @@ import { LoginRefused } from './errors.ts';
 import { recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
 
-/** The user who has this address, which must be in lower case. */
+/** Returns the user with this address, which must be in lower case. */
 export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };
 
-/** Waits for the fixed response time of a refusal, which doesn't reveal what was wrong. */
+/** Waits for the fixed response time of a refusal, so that it doesn't reveal the cause. */
 export const waitForRefusalTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
   deps.wait(Math.max(0, receivedAtMs + REFUSED_MS - deps.now()));
 
@@ -23,7 +23,7 @@ const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: Stor
   throw new LoginRefused();
 };
 
-/** Runs one step of a login. It succeeds only for users who are active in our own table too. */
+// It succeeds only for users who are active in our own table too.
 const step = async (
   deps: SessionDependencies,
   caller: Caller,

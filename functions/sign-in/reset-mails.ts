@@ -4,16 +4,16 @@ import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { userOf } from './log-in.ts';
 
-/** A request for a code. Whoever sent it did not prove that a user has the address. */
+// The sender has not proved that a user has the address.
 const ResetRequest = z.object({ email: z.string() });
 
-/** The requests for codes that are still to be e-mailed. */
+/** The queue of requests for codes. */
 export const createResetRequests = (queue: DelayQueue) => ({
   add: (email: string): Promise<void> => queue.send({ body: JSON.stringify({ email }), delaySeconds: 0 }),
 });
 export type ResetRequests = ReturnType<typeof createResetRequests>;
 
-/** E-mails the codes that were requested, each to the active user who has the address. */
+/** E-mails the requested codes, each to the active user who has the address. */
 export const mailResetCodes = (deps: Pick<SessionDependencies, 'users' | 'userPool'>): MessageWork<string> => ({
   read: ({ body }) => body,
   handle: async (body) => {

@@ -12,10 +12,7 @@ export interface ResetDependencies extends SessionDependencies {
   resetRequests: ResetRequests;
 }
 
-/**
- * Requests a code for the user with this address, if one exists. What it does, and how long that takes, is the same
- * either way. @throws 429
- */
+/** Requests a code for the user with this address. Effects and duration are the same if no user has it. @throws 429 */
 export const startReset = async (deps: ResetDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.resetRequests.add(email);

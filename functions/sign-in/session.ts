@@ -29,7 +29,6 @@ const Session = z.object({
   user: User,
 });
 
-/** The next step of a login. */
 const Challenge = z.object({
   object: z.literal('challenge'),
   challenge: z.enum(['new_password', 'totp']).meta({

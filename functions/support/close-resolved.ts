@@ -9,10 +9,7 @@ import type { SupportDependencies } from './dependencies.ts';
 
 const CLOSED = 'ticket.closed';
 
-/**
- * Closes a ticket whose time has come, in one transaction. A message or a reopening that comes first wins. @returns
- * whether it was closed
- */
+// One transaction: a message or a reopening that comes first wins.
 const close = async (deps: SupportDependencies, id: string): Promise<boolean> => {
   const nowMs = deps.now();
   const before = await deps.tickets.find(id);
@@ -49,7 +46,7 @@ const close = async (deps: SupportDependencies, id: string): Promise<boolean> =>
 
 const isDue = ({ closes_at }: Pick<Ticket, 'closes_at'>, nowMs: number): boolean => closes_at !== null && closes_at <= nowMs;
 
-/** Closes the resolved tickets whose time has come. @returns how many */
+/** Closes the resolved tickets that are due. @returns their number */
 export const closeResolved = async (deps: SupportDependencies): Promise<number> => {
   let closed = 0;
   for await (const ticket of deps.tickets.ofStatus('resolved')) {

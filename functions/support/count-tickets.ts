@@ -4,7 +4,7 @@ import type { SupportDependencies } from './dependencies.ts';
 /** The statuses of tickets that are not closed. */
 export const OPEN_STATUSES = TicketStatus.exclude(['closed']).options;
 
-/** A count for each status, and of the tickets that are late. */
+/** The number of tickets by status, and of late tickets. */
 export interface TicketCounts {
   statuses: Record<(typeof OPEN_STATUSES)[number], number>;
   first_response_overdue: number;
@@ -12,8 +12,8 @@ export interface TicketCounts {
 }
 
 /**
- * Counts tickets for metrics. @returns undefined if there was no time for all of them, since a part of them would
- * look like a change
+ * Counts tickets for metrics.
+ * @returns undefined if there was no time for all of them, since a partial count would look like a change
  */
 export const countTickets = async ({ tickets, now, hasTime }: SupportDependencies): Promise<TicketCounts | undefined> => {
   const statuses = Object.fromEntries(OPEN_STATUSES.map((status) => [status, 0])) as TicketCounts['statuses'];

@@ -3,7 +3,6 @@ import { PreconditionFailed } from '../../shared/http/errors.ts';
 import { deleteTicket } from './delete-ticket.ts';
 import type { SupportDependencies } from './dependencies.ts';
 
-/** Deletes a closed ticket with its files. @returns whether it is gone */
 const deleteClosed = async (deps: SupportDependencies, id: string): Promise<boolean> => {
   const ticket = await deps.tickets.find(id);
   if (ticket?.status !== 'closed') return false;
@@ -12,7 +11,7 @@ const deleteClosed = async (deps: SupportDependencies, id: string): Promise<bool
   return true;
 };
 
-/** Deletes tickets that closed too long ago. Nobody can reopen one at that age. @returns how many */
+/** Deletes tickets that closed too long ago. Nobody can reopen one at that age. @returns their number */
 export const deleteExpired = async (deps: SupportDependencies): Promise<number> => {
   let deleted = 0;
   for await (const { id, updated_at } of deps.tickets.ofStatus('closed')) {

@@ -1,14 +1,13 @@
 import { DeleteObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { keptPrefix, type TicketFile } from '../../shared/tickets/ticket-files.ts';
 
-/** More than a ticket can have, so that one page is usually all. */
+// More than a ticket can have, so that one page is usually all.
 const MAX_DELETED = 1_000;
 const PARALLEL = 10;
 
 /**
- * Deletes the files that a ticket keeps, at most 1,000 of them. Files that were uploaded without a message are not
- * among them: the bucket deletes those.
- * @returns whether none is left; if not, call it again
+ * Deletes the stored files of a ticket, at most 1,000 of them. The bucket itself deletes uploads that no message names.
+ * @returns true if none is left; otherwise call it again
  */
 export const deleteTicketFiles = async (client: S3Client, bucket: string, ticket: Omit<TicketFile, 'attachment'>): Promise<boolean> => {
   const page = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: keptPrefix(ticket), MaxKeys: MAX_DELETED }));

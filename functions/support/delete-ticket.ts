@@ -9,8 +9,8 @@ export interface DeleteTicketDependencies extends AuditDependencies {
 }
 
 /**
- * Deletes a ticket: first its messages and whatever else it has, at last its own row with its entries in lists. After
- * a crash it is still in a list, so that it can be found again. Its files must be gone.
+ * Deletes a ticket: first its messages and other rows, at last its own row with its entries in lists. After a crash it
+ * is still in a list, so that it can be found again. Its files must be gone.
  * @throws PreconditionFailed if somebody changed it at the same time
  */
 export const deleteTicket = async (

@@ -5,7 +5,7 @@ import { deleteExpired } from './delete-expired.ts';
 import type { SupportDependencies } from './dependencies.ts';
 
 /**
- * Does what time does to tickets, and counts them. One of these that fails does not keep the others from their work.
+ * Closes, deletes and counts tickets, as time requires. A failure of one does not stop the others.
  * @throws AggregateError at the end
  */
 export const handleSchedule = async (deps: SupportDependencies): Promise<void> => {

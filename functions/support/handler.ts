@@ -12,7 +12,7 @@ import { DAY_MS } from '../../shared/time/units.ts';
 import { deleteTicketFiles } from './delete-ticket-files.ts';
 import { handleSchedule } from './handle-schedule.ts';
 
-/** One ticket takes less. */
+// One ticket takes less.
 const RESERVE_MS = 10_000;
 
 const database = createSdkDatabase();

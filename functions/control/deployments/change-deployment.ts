@@ -17,7 +17,7 @@ export interface ChangeDependencies extends AuditDependencies, DeploymentReads {
   users: ActorChecks;
   organizations: OrganizationStore;
   holdStartCredit: HoldStartCredit;
-  /** Has the function `deployments` look at a deployment soon. */
+  /** Queues a pass of the function `deployments` over a deployment. */
   reconcile: (id: string) => Promise<void>;
 }
 
@@ -29,25 +29,18 @@ export interface DeploymentAddress {
 
 interface Change {
   action: string;
-  /**
-   * Whether members of a suspended organization, and admins for it, can make the change: only those that save money.
-   */
+  /** Set for changes that save money: a suspended organization can make them too. */
   isOpenToSuspended?: true;
   /** The deployment after the change; the same object if there is nothing to change. */
   apply: (before: Deployment) => Deployment | Promise<Deployment>;
-  /** Writes besides the deployment's row. */
   writes?: (before: Deployment) => readonly Write[] | Promise<readonly Write[]>;
 }
 
-/**
- * Requests that wake the deployment, and the function `deployments`, can come first this often; then the change
- * returns 503.
- */
+// Requests that wake the deployment, and passes of the reconciler, can write first this often; then it returns 503.
 const MAX_ATTEMPTS = 8;
 
 /**
- * Asks for a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request
- * succeeds.
+ * Queues a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request succeeds.
  */
 export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'reconcile'>, id: string): Promise<void> => {
   try {
@@ -59,9 +52,7 @@ export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'rec
 
 const NO_CREDIT: StartCredit = { writes: [] };
 
-/**
- * Whether a change has instances started: of a deployment that did not run, of another generation, or of more copies.
- */
+// True for a deployment that did not run, for a new generation and for more copies.
 const startsInstances = (before: Deployment, after: Deployment): boolean => {
   if (after.wanted !== 'running') return false;
   if (after.state === 'pending') return true;
@@ -91,9 +82,9 @@ const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deplo
 };
 
 /**
- * Changes what the owner wants of a deployment, and has it reconciled. The row also changes without the owner, so a
- * lost race is repeated, unless the owner's part was changed by someone else.
- * @throws 403, 404, 409 also without the credit to start instances, 412, and what `apply` throws
+ * Changes an owner's settings of a deployment, and queues a pass of the reconciler. The row also changes without the
+ * owner, so a lost race is repeated, unless another request changed the settings.
+ * @throws 403, 404, 409 also without the credit to start instances, 412, and the errors of `apply`
  */
 export const changeDeployment = async (
   deps: ChangeDependencies,
@@ -112,7 +103,7 @@ export const changeDeployment = async (
       if (after !== before) await reconcileSoon(deps, id);
       return (await toResources(deps, actor, [after]))[0] as DeploymentResource;
     } catch (error) {
-      // An equal request that came first may have taken the credit.
+      // A concurrent equal request can have reserved the credit.
       const isOvertaken = error instanceof OutOfCredit && (await deps.deployments.find(id))?.version !== before.version;
       if (!isOvertaken && !(error instanceof PreconditionFailed)) throw error;
     }

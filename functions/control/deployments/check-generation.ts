@@ -9,7 +9,7 @@ import type { DeploymentReads } from './find-deployment.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
 
 export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
-  /** Asks the function `deployments`, which can look at the weights and at AWS's quotas. @throws 503 */
+  /** Checks the weights and AWS's quotas in the function `deployments`, which has the permissions. @throws 503 */
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   tokenizer: Pick<Tokenizer, 'fit'>;
 }
@@ -29,7 +29,6 @@ export const checkServing = async (
   if (!passed) throw invalid('tokenizer', detail.replace(/\.$/, ''), 'tokenizer_unusable');
 };
 
-/** A generation to check, and the deployment that it is for. */
 interface Checked {
   organization: string;
   generation: PlannedGeneration;
@@ -40,7 +39,7 @@ interface Checked {
 }
 
 /**
- * Checks on AWS whether a generation could run, and estimates its price and its start. Too small a quota is a warning.
+ * Checks on AWS that a generation can run, and estimates its price and its start. Too small a quota is a warning.
  * @throws 400 if its weights can't be used, 503
  */
 export const checkGeneration = async (

@@ -10,8 +10,8 @@ const checkNotPublished = (published: string | undefined): void => {
 };
 
 /**
- * Removes everything of a deployment from AWS, and keeps its settings. Does nothing if it is stopped. @throws 404,
- * 409 if it is published, 412
+ * Removes a deployment's resources from AWS, and keeps its settings. Does nothing if it is stopped.
+ * @throws 404, 409 if it is published, 412
  */
 export const stopDeployment = (deps: ChangeDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {
@@ -55,8 +55,8 @@ export const retryDeployment = (deps: ChangeDependencies, actor: Actor, address:
   });
 
 /**
- * Deletes a deployment: everything of it on AWS, then its name. Its row stays, with the state `deleted`. @throws 404,
- * 409 if it is published, 412
+ * Deletes a deployment: its resources on AWS, then its name. Its row stays, with the state `deleted`.
+ * @throws 404, 409 if it is published, 412
  */
 export const deleteDeployment = (deps: ChangeDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {

@@ -25,13 +25,12 @@ export interface CreateDependencies extends ChangeDependencies, CheckDependencie
   models: ModelStore;
 }
 
-/** What a creation answers: the deployment, or only the estimate if it was to validate. */
 export type Created = { deployment: DeploymentResource; estimate: Estimate | null } | { deployment: null; estimate: Estimate };
 
-/** Other deployments of the organization can be created at the same moment, or its credit be used, this often. */
+// Concurrent creations, and requests that use the organization's credit, can write first this often.
 const MAX_ATTEMPTS = 5;
 
-/** Texts of objects with the same content in any order are equal. */
+// Objects with the same content are the same request, whatever the order of their fields.
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
@@ -41,7 +40,6 @@ const canonical = (value: unknown): string =>
 
 const hashOf = (body: NewDeployment): string => createHash('sha256').update(canonical(body)).digest('base64url');
 
-/** A creation with everything that it is made of. */
 interface Request {
   organization: string;
   name: string;
@@ -49,10 +47,7 @@ interface Request {
   key: string | undefined;
 }
 
-/**
- * The deployment that the same request created before: found by its idempotency key, or by its name.
- * @throws 409 if the name is in use otherwise, 422 if the key is
- */
+// Found by its idempotency key, or by its name.
 const createdBefore = async ({ deployments }: CreateDependencies, { organization, name, hash, key }: Request) => {
   const byKey = key === undefined ? undefined : await deployments.idOfKey(organization, key);
   if (byKey !== undefined) {
@@ -101,20 +96,12 @@ const newDeployment = (
   };
 };
 
-/**
- * @returns the check that an organization still has room for a deployment in the transaction of its creation @throws
- * 409
- */
 const checkRoom = async ({ deployments }: CreateDependencies, organization: string): Promise<Write> => {
   const { count, toCheck } = await deployments.count(organization);
   if (count >= MAX_DEPLOYMENTS) throw new TooManyDeployments();
   return toCheck;
 };
 
-/**
- * Stores a deployment, unless the organization has as many as it may, or no credit for it. @throws DeploymentExists,
- * KeyUsed, 409, 503
- */
 const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
   const { id, organization } = deployment;
   const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
@@ -138,7 +125,6 @@ const store = async (deps: CreateDependencies, actor: Actor, deployment: Deploym
   }
 };
 
-/** The estimate with a warning if the organization's credit does not pay for a start. */
 const withCreditWarning = async (
   { holdStartCredit }: CreateDependencies,
   deployment: Deployment,
@@ -154,7 +140,7 @@ const withCreditWarning = async (
 };
 
 /**
- * Creates a deployment, or validates it only. The same request again, with the same idempotency key or for the same
+ * Creates a deployment, or only validates it. Repeating the request, with the same idempotency key or for the same
  * name, returns the same deployment.
  * @throws 400, 403, 404, 409, 422, 503
  */
@@ -183,8 +169,7 @@ export const createDeployment = async (
     return estimate;
   };
   if (!before) {
-    // The transaction verifies this and the credit as well; here, the errors come before the slow checks, and without
-    // a creation.
+    // The transaction verifies this and the credit as well; here, the errors come before the slow checks.
     if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
     await checkRoom(deps, organization);
   }

@@ -41,7 +41,7 @@ type GenerationResource = z.infer<typeof GenerationResource>;
 
 const Transition = z.object({ state: DeploymentState, at: Seconds.meta({ description: TIME }), reason: ReasonResource.nullable() });
 
-/** A deployment on the wire: what its owner wants, then what is seen of it. */
+/** A deployment on the wire: its owner's settings, then its observed state. */
 export const DeploymentResource = z.object({
   object: z.literal('deployment'),
   id: z.string(),
@@ -108,13 +108,13 @@ export const DeploymentResource = z.object({
 });
 export type DeploymentResource = z.infer<typeof DeploymentResource>;
 
-/** What the resource shows besides the row. */
+/** Facts of the resource that aren't in the row. */
 export interface View {
   role: Role;
   nowMs: number;
   /** Nano-dollars an hour, by instance type; a missing one costs nothing. */
   hourNanos: ReadonlyMap<string, number>;
-  /** Seconds of the last starts on its instance type. */
+  /** Durations of the last starts on its instance type, in seconds. */
   ofType: readonly number[];
 }
 
@@ -125,7 +125,7 @@ const reasonOf = (reason: Reason | undefined, role: Role): z.infer<typeof Reason
     ? { code: reason.code, message: reason.message, action: reason.action, ...(isAtLeast(role, 'owner') && { aws: reason.aws ?? null }) }
     : null;
 
-/** The newest live generation gets its share, the other live one the rest. */
+// The newest live generation gets its share, the other live one the rest.
 const trafficOf = ({ generations, traffic_percent }: Deployment, { number, status }: Generation): number => {
   if (status === 'failed' || status === 'retired') return 0;
   const live = generations.filter((each) => each.status === 'creating' || each.status === 'ready');
@@ -166,7 +166,6 @@ const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentR
   };
 };
 
-/** The settings that the owner chose. */
 const settingsOf = (deployment: Deployment) => {
   const { id, organization, name, copies, scale_to_zero_after_seconds, max_concurrency_per_copy, tags, serving } = deployment;
   const { runtime, model, allows_code, instance_types, accelerators, environment } = wantedGeneration(deployment);
@@ -199,7 +198,7 @@ export const auditedFields = (deployment: Deployment): Record<string, unknown> =
 
 /**
  * Converts a deployment to the wire. It has no ARNs and account ids; only admins see images, and members don't see
- * AWS's words.
+ * AWS's messages.
  */
 export const toResource = (deployment: Deployment, view: View): DeploymentResource => {
   const { state, state_since, reason, progress, generations, transitions, last_used_at, created_at, created_by, updated_at, changes } =

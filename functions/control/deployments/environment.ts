@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A variable's values. They become arguments of a command line, so no value can begin with a dash, or be a list. */
+// Values become arguments of a command line, so none can begin with a dash, or be a list.
 interface Form {
   pattern: RegExp;
   expected: string;
@@ -13,11 +13,9 @@ const WORD: Form = { pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, expected: 'on
 export const MAX_MODEL_LEN = 'SM_VLLM_MAX_MODEL_LEN';
 export const TENSOR_PARALLEL_SIZE = 'SM_VLLM_TENSOR_PARALLEL_SIZE';
 
-/**
- * The variables that owners can set: those that change speed, memory and formats. AWS's images turn `SM_VLLM_X=y`
- * into vLLM's argument `--x y`. Arguments that run code, open ports, write logs, or set what Sluice decides itself
- * (the served name, keys, the chat template) are left out.
- */
+// Variables that change speed, memory and formats. AWS's images turn `SM_VLLM_X=y` into vLLM's argument `--x y`. Those
+// that run code, open ports, write logs or set what Sluice decides (the served name, keys, the chat template) are left
+// out.
 const ALLOWED: Readonly<Record<string, Form>> = {
   [MAX_MODEL_LEN]: WHOLE,
   [TENSOR_PARALLEL_SIZE]: WHOLE,
@@ -40,7 +38,6 @@ const faultOf = (name: string, value: string): string | undefined => {
   return form.pattern.test(value) ? undefined : `expected ${form.expected}`;
 };
 
-/** The container's variables that an owner sets. */
 export const Environment = z
   .record(z.string().max(100), z.string().max(100))
   .superRefine((environment, context) => {

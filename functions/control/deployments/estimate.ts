@@ -31,7 +31,6 @@ export const Estimate = z.object({
 });
 export type Estimate = z.infer<typeof Estimate>;
 
-/** What an estimate is made from. */
 interface Basis {
   copies: Deployment['copies'];
   accelerators: number;
@@ -39,7 +38,7 @@ interface Basis {
   findings: DeploymentFindings;
   /** The last starts of the deployment itself. */
   starts: readonly Start[];
-  /** The seconds of the last starts on the preferred type. */
+  /** Durations of the last starts on the preferred type, in seconds. */
   ofType: readonly number[];
   nowMs: number;
 }
@@ -57,7 +56,7 @@ const ofInstanceType = (type: InstanceType, { copies, accelerators, findings, no
   };
 };
 
-/** AWS refuses an instance beyond the quota when it is started, not before, so a short quota is a warning. */
+// AWS refuses an instance beyond the quota when it is started, not before, so a short quota is a warning.
 const warningsOf = (estimates: readonly z.infer<typeof InstanceEstimate>[], { copies }: Basis): string[] =>
   estimates.flatMap(({ instance_type: id, copies_per_instance: perInstance, quota }) => {
     if (!quota) return [];
@@ -69,7 +68,7 @@ const warningsOf = (estimates: readonly z.infer<typeof InstanceEstimate>[], { co
     ];
   });
 
-/** Estimates what a deployment costs an hour and how long it takes to start. */
+/** Estimates a deployment's cost per hour and the time of its start. */
 export const estimateOf = (basis: Basis): Estimate => {
   const instance_types = basis.types.map((type) => ofInstanceType(type, basis));
   const { p50, p90 } = predictStart(basis.starts, basis.ofType);

@@ -11,11 +11,11 @@ import { wantedGeneration } from './rollout.ts';
 export interface DeploymentReads {
   deployments: DeploymentStore;
   catalogue: CatalogueStore;
-  /** How long the last wakes on an instance type took, in seconds, of any deployment. */
+  /** Durations of the last wakes on an instance type, in seconds, of any deployment. */
   startTimes: { secondsOf: (instanceType: string) => Promise<readonly number[]> };
 }
 
-/** A deployment that the actor can see: of their own organization, or any for admins. @throws 404 */
+/** Returns a deployment that the actor can see: of their own organization, or any for admins. @throws 404 */
 export const visibleDeployment = async (
   { deployments }: DeploymentReads,
   { role, organization }: Actor,
@@ -27,7 +27,6 @@ export const visibleDeployment = async (
   return deployment;
 };
 
-/** The prices of what runs now. */
 const hourPrices = async (
   { catalogue }: DeploymentReads,
   deployments: readonly Deployment[],
@@ -40,13 +39,13 @@ const hourPrices = async (
   return new Map(await Promise.all(prices));
 };
 
-/** The start times that predict a wake: those of other deployments, if it has none of its own. */
+// A deployment without wakes of its own is predicted from others.
 const startTimesFor = async ({ startTimes }: DeploymentReads, deployment: Deployment): Promise<readonly number[]> => {
   const [preferred] = wantedGeneration(deployment).instance_types;
   return deployment.state === 'waking' && deployment.starts.length === 0 && preferred !== undefined ? startTimes.secondsOf(preferred) : [];
 };
 
-/** Deployments as the actor sees them. */
+/** Converts deployments to the wire, as the actor sees them. */
 export const toResources = async (
   deps: DeploymentReads,
   { role, origin: { nowMs } }: Actor,
@@ -59,11 +58,11 @@ export const toResources = async (
   return (await Promise.all(views)).map((view, i) => toResource(deployments[i] as Deployment, view));
 };
 
-/** @throws 404 */
+/** Returns a deployment. @throws 404 */
 export const retrieveDeployment = async (deps: DeploymentReads, actor: Actor, id: string): Promise<DeploymentResource> =>
   (await toResources(deps, actor, [await visibleDeployment(deps, actor, id)]))[0] as DeploymentResource;
 
-/** An organization's deployments that are not deleted, by name. @throws 400, 404 */
+/** Lists an organization's deployments that are not deleted, by name. @throws 400, 404 */
 export const listDeployments = async (
   deps: DeploymentReads,
   actor: Actor,

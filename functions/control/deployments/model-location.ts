@@ -3,18 +3,17 @@ import { invalid } from './errors.ts';
 const HUB_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,95}\/[A-Za-z0-9][A-Za-z0-9_.-]{0,95}$/;
 const FOLDER = /^(?:[A-Za-z0-9_.=+@-]+\/)+$/;
 
-/** Where models can be. */
 export interface ModelSources {
   /** The bucket in which each organization has a folder. */
   weightsBucket: string;
-  /** Whether models of the Hugging Face Hub are allowed, which requires containers with access to the internet. */
+  /** Set if models of the Hugging Face Hub are allowed, which requires containers with access to the internet. */
   hubModels: boolean;
 }
 
 /**
- * Where a deployment's model is: its folder in the weights bucket, with a slash at the end, or its id on the Hub.
- * Another organization's folder does not pass.
- * @throws 400
+ * Resolves the location of a deployment's model: its folder in the weights bucket, with a slash at the end, or its id
+ * on the Hub.
+ * @throws 400, also for another organization's folder
  */
 export const modelLocation = ({ weightsBucket, hubModels }: ModelSources, organization: string, model: string): string => {
   const own = `s3://${weightsBucket}/${organization}/`;

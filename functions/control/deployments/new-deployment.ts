@@ -14,13 +14,13 @@ import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.t
 import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
 
-/** Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away. */
+// Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away.
 const MIN_IDLE_SECONDS = 60;
 const MAX_IDLE_SECONDS = 7 * 24 * 3_600;
 const DEFAULT_IDLE_SECONDS = 1_800;
 const MAX_CONCURRENCY_PER_COPY = 1_024;
 const DEFAULT_CONCURRENCY_PER_COPY = 16;
-/** AWS allows 50 tags, of which some are Sluice's. */
+// AWS allows 50 tags, of which some are Sluice's.
 const MAX_TAGS = 40;
 
 const Count = z.int().min(1).max(MAX_COPIES);
@@ -41,7 +41,6 @@ const TagKey = z
   );
 const TagValue = z.string().regex(/^[A-Za-z0-9 _.:/=+@-]{0,256}$/, 'expected letters, digits, spaces and _ . : / = + - @');
 
-/** How a deployment is run. */
 const operation = {
   copies: Copies,
   scale_to_zero_after_seconds: z.int().min(MIN_IDLE_SECONDS).max(MAX_IDLE_SECONDS).nullable().meta({
@@ -60,7 +59,6 @@ const operation = {
     }),
 };
 
-/** What a generation runs. */
 const generation = {
   runtime: z
     .string()
@@ -94,7 +92,6 @@ const generation = {
 };
 
 const Size = Tokens.max(100_000_000);
-/** What callers of the deployment see of its model. */
 const serving = {
   context_length: Size.meta({
     description:
@@ -112,7 +109,7 @@ const serving = {
 const TOKENIZER =
   'The model’s tokenizer and chat template: the keys of files that an admin registered with `npm run admin -- register-tokenizer`.';
 
-/** Keys are made of the content of their files, so that nobody can change what a deployment uses. */
+// Keys are made of the content of their files, so that nobody can change a deployment's tokenizer.
 const registeredFile = (name: string) =>
   z
     .string()
@@ -122,7 +119,7 @@ const registeredFile = (name: string) =>
     );
 const { shape: tokenizerShape } = TokenizerFiles;
 
-/** The files of a deployment's tokenizer. Deployments of earlier releases can have other keys. */
+// Deployments of earlier releases can have other keys.
 const RegisteredFiles = z.strictObject({
   tokenizer: registeredFile(TOKENIZER_FILE_NAMES.tokenizer).meta({ ...tokenizerShape.tokenizer.meta() }),
   config: registeredFile(TOKENIZER_FILE_NAMES.config)

@@ -10,17 +10,16 @@ import { InstanceTypeNotPriced, invalid } from './errors.ts';
 import { type ModelSources, modelLocation } from './model-location.ts';
 import type { NewDeployment } from './new-deployment.ts';
 
-/** What an owner asks for in a generation. */
+/** The fields of a request that make a new generation. */
 export type GenerationFields = Pick<NewDeployment, 'runtime' | 'model' | 'instance_types' | 'accelerators' | 'environment' | 'allow_code'>;
 
 export interface PlanDependencies {
   catalogue: CatalogueStore;
   modelSources: ModelSources;
-  /** The region in which deployments run. */
   region: string;
 }
 
-/** What a generation runs, before it has a number. */
+/** The content of a generation, before it has a number. */
 export type PlannedGeneration = Pick<Generation, 'runtime' | 'model' | 'allows_code' | 'instance_types' | 'accelerators' | 'environment'>;
 
 const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): Promise<Generation['runtime']> => {
@@ -30,9 +29,7 @@ const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): P
   return { id, image: imageUri(image, region), ...(ami !== undefined && { ami }), dialect };
 };
 
-/**
- * The instance types of a request, in its order. @throws 400 for one that can't be used, 409 for one without a price
- */
+// In the order of the request.
 const instanceTypesOf = async (
   { catalogue }: Pick<PlanDependencies, 'catalogue'>,
   { instance_types, accelerators }: Pick<GenerationFields, 'instance_types' | 'accelerators'>,
@@ -51,7 +48,7 @@ const instanceTypesOf = async (
   });
 };
 
-/** vLLM uses one accelerator unless it is told to use more. @throws 400 */
+// vLLM uses one accelerator unless it is told to use more.
 const environmentOf = ({ environment, accelerators }: GenerationFields, runtime: Generation['runtime']): Record<string, string> => {
   const { [TENSOR_PARALLEL_SIZE]: parallel } = environment;
   if (parallel !== undefined && Number(parallel) > accelerators)
@@ -62,8 +59,8 @@ const environmentOf = ({ environment, accelerators }: GenerationFields, runtime:
 };
 
 /**
- * Resolves what a generation runs: the runtime with its image, the place of the model, and the instance types, in
- * their order.
+ * Resolves the content of a generation: the runtime with its image, the location of the model, and the instance types,
+ * in their order.
  * @throws 400, 403 if someone other than an admin allows code, 409 for an instance type without a price
  */
 export const planGeneration = async (

@@ -16,7 +16,7 @@ import type { DeploymentResource } from './deployment-resource.ts';
 import { invalid, WrongState } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 
-/** How a deployment becomes a shared model. */
+/** The options of a publication. */
 export const Publication = z.strictObject({
   name: ServedName.meta({
     description: 'The name of the shared model: the `model` of requests on the serverless host.',
@@ -42,10 +42,7 @@ const notInService = ({ state }: Deployment): WrongState =>
     `Only a deployment that is in service can be published; the state of this one is ${state}. Try again once it is in_service. A request wakes a deployment that sleeps.`,
   );
 
-/**
- * The shared model of a deployment: with the targets of its own model, which the function `deployments` keeps up to
- * date in both.
- */
+// It has the targets of the deployment's own model; the function `deployments` updates both.
 const sharedModel = async (
   { models }: PublishDependencies,
   read: Deployment,
@@ -70,8 +67,8 @@ const sharedModel = async (
 };
 
 /**
- * Makes a deployment a shared model, which callers of the serverless host pay by the token. Its organization goes on
- * paying for its GPU time.
+ * Publishes a deployment as a shared model, which callers of the serverless host pay by the token. Its organization
+ * goes on paying for its GPU time.
  * @throws 400, 404, 409 if it is not in service, is published, or the name is in use or a check fails, 412, 503
  */
 export const publishDeployment = async (
@@ -109,7 +106,7 @@ export const publishDeployment = async (
 };
 
 /**
- * Takes a shared model back. Its prices are kept, because usage refers to them. Does nothing if it is not published.
+ * Withdraws a shared model. Its prices are kept, because usage refers to them. Does nothing if it is not published.
  * @throws 404, 412
  */
 export const unpublishDeployment = (deps: PublishDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>

@@ -2,14 +2,14 @@ import { type Deployment, type Generation, isActive, MAX_GENERATIONS } from '../
 import { RolloutUnfinished, WrongState } from './errors.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
 
-/** The generations that have, or will have, traffic: one, or two during a rollout, or none if all have failed. */
+// One generation, or two during a rollout, or none if all have failed.
 const liveOf = ({ generations }: Deployment): Generation[] => generations.filter(isActive);
 
 /** The generation that the owner wants: the newest one, unless it failed and an older one still serves. */
 export const wantedGeneration = (deployment: Deployment): Generation =>
   liveOf(deployment).at(-1) ?? (deployment.generations.at(-1) as Generation);
 
-/** What a generation runs. */
+/** The fields of a generation that decide what it runs. */
 export const contentOf = ({ runtime, model, allows_code, instance_types, accelerators, environment }: Generation): PlannedGeneration => ({
   runtime,
   model,
@@ -22,7 +22,7 @@ export const contentOf = ({ runtime, model, allows_code, instance_types, acceler
 /** A generation that gets requests, or will; one that is only planned has no number. */
 export type ServingGeneration = PlannedGeneration & { number?: number };
 
-/** The generations that get requests after an update, the one that it adds included. */
+/** The generations that get requests after an update, including the one that it adds. */
 export const generationsAfter = (deployment: Deployment, planned: PlannedGeneration | undefined): ServingGeneration[] => {
   const live = liveOf(deployment);
   if (planned) return deployment.state === 'stopped' ? [planned] : [...live, planned];
@@ -40,7 +40,7 @@ const append = (deployment: Deployment, planned: PlannedGeneration, nowMs: numbe
 /**
  * Begins a rollout of a new generation.
  * @param percent its share of the requests once it is ready; 100: it then replaces the old one
- * @throws 409 during another rollout, or while the first generation is still created or an old one removed
+ * @throws 409 during another rollout, or while the first generation is being created or an old one removed
  */
 export const beginRollout = (deployment: Deployment, planned: PlannedGeneration, percent: number, nowMs: number): Deployment => {
   const { state, generations } = deployment;
@@ -71,8 +71,7 @@ const RETURNED = {
 };
 
 /**
- * Shifts the traffic of a rollout. 100 completes it; 0 ends it: the new generation gets no more requests, and is
- * removed.
+ * Shifts the traffic of a rollout: 100 completes it; 0 rolls it back, and removes the new generation.
  * @throws 409 without a rollout
  */
 export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: number): Deployment => {
@@ -93,8 +92,8 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
 };
 
 /**
- * A copy of the wanted generation under the next number, if that has failed: what it left behind on AWS is removed
- * under its own names.
+ * Copies a failed wanted generation under the next number. The resources that it left on AWS are removed under its old
+ * number.
  */
 export const retryGeneration = (deployment: Deployment, nowMs: number): Deployment => {
   const failed = wantedGeneration(deployment);

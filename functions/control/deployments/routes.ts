@@ -28,9 +28,8 @@ const DeploymentsQuery = z.strictObject({
   }),
 });
 
-/** What all changes of a deployment have in common. */
 const change = { parameters, isVersioned: true, errors: [400, 404, 409, 412, 503] } as const;
-/** The change is made in the background. */
+// The change is made in the background.
 const accepted = { status: 202, description: 'The deployment. Its `state` shows the progress.', json: deployment } as const;
 
 export const deploymentRoutes = [

@@ -10,7 +10,7 @@ const DEFAULT_CONTEXT_LENGTH = 8_192;
 const DEFAULT_MAX_OUTPUT = 4_096;
 const DEFAULT_OUTPUT = 1_024;
 
-/** The numbers of copies; absent ones keep their values. @throws 400 if they contradict each other */
+/** Returns the numbers of copies; absent ones keep their values. @throws 400 if they contradict each other */
 export const copiesOf = (fields: NewDeployment['copies'], before?: Deployment['copies']): Deployment['copies'] => {
   const min = fields.min ?? before?.min ?? 1;
   const max = fields.max ?? before?.max ?? min;
@@ -18,7 +18,7 @@ export const copiesOf = (fields: NewDeployment['copies'], before?: Deployment['c
   return { min, max };
 };
 
-/** @throws 400 for sizes that contradict each other, or the environment of a generation that gets requests */
+// The environments of all generations that get requests must match the sizes that callers see.
 const checked = (serving: Serving, generations: readonly Pick<ServingGeneration, 'number' | 'environment'>[]): Serving => {
   checkSizes(serving);
   for (const { number, environment } of generations) {
@@ -30,7 +30,7 @@ const checked = (serving: Serving, generations: readonly Pick<ServingGeneration,
   return serving;
 };
 
-/** What callers of a new deployment see of its model. @throws 400 */
+/** Returns the model facts that callers of a new deployment see. @throws 400 */
 export const newServing = (fields: NewDeployment): Serving => {
   const { environment, capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p, tokenizer } = fields;
   const context_length = fields.context_length ?? Number(environment[MAX_MODEL_LEN] ?? DEFAULT_CONTEXT_LENGTH);
@@ -41,7 +41,11 @@ export const newServing = (fields: NewDeployment): Serving => {
   return checked({ ...sizes, ...others, ...(tokenizer && { tokenizer }) }, [{ environment }]);
 };
 
-/** The same with changes; absent fields keep their values. @param generations that get requests then @throws 400 */
+/**
+ * Returns those facts with changes; absent fields keep their values.
+ * @param generations those that get requests after the change
+ * @throws 400
+ */
 export const changedServing = (before: Serving, fields: DeploymentUpdate, generations: readonly ServingGeneration[]): Serving => {
   const { tokenizer: oldTokenizer, ...rest } = before;
   const tokenizer = fields.tokenizer === undefined ? oldTokenizer : fields.tokenizer;

@@ -24,10 +24,7 @@ const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, a
   allow_code: allows_code,
 });
 
-/**
- * The fields that a generation has after an update. One that used all accelerators of a copy uses all of the new
- * number, too.
- */
+// A generation that used all accelerators of a copy uses all of the new number, too.
 const updatedFields = (current: Generation, given: Partial<GenerationFields>): GenerationFields => {
   const { accelerators = current.accelerators } = given;
   const { [TENSOR_PARALLEL_SIZE]: parallel, ...others } = current.environment;
@@ -35,16 +32,13 @@ const updatedFields = (current: Generation, given: Partial<GenerationFields>): G
   return { ...fieldsOf(current), ...(usedAll && { environment: others }), ...given };
 };
 
-/** The fields of a generation that an update has, whatever their values. */
 const givenFields = (update: DeploymentUpdate): Partial<GenerationFields> => {
   const { runtime, model, instance_types, accelerators, environment, allow_code } = update;
   const given = Object.entries({ runtime, model, instance_types, accelerators, environment, allow_code });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 };
 
-/**
- * The generation that an update asks for, checked on AWS; undefined if it asks for what the deployment runs already.
- */
+// Undefined if the deployment runs the requested content already.
 const planUpdate = async (
   deps: UpdateDependencies,
   actor: Actor,
@@ -62,7 +56,6 @@ const planUpdate = async (
   return generation;
 };
 
-/** The settings that apply to all generations. */
 const withSettings = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined): Deployment => {
   const { scale_to_zero_after_seconds: idle, max_concurrency_per_copy: concurrency, tags } = update;
   return {
@@ -87,7 +80,7 @@ const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedG
 };
 
 /**
- * Changes a deployment; absent fields keep their values. What it runs is changed by a new generation, which gets
+ * Changes a deployment; absent fields keep their values. New content makes a new generation, which gets
  * `traffic_percent` of the requests once it is ready.
  * @throws 400, 403, 404, 409, 412, 503
  */
@@ -106,7 +99,7 @@ export const updateDeployment = async (
   return changeDeployment(
     deps,
     actor,
-    // What was planned follows from this version.
+    // The plan was made from this version.
     { id, expected: [read.changes] },
     { action: 'deployment.updated', apply: (before) => applied(before, update, planned, actor.origin.nowMs) },
   );

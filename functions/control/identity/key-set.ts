@@ -5,14 +5,14 @@ import { IdentityUnavailable, wrongToken } from '../../../shared/identity/errors
 const FETCH_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 65_536;
 const MAX_KEYS = 100;
-/** The keys are fetched at most once in this time, however many tokens have an unknown key id. */
+// The keys are fetched at most once in this time, however many tokens have an unknown key id.
 const REFETCH_AFTER_MS = 30_000;
-/** The same until the first fetch succeeds: no token can be verified before. */
+// The same until the first fetch succeeds: no token can be verified before.
 const RETRY_AFTER_MS = 1_000;
-/** A key that the issuer has withdrawn is accepted for this long. */
+// A key that the issuer has withdrawn is accepted for this long.
 const MAX_AGE_MS = 60 * 60_000;
 
-/** Fetches the issuer's key set, parsed but not validated. Throws if it cannot be fetched. */
+/** Fetches the issuer's key set, parsed but not validated. @throws Error if it cannot be fetched */
 export type FetchJwks = (uri: string) => Promise<unknown>;
 
 const KeySet = z.object({

@@ -14,7 +14,7 @@ export interface TokenVerifierOptions {
   jwksUri: string;
   /** For a Cognito user pool: the client that the access tokens must belong to. */
   clientId?: string;
-  /** For any other issuer: what the `aud` claim must contain. */
+  /** For any other issuer: the value that the `aud` claim must contain. */
   audience?: string;
   /** Replaces the HTTP request for the key set. */
   fetchJwks?: FetchJwks;

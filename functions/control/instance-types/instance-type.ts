@@ -7,7 +7,7 @@ import { newestFirst } from '../../../shared/prices/price-version.ts';
 const Accelerator = z.string().trim().min(1).max(100);
 const Gib = z.number().gt(0).max(100_000);
 
-/** An instance type to add to the catalogue. */
+/** The body that adds an instance type to the catalogue. */
 export const NewInstanceType = z.strictObject({
   id: z
     .string()
@@ -44,7 +44,7 @@ export const NewInstancePrice = z.strictObject({
 });
 export type NewInstancePrice = z.output<typeof NewInstancePrice>;
 
-/** A price version on the wire, which never changes. */
+// A price version never changes.
 const InstancePriceFigures = z.object({
   version: z.string().meta({ description: 'The id of the price version. The usage of GPU time refers to it.' }),
   per_hour: z.string().meta({ description: 'Dollars per hour of an instance: an exact decimal number.' }),
@@ -77,7 +77,7 @@ const figuresOf = ({ version, hour_nanos, effective_at }: InstancePrice): Instan
   effective_at: Math.floor(effective_at / 1_000),
 });
 
-/** The fields that everyone sees, and all price versions for admins. */
+/** Converts an instance type to the wire. Only admins see all of its price versions. */
 export const toResource = (type: InstanceType, { isAdmin, nowMs }: { isAdmin: boolean; nowMs: number }): InstanceTypeResource => {
   const { id, accelerator, accelerators, accelerator_memory_gib, memory_gib, status, prices, version } = type;
   const price = instancePriceAt(prices, nowMs);

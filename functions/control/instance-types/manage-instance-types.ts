@@ -20,7 +20,7 @@ export interface InstanceTypeDependencies extends AuditDependencies {
   catalogue: CatalogueStore;
 }
 
-/** Every list reads all of them. Concurrent creations can exceed it slightly. */
+// Every list reads all of them. Concurrent creations can exceed it slightly.
 const MAX_INSTANCE_TYPES = 200;
 
 const exists = (id: string) => (): Conflict =>
@@ -34,19 +34,19 @@ const find = async ({ catalogue }: InstanceTypeDependencies, id: string): Promis
 
 const viewOf = ({ role, origin: { nowMs } }: Actor) => ({ isAdmin: role === 'admin', nowMs });
 
-/** The fields that the audit log compares: all except those that change with time. */
+// Fields that change with time are not compared.
 const auditedFields = (type: InstanceType): Record<string, unknown> => {
   const { price: _, ...fields } = toResource(type, { isAdmin: true, nowMs: 0 });
   return fields;
 };
 
-/** The catalogue, with the types that are retired or have no price. */
+/** Lists the catalogue, including retired types and those without a price. */
 export const listInstanceTypes = async ({ catalogue }: InstanceTypeDependencies, actor: Actor): Promise<InstanceTypeList> => ({
   object: 'list',
   data: (await catalogue.instanceTypes.list()).map((type) => toResource(type, viewOf(actor))),
 });
 
-/** @throws 404 */
+/** Returns an instance type. @throws 404 */
 export const retrieveInstanceType = async (deps: InstanceTypeDependencies, actor: Actor, id: string): Promise<InstanceTypeResource> =>
   toResource(await find(deps, id), viewOf(actor));
 

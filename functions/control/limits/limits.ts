@@ -19,13 +19,13 @@ export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_
 export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
 
 /**
- * The concurrency of an organization where no deployer has set another: a quarter of what `inference` reserves by
+ * The default concurrency of an organization, unless a deployer sets another: a quarter of what `inference` reserves by
  * default.
  */
 export const DEFAULT_CONCURRENCY = 100;
 
 /**
- * The limits that all keys of an organization share, as they are set. Null means no limit; concurrency is always
+ * The limits that all keys of an organization share, as an admin sets them. Null means no limit; concurrency is always
  * limited.
  */
 export const OrganizationLimits = z.strictObject({
@@ -74,7 +74,7 @@ export const toLimits = (wire: ApiKeyLimits | AppliedLimits): Limits => {
 
 const orNull = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
-/** An organization's limits on the wire. */
+/** Converts an organization's limits to the wire. */
 export const toAppliedLimits = (limits: Limits): AppliedLimits => ({
   requests_per_minute: orNull(limits.requestsPerMinute),
   tokens_per_minute: orNull(limits.tokensPerMinute),

@@ -11,14 +11,12 @@ import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
 import { toRetirePrices } from './retire-prices.ts';
 
-/** The model to change, and the versions in the request's If-Match. */
 interface ModelAddress {
   name: string;
   organization: string | undefined;
   expected: readonly number[] | undefined;
 }
 
-/** The model with its changes; null removes an optional field. */
 const updated = (before: Model, { accept_failed_checks: _, capabilities, tokenizer, deprecation, ...fields }: ModelUpdate): Model => {
   const { tokenizer: oldTokenizer, deprecation: oldDeprecation, ...rest } = before;
   const newTokenizer = tokenizer === undefined ? oldTokenizer : tokenizer;
@@ -32,7 +30,7 @@ const updated = (before: Model, { accept_failed_checks: _, capabilities, tokeniz
   };
 };
 
-/** The fields that decide whether a model can be served. */
+// A change of these is checked.
 const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
 
 const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model: Model): Promise<void> => {

@@ -11,7 +11,7 @@ import { type Check, CheckName, type RegistrationReport, type TargetReport, type
 
 const MAX_AT_ONCE = 4;
 const PROBE_TIMEOUT_MS = 10_000;
-/** API Gateway waits 29 s for a response. */
+// API Gateway waits 29 s for a response.
 const TOTAL_TIMEOUT_MS = 25_000;
 
 export interface CheckDependencies {
@@ -24,17 +24,16 @@ export interface CheckDependencies {
   now: () => number;
   /** The timeout of a target's answer. */
   probeTimeoutMs?: number;
-  /** The timeout of all checks: those that are unfinished then have failed. */
+  /** The timeout of all checks together. Unfinished checks then fail. */
   totalTimeoutMs?: number;
 }
 
-/** Whether a model could be served. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
+/** Checks a model. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
 const TOO_LATE = failing('The check timed out. Check again shortly.');
 const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
-/** A target's endpoint and its inference component, if it has one. */
 const partsOf = ({ endpoint, component }: Target, facts: EndpointFacts) => [
   { what: `endpoint '${endpoint}'`, status: facts.endpointStatus, tags: facts.endpointTags },
   ...(component === undefined
@@ -65,7 +64,7 @@ const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding
   return passing(`Found the tag '${tag}' with the value 'true' on ${listed(target, facts)}.`);
 };
 
-/** Statuses that change without anyone's action. */
+// Statuses that change without anyone's action.
 const TRANSIENT_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
 
 const checkInService = (target: Target, facts: EndpointFacts): Finding => {
@@ -77,7 +76,6 @@ const checkInService = (target: Target, facts: EndpointFacts): Finding => {
   return failing(`The ${what} is ${status}, not InService. ${advice}`);
 };
 
-/** Runs a step, and fails it if the time is up. */
 type InTime = (step: () => Promise<Finding>) => Promise<Finding>;
 
 interface CheckedTarget extends TargetReport {
@@ -114,7 +112,7 @@ const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promi
   }
 };
 
-/** A tokenizer that is out of reach fails its check, and not those of the targets. */
+// A tokenizer that is out of reach fails its own check, not those of the targets.
 const checkFiles = async ({ tokenizer }: CheckDependencies, { name }: Model, files: TokenizerFiles): Promise<Finding> => {
   try {
     return await checkTokenizer({ tokenizer }, { files, model: name });
@@ -124,7 +122,7 @@ const checkFiles = async ({ tokenizer }: CheckDependencies, { name }: Model, fil
   }
 };
 
-/** Callers are billed for the containers' counts, so the tokenizer's must be equal. */
+// Callers are billed for the containers' counts, so the tokenizer's must be equal.
 const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly CheckedTarget[]): TokenizerReport => {
   const other = targets.find((target) => target.promptTokens !== undefined && target.promptTokens !== promptTokens);
   if (promptTokens === undefined || !other) return report;
@@ -134,9 +132,8 @@ const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly C
 };
 
 /**
- * Checks whether a model could be served: looks up each target, requests one token from it through the code that
- * sends callers' requests, and counts the same conversation with the tokenizer, which must count as many tokens as
- * the container. Nothing is billed.
+ * Checks that a model can be served: looks up each target, requests one token from it through the code that sends
+ * callers' requests, and compares the container's count of the prompt with the tokenizer's. Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {

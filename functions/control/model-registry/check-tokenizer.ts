@@ -8,7 +8,6 @@ import { PROBE_PROMPT, shortenError } from './probe-target.ts';
 
 const FUNCTION_NAME = /^The function \S+ failed: /;
 
-/** Files to check, for a model's name in the log, and the organization whose deployment they are for, if any. */
 interface ToCheck {
   files: TokenizerFiles;
   model: string;

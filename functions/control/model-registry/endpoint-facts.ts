@@ -12,10 +12,10 @@ import type { Target } from '../../../shared/models/model.ts';
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** The timeout of all calls for one target. */
+// For all calls of one target.
 const TOTAL_TIMEOUT_MS = 10_000;
 const MAX_SOCKETS = 16;
-/** A resource has at most 50 tags besides those of AWS, and a page holds 50. */
+// A resource has at most 50 tags besides those of AWS, and a page holds 50.
 const MAX_TAG_PAGES = 4;
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/;
 
@@ -41,7 +41,7 @@ export class TargetInaccessible extends InvalidRequest {
   }
 }
 
-/** SageMaker's control API was unreachable or too busy, even after the SDK's retries: 503. The cause is for the log. */
+// After the SDK's retries. The cause is for the log.
 class SageMakerUnavailable extends ServiceUnavailable {
   constructor(cause: unknown) {
     super();
@@ -49,14 +49,14 @@ class SageMakerUnavailable extends ServiceUnavailable {
   }
 }
 
-/** A target's region for a message. */
+/** The region of a target in a message. */
 export const placeOf = (region: string | undefined): string =>
   region === undefined ? "the deployment's own region" : `the region '${region}'`;
 
 type ClientOf = (region: string | undefined) => SageMakerClient;
 
 /**
- * Clients of SageMaker's control API, one per region, created on first use. Without a region, the environment's
+ * Creates clients of SageMaker's control API, one per region, each on first use. Without a region, the environment's
  * region is used.
  */
 export const createSageMakerClients = (): ClientOf => {
@@ -108,7 +108,7 @@ const describeComponent = async (lookup: Lookup, name: string) => {
   };
 };
 
-/** SageMaker uses the same error for a missing resource and an invalid name. */
+// SageMaker uses the same error for a missing resource and an invalid name.
 const isAbsent = (error: unknown): boolean => (error as Error).name === 'ValidationException';
 
 const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
@@ -120,18 +120,13 @@ const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> 
   }
 };
 
-/**
- * A region that is not enabled in the account rejects the account's credentials; a region that does not exist has no
- * address.
- */
+// A region that is not enabled in the account rejects its credentials; a region that does not exist has no address.
 const REFUSALS = new Set(['AccessDeniedException', 'AccessDenied', 'OptInRequired', 'UnrecognizedClientException', 'InvalidClientTokenId']);
 const OUTAGES = new Set(['ThrottlingException', 'ServiceUnavailable', 'InternalFailure', 'TimeoutError', 'AbortError']);
 const NO_ADDRESS = 'ENOTFOUND';
 const FIRST_SERVER_STATUS = 500;
 
-/**
- * Converts a failed call to an error for callers. A mistake in the call itself is our bug and is returned unchanged.
- */
+// A mistake in the call itself is our bug and is returned unchanged.
 const toApiError = (error: unknown, region: string | undefined): unknown => {
   const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
   if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetInaccessible(region, error);
@@ -140,7 +135,7 @@ const toApiError = (error: unknown, region: string | undefined): unknown => {
   return isOutage ? new SageMakerUnavailable(error) : error;
 };
 
-/** The only code that calls SageMaker's control API. */
+/** Reads facts from SageMaker's control API, which no other code calls. */
 export const createEndpointFacts = (clientOf: ClientOf) => ({
   /**
    * Returns SageMaker's facts about a target within 10 s.

@@ -11,11 +11,7 @@ interface ModelReads {
   models: ModelStore;
 }
 
-/**
- * The pools of a request, in lookup order. For admins, the pool of the named organization or else the shared one. For
- * others, the pool of their own organization, and then the shared one unless they name their organization.
- * @throws 404 for another organization
- */
+// In lookup order: an organization's own models come before the shared ones, unless the request names the organization.
 const poolsFor = (actor: Actor, named: string | undefined): string[] => {
   if (actor.role === 'admin') return [named ?? SERVERLESS_POOL];
   const own = organizationFor(actor, named);
@@ -24,7 +20,7 @@ const poolsFor = (actor: Actor, named: string | undefined): string[] => {
 
 export const poolOf = (organization: string | undefined): string => organization ?? SERVERLESS_POOL;
 
-/** Everyone sees published shared models; members see every model of their organization. */
+// Everyone sees published shared models; members see every model of their organization.
 const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
   actor.role === 'admin' || pool !== SERVERLESS_POOL || status === 'published';
 
@@ -44,7 +40,7 @@ export const retrieveModel = async (
   throw new ModelNotFound(name);
 };
 
-/** @throws 404 */
+/** Returns a model of a pool. @throws 404 */
 export const modelIn = async ({ models }: ModelReads, pool: string, name: string): Promise<Model> => {
   const model = await models.get(pool, name);
   if (!model) throw new ModelNotFound(name);
@@ -52,8 +48,7 @@ export const modelIn = async ({ models }: ModelReads, pool: string, name: string
 };
 
 /**
- * A model that can be changed here. The model of a deployment in the pool of its organization follows from the
- * deployment alone.
+ * Returns a model that can be changed here: not a deployment's own model, which follows the deployment.
  * @throws 404, 409
  */
 export const changeableModel = async (reads: ModelReads, pool: string, name: string): Promise<Model> => {
@@ -63,7 +58,6 @@ export const changeableModel = async (reads: ModelReads, pool: string, name: str
 };
 
 interface Listed {
-  /** The position of its pool in lookup order: 0 or 1. */
   rank: number;
   pool: string;
   model: Model;
@@ -74,7 +68,6 @@ const isBehind = (a: Pick<Listed, 'rank'> & { name: string }, b: typeof a): bool
 
 const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: string } => ({ rank, name });
 
-/** Parses the rank and name of the previous page's last entry. */
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
   if (rank === undefined || name === undefined)
@@ -85,7 +78,7 @@ const readAfter = (after: string): { rank: number; name: string } => {
   return { rank: Number(rank), name };
 };
 
-/** The models that the actor can see, sorted by name. Each pool has at most 1,000. @throws 400, 404 */
+/** Lists the models that the actor can see, sorted by name. Each pool has at most 1,000. @throws 400, 404 */
 export const listModels = async (
   { models }: ModelReads,
   actor: Actor,

@@ -1,6 +1,5 @@
 import type { Check } from './registration-report.ts';
 
-/** What a check found. */
 export interface Finding extends Omit<Check, 'name'> {
   /** The tokens of the short conversation, as the container or the tokenizer counted them. */
   promptTokens?: number | undefined;

@@ -49,7 +49,6 @@ export type RegisteredModel = z.infer<typeof RegisteredModel>;
 /** The organization of a pool; null: the shared pool. */
 export const organizationOf = (pool: string): string | null => (pool === SERVERLESS_POOL ? null : pool);
 
-/** The fields that everyone who can see the model sees. */
 const publicFields = (pool: string, model: Model, nowMs: number): ModelResource => {
   const price = priceAt(model.prices, nowMs);
   return {

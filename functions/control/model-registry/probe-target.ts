@@ -13,11 +13,11 @@ const MAX_TOKENS = 1;
 /** The prompt of the shortest conversation. */
 export const PROBE_PROMPT = { messages: [{ role: 'user', content: 'Hi' }] } satisfies ChatPrompt;
 
-/** The request id is also the cache salt, so that no other request uses the probe's cache entries. */
+// The request id is also the cache salt, so that no other request uses the probe's cache entries.
 const probeBody = ({ dialect }: Model, { container_model: containerModel = '' }: Target, requestId: string): string =>
   JSON.stringify(requestBody(dialects[dialect], { containerModel, maxTokens: MAX_TOKENS, requestId, cacheSalt: requestId }, PROBE_PROMPT));
 
-/** The start of text that does not help an admin: a traceback or the console's address. */
+// These begin text that does not help an admin: a traceback or the console's address.
 const NOT_SHOWN = /Traceback|\\n|\n|\. See https?:/;
 const LOOSE_END = / with message "$|\.$/;
 /** Shortens an upstream's error text to what an admin needs. */
@@ -48,7 +48,7 @@ interface Probe {
 
 /**
  * Sends one short chat request to a target, through the code that sends callers' requests.
- * @returns how long the answer took, or why it failed
+ * @returns the duration of the answer, or the reason of its failure
  */
 export const probeTarget = async (
   { invoke, now, timeoutMs }: { invoke: Invoke; now: () => number; timeoutMs: number },
@@ -67,7 +67,7 @@ export const probeTarget = async (
     return { passed: true, detail: `The container answered a short chat request in ${now() - startMs} ms.`, promptTokens };
   } catch (error) {
     const { endpoint, component } = target;
-    // The admin gets the text; a log keeps no text of a container.
+    // The admin gets the container's text; the log doesn't.
     const { failure, failure_length } =
       error instanceof UpstreamFailed ? error.logged : { failure: codeOf(error), failure_length: undefined };
     logInfo('probe_failed', { endpoint, component, failure, failure_length });

@@ -19,13 +19,10 @@ export interface ModelDependencies extends AuditDependencies {
   checkModel: CheckModel;
 }
 
-/**
- * Limits the size of a pool, because every inventory refresh reads a whole one. Concurrent registrations can exceed
- * it slightly.
- */
+// Every inventory refresh reads a whole pool. Concurrent registrations can exceed it slightly.
 const MAX_MODELS = 1_000;
 
-/** @throws 409 if the name is in use or the pool is full */
+/** Checks that a pool has room for a model. @throws 409 if the name is in use or the pool is full */
 export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, pool: string, name: string): Promise<void> => {
   const known = await models.list(pool);
   if (known.has(name)) throw new ModelExists(name);
@@ -39,7 +36,7 @@ export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, p
 const invalid = (param: string, reason: string): InvalidRequest =>
   new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
 
-/** @throws 400 for sizes that contradict each other */
+/** Checks a model's sizes against each other. @throws 400 */
 export const checkSizes = ({
   context_length,
   max_output_tokens,
@@ -51,7 +48,7 @@ export const checkSizes = ({
 };
 
 /**
- * Registers a shared model or an organization's own, and reports whether its targets can serve it.
+ * Registers a shared model or an organization's own, and reports on its checks.
  * @throws 400, 403 and 404 for its organization, 409 if its name is in use or a check fails that the request does not
  * accept, 503
  */

@@ -28,7 +28,7 @@ export type TargetReport = z.infer<typeof TargetReport>;
 const TokenizerReport = z.object({ passed: Passed, detail: Detail });
 export type TokenizerReport = z.infer<typeof TokenizerReport>;
 
-/** Whether a model can be served as registered. */
+/** The result of a model's checks. */
 export const RegistrationReport = z.object({
   targets: z.array(TargetReport).meta({ description: "A report for each of the model's targets, in their order." }),
   tokenizer: TokenizerReport.nullable().meta({

@@ -17,7 +17,7 @@ import {
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
-/** Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
+// Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words.
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
 
 /** The name of a model or a deployment in requests. */

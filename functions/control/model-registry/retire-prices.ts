@@ -3,8 +3,8 @@ import type { Model } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 
 /**
- * Keeps the prices of a model that is deleted, and of earlier ones with its name: usage events refer to their
- * versions.
+ * Plans the writes that keep the prices of a deleted model, with those of earlier models of that name: usage events
+ * refer to their versions.
  */
 export const toRetirePrices = async (models: ModelStore, pool: string, { name, prices }: Model): Promise<Write> => {
   const before = await models.retiredPrices(pool, name);

@@ -35,13 +35,13 @@ export interface Balance {
 }
 
 const MAX_PARALLEL = 16;
-/** Before and after all usage. */
+/** The days before and after all usage. */
 export const FIRST_DAY = '2020-01-01';
 export const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** Computes an organization's balance and whether it adds up. @throws NoCredit */
+/** Computes an organization's balance and its drift. @throws NoCredit */
 export const balanceOf = async (
   { limiters, credit, rollups, gpuEvents, deployments }: BalanceDependencies,
   organization: string,

@@ -10,8 +10,8 @@ export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
 /**
- * Creates an organization without users and keys. The last parameter sets an id, and limits that already exist
- * instead of the default ones.
+ * Creates an organization without users and keys. The last parameter sets an id, and limits that already exist instead
+ * of the default ones.
  */
 export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },

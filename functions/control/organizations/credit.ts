@@ -108,7 +108,7 @@ export interface GrantDependencies extends OrganizationDependencies {
   billingTasks?: BillingTasks;
 }
 
-/** Has alerts count from what is available after a grant. The grant is made, whether or not that succeeds. */
+// The grant stands even if this fails.
 const evaluateAlerts = async ({ billingTasks }: GrantDependencies, organization: string, nowMs: number): Promise<void> => {
   const sending = billingTasks?.send({ task: 'alert', organization, keys: [] }, nowMs);
   await sending?.catch((error: unknown) => logError('alerts_not_evaluated', error, { organization }));
@@ -145,7 +145,7 @@ export const createCreditGrant = async (
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
-    // A crash can have left it out of the balance.
+    // A crash can have left the grant out of the balance.
     if (made) await applyGrants(deps, organization);
     return made && sameGrant(made, grant);
   };
@@ -175,11 +175,11 @@ export const createCreditGrant = async (
   }
 };
 
-/** All entries of an organization's ledger, newest first. */
+/** Lists the entries of an organization's ledger, newest first. */
 export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 
-/** A balance on the wire. */
+/** Converts a balance to the wire. */
 export const balanceToWire = ({ organization, grants, ...amounts }: Balance): CreditBalance => ({
   object: 'credit_balance',
   organization,

@@ -25,10 +25,10 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 
 /**
- * The writes that replace all limits of an organization and its status, on all of its shards. They fail with
- * ChangedMeanwhile if a shard counts too much or is added meanwhile. If the shards are too many for a transaction,
- * only the first write is returned, and the others must be spread. Counters stay. A first budget counts from now, not
- * from the start of the month.
+ * Plans the writes that replace all limits of an organization and its status, on all of its shards. They fail with
+ * ChangedMeanwhile if a shard counts too much or is added meanwhile. If the shards are too many for a transaction, only
+ * the first write is returned, and the others must be spread. Counters stay. A first budget counts from now, not from
+ * the start of the month.
  * @param changes `status`: existing limits stay; a new limiter gets the given ones
  */
 export const toSetLimiter = async (
@@ -68,7 +68,7 @@ export const toSetLimiter = async (
   return { writes, isSpread: false };
 };
 
-/** The whole limits that a shard must not keep, because there is no such limit any more. */
+// A shard must not keep the whole limits that were removed.
 const missingWholeLimits = (limits: Limits): (keyof LimiterItem & string)[] => {
   const whole = wholeLimitsOf(limits);
   return WHOLE_ATTRIBUTES.filter((name) => whole[name] === undefined);
@@ -80,9 +80,9 @@ const budgetsOfAll = (items: readonly LimiterItem[]): Limits['budgets'] =>
 const MAX_PARALLEL = 16;
 
 /**
- * Marks the keys of an organization that has a limiter, from their next request on. The mark is never removed. The
- * creation of a concurrent key marks that key itself. If a crash leaves keys unmarked, the sweep or a repetition of
- * the request marks them.
+ * Marks the keys of an organization that has a limiter, from their next request on. The mark is never removed. A key
+ * that is created concurrently is marked by its creation; keys that a crash leaves unmarked, by the sweep or a repeated
+ * request.
  * @param keys the limiters of all active keys
  * @throws 503 if one could not be marked
  */
@@ -91,7 +91,7 @@ export const markKeys = async (limiters: LimiterStore, organization: string, key
   logInfo('keys_marked', { organization, limiters: keys.length });
 };
 
-/** @throws 503 if it failed for one of them during an outage */
+// During an outage, each failure is a 503.
 const forAll = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
   const failures = await inParallel(ids, MAX_PARALLEL, work);
   const outage = failures.find((failure) => failure instanceof ApiError);
@@ -99,10 +99,7 @@ const forAll = async (ids: readonly string[], work: (id: string) => Promise<void
   throwFailures(failures);
 };
 
-/**
- * A key's own item comes before its shards, because a change that is being spread over the shards copies the own
- * item. @throws 503 as above
- */
+// A key's own item comes before its shards, because a change that is being spread over the shards copies the own item.
 const forAllOwnFirst = async (keys: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
   const isOwn = (id: string): boolean => ownerIdOf(id) === id;
   for (const ids of [keys.filter(isOwn), keys.filter((id) => !isOwn(id))]) await forAll(ids, work);

@@ -11,7 +11,7 @@ import { Organization } from './organization.ts';
 
 const StoredOrganization = ignoringUnknown(Organization);
 
-/** The default of earlier releases, whose rows don't say whether an admin has set it. */
+// Rows of earlier releases don't say whether an admin has set their concurrency.
 const EARLIER_DEFAULT_CONCURRENCY = 1_000;
 
 const toOrganization = (row: Record<string, unknown>): Organization => {
@@ -23,8 +23,8 @@ const toOrganization = (row: Record<string, unknown>): Organization => {
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
 /**
- * The organizations in the `accounts` table. @param defaultConcurrency of an organization for which no admin has set
- * another
+ * The organizations in the `accounts` table.
+ * @param defaultConcurrency of an organization for which no admin has set another
  */
 export const createOrganizationStore = (table: RecordTable, defaultConcurrency: number = DEFAULT_CONCURRENCY) => ({
   defaultConcurrency,
@@ -32,14 +32,13 @@ export const createOrganizationStore = (table: RecordTable, defaultConcurrency: 
   /** The limits of an organization for which no admin has set any. */
   defaultLimits: (): AppliedLimits => AppliedLimits.parse({ concurrency: defaultConcurrency }),
 
-  /** @throws 404 */
   get: async (id: string): Promise<Organization> => {
     const row = await table.get(placeOfOrganization(id));
     if (!row) throw notFound(id);
     return toOrganization(row);
   },
 
-  /** Newest first. */
+  /** Lists organizations, newest first. */
   list: async (request: PageRequest): Promise<Page<Organization>> => {
     const { rows, hasMore } = await table.page({ account: DIRECTORY, prefix: LISTED, newestFirst: true }, request);
     const ids = rows.map(({ record }) => String(record).slice(LISTED.length));
@@ -68,7 +67,7 @@ export const createOrganizationStore = (table: RecordTable, defaultConcurrency: 
   toCheckActive: (id: string): Write =>
     table.toCheck(placeOfOrganization(id), { status: 'active' }, (row) => (row ? new OrganizationSuspended() : notFound(id))),
 
-  /** The same, and that its setting for content is the one that was read: ChangedMeanwhile otherwise. */
+  /** Also checks that its setting for content is the one that was read: ChangedMeanwhile otherwise. */
   toCheckContent: ({ id, no_content_version }: Organization): Write => {
     const refused = (row: Record<string, unknown> | undefined): Error => {
       if (!row) return notFound(id);
@@ -77,7 +76,7 @@ export const createOrganizationStore = (table: RecordTable, defaultConcurrency: 
     return table.toCheck(placeOfOrganization(id), { status: 'active' }, refused, { no_content_version });
   },
 
-  /** Notes that all keys have the setting for content of this version, unless it was changed again. */
+  /** Records that all keys have the setting for content of this version, unless it was changed again. */
   completeContent: ({ id, no_content_version }: Organization): Promise<void> =>
     table.set(placeOfOrganization(id), 'no_content_pending', false, ['no_content_version', no_content_version]),
 });

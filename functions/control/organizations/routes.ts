@@ -25,7 +25,6 @@ const oneOrganization = `${organizations}/{id}`;
 const creditGrants = `${oneOrganization}/credit-grants`;
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
-/** What all changes of an organization have in common. */
 const change = {
   parameters,
   isVersioned: true,
@@ -33,7 +32,7 @@ const change = {
   errors: [400, 404, 412, 503],
 } as const;
 
-/** The organization in the path, if it is the actor's own or the actor is an admin. @throws 404 otherwise */
+// Another organization's is a 404, except for admins.
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
   if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;

@@ -21,18 +21,18 @@ export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 export interface OrganizationDependencies extends AuditDependencies {
   organizations: OrganizationStore;
   limiters: LimiterConfigurationStore;
-  /** Every API key of an organization, revoked ones included. */
+  /** Lists every API key of an organization, including revoked ones. */
   apiKeys: { listAll: (organization: string) => AsyncIterable<{ id: string; shards: number; status: 'active' | 'revoked' }> };
 }
 
-/** The ids of all limiters of an organization's active keys. */
+/** Lists the ids of all limiters of an organization's active keys. */
 export const limitersOf = async ({ apiKeys }: Pick<OrganizationDependencies, 'apiKeys'>, organization: string): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id, shards, status } of apiKeys.listAll(organization)) if (status === 'active') ids.push(...shardIds(id, shards));
   return ids;
 };
 
-/** Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503. */
+// Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503.
 const MAX_ATTEMPTS = 8;
 
 interface Change {
@@ -73,7 +73,7 @@ const change = async (
 type Expected = readonly number[] | undefined;
 
 /**
- * Renames an organization, or allows or forbids that content of its keys is stored, from each key's next request on.
+ * Renames an organization, or allows or forbids to store content of its keys, from each key's next request on.
  * Repeating the request includes keys that a crash left out.
  * @throws 404, 412; 503 if the setting has not reached all keys
  */
@@ -111,15 +111,15 @@ export const limitOrganization = async (
   return change(deps, origin, before, { action: 'organization.limited', fields, limiter: 'limits' });
 };
 
-/** The limits of an organization, with the default concurrency of now unless an admin has set another. */
 const currentLimits = ({ organizations }: Pick<OrganizationDependencies, 'organizations'>, before: Organization): AppliedLimits => {
   const limits = before.limits ?? organizations.defaultLimits();
   return before.has_default_concurrency ? { ...limits, concurrency: organizations.defaultConcurrency } : limits;
 };
 
 /**
- * Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it
- * has one. @throws 404
+ * Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it has
+ * one.
+ * @throws 404
  */
 export const startLimiting = async (deps: OrganizationDependencies, origin: Origin, id: string): Promise<void> => {
   const before = await deps.organizations.get(id);
@@ -158,9 +158,9 @@ export const setSuspended = async (
 };
 
 /**
- * Gives an organization the default concurrency of now, unless an admin has set another: after an upgrade from a
- * release with another default, or after the deployer has changed it. Does nothing if it has it already. @returns
- * whether it has changed
+ * Gives an organization the current default concurrency, unless an admin has set another: after an upgrade or a change
+ * of the deployer's default.
+ * @returns true if it has changed
  */
 export const applyDefaultConcurrency = async (
   deps: OrganizationDependencies & { apiKeys: { concurrencyOf: (organization: string) => Promise<number> } },

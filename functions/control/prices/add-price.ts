@@ -34,7 +34,7 @@ export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body:
   return resource;
 };
 
-/** All price versions of a model, newest first. @throws 404 */
+/** Lists a model's price versions, newest first. @throws 404 */
 export const listPrices = async (deps: PriceDependencies, { model: name, organization }: PricedModel): Promise<PriceList> => {
   const pool = poolOf(organization);
   const { prices } = await modelIn(deps, pool, name);

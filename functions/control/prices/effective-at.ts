@@ -1,11 +1,11 @@
 import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
 
-/** Allows for differing clocks. */
+// Allows for differing clocks.
 const MAX_PAST_MS = 60_000;
 
 /**
- * When a price version takes effect, in milliseconds. A time in the last minute counts as now, because usage since
- * then was billed at the previous price.
+ * Returns the time at which a price version takes effect, in ms. A time in the last minute counts as now, because usage
+ * since then was billed at the previous price.
  * @throws 400
  */
 export const effectiveAt = (seconds: number | undefined, nowMs: number): number => {
@@ -18,7 +18,6 @@ export const effectiveAt = (seconds: number | undefined, nowMs: number): number 
   return Math.max(seconds * 1_000, nowMs);
 };
 
-/** How many price versions something can have, and what to do when it has as many. */
 interface Room {
   max: number;
   advice: string;

@@ -4,7 +4,6 @@ import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
 
-/** A model's current price and its next one. */
 const PricedEntry = PriceFigures.extend({
   model: z.string(),
   next: PriceFigures.nullable().meta({ description: 'The next scheduled price; null: none.' }),
@@ -17,7 +16,6 @@ export const PriceSheet = z.object({
 });
 export type PriceSheet = z.infer<typeof PriceSheet>;
 
-/** The first price that takes effect after `nowMs`. */
 const nextPrice = (prices: readonly Price[], nowMs: number): Price | undefined =>
   prices
     .filter(({ effective_at }) => effective_at > nowMs)
@@ -29,7 +27,7 @@ const entryOf = ({ name, prices }: Model, nowMs: number): PricedEntry | undefine
   return price && { model: name, ...figuresOf(price), next: next ? figuresOf(next) : null };
 };
 
-/** The prices of the published shared models at `nowMs`, sorted by name. */
+/** Returns the prices of the published shared models at `nowMs`, sorted by name. */
 export const priceSheet = async ({ models }: { models: ModelReader }, nowMs: number): Promise<PriceSheet> => {
   const published = [...(await models.list(SERVERLESS_POOL)).values()].filter(({ status }) => status === 'published');
   const pricing = published.map((model) => entryOf(model, nowMs)).filter((entry) => entry !== undefined);

@@ -1,6 +1,6 @@
 import type { OrganizationTotals } from '../../../shared/usage/organization-totals.ts';
 
-/** Usage of a span, by what it can be grouped and filtered by. Null: it has none. */
+/** Usage of a span, by its dimensions. Null: it has none. */
 export interface Usage {
   startMs: number;
   by: Readonly<Record<Dimension, string | null>>;
@@ -21,10 +21,10 @@ export interface Sums {
   unit: 'tokens' | 'duration_seconds' | null;
 }
 
-/** The line item of requests that name no model, because their function crashed. */
+// The line item of requests whose function crashed before the model was known.
 const NO_MODEL = 'Unknown model';
 
-/** What totals can be grouped and filtered by. */
+/** Returns the dimensions of totals. */
 export const namesOf = ({ organization, model, route, deployment, keyId, userId }: Omit<OrganizationTotals, 'totals'>): Usage['by'] => ({
   organization,
   model,
@@ -65,7 +65,7 @@ export type Filters = Partial<Record<Dimension, ReadonlySet<string>>>;
 export const matches = (filters: Filters, { by }: Pick<Usage, 'by'>): boolean =>
   Object.entries(filters).every(([dimension, values]) => values.has(by[dimension as Dimension] ?? ''));
 
-/** Whether a filter has no values, so that nothing matches. */
+/** Returns true if a filter has no values, so that nothing matches. */
 export const isNone = (filters: Filters): boolean => Object.values(filters).some((values) => values.size === 0);
 
 /** Sums of a group: `by` has the dimensions that were grouped by. */
@@ -74,7 +74,7 @@ export interface Group {
   sums: Sums;
 }
 
-/** Adds usage up by some dimensions. */
+/** Adds up usage by some dimensions. */
 export const createGroups = (dimensions: readonly Dimension[]) => {
   const groups = new Map<string, Group>();
   return {
@@ -84,7 +84,7 @@ export const createGroups = (dimensions: readonly Dimension[]) => {
       if (group) group.sums = sumOf(group.sums, sums);
       else groups.set(id, { by: Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])), sums });
     },
-    /** In an order that depends only on what was added. */
+    /** The groups in an order that depends only on their content. */
     list: (): Group[] => [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
   };
 };

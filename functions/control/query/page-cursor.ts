@@ -6,7 +6,7 @@ const PREFIX = 'page_';
 const HASH_CHARACTERS = 22;
 const MAX_CHARACTERS = 400;
 
-/** What a cursor is only valid for: the query without its page and limit, and whoever sent it. */
+/** The facts that a cursor is bound to: the query without its page and limit, and the actor. */
 export type Bound = Readonly<Record<string, unknown>>;
 
 const hashOf = (bound: Bound): string =>
@@ -15,7 +15,7 @@ const hashOf = (bound: Bound): string =>
     .digest('base64url')
     .slice(0, HASH_CHARACTERS);
 
-/** The opaque text of a position in the reply to a query. */
+/** Returns the opaque text of a position in the reply to a query. */
 export const cursorOf = (bound: Bound, position: unknown): string =>
   PREFIX + Buffer.from(JSON.stringify([hashOf(bound), position])).toString('base64url');
 
@@ -27,7 +27,7 @@ const parse = (cursor: string): unknown => {
   }
 };
 
-/** The position of a cursor. @throws 400 if it is not one, or one of another query */
+/** Parses the position of a cursor. @throws 400 for an invalid cursor, or one of another query */
 export const positionOf = <Position extends z.ZodType>(
   cursor: string,
   { bound, position, param, next }: { bound: Bound; position: Position; param: string; next: string },

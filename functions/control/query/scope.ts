@@ -7,7 +7,7 @@ export interface ScopeDependencies {
   apiKeys: Pick<ApiKeyStore, 'listAll'>;
 }
 
-/** Whose usage an actor can see. */
+/** The usage that an actor can see. */
 export interface Scope {
   /** null: all organizations. */
   organization: string | null;
@@ -15,10 +15,10 @@ export interface Scope {
   ownKeys: ReadonlySet<string> | undefined;
 }
 
-/** A page of an admin's query for all organizations covers so many. */
+// Bounds a page of an admin's query for all organizations.
 const ORGANIZATIONS_PER_PAGE = 20;
 
-/** The keys that a member created, including revoked ones. */
+// Revoked keys are included.
 const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organization: string): Promise<ReadonlySet<string>> => {
   const ids = new Set<string>();
   for await (const { id, created_by } of apiKeys.listAll(organization)) if (created_by === actor.userId) ids.add(id);
@@ -26,8 +26,9 @@ const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organ
 };
 
 /**
- * An owner sees their organization, a member the keys that they created, an admin the organization that they name or
- * all. @throws 404
+ * Returns the scope of a query: an owner's organization, a member's own keys, or the organization that an admin names
+ * or all.
+ * @throws 404
  */
 export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<Scope> => {
   if (actor.role === 'admin') {
@@ -38,7 +39,7 @@ export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: stri
   return { organization, ownKeys: isAtLeast(actor.role, 'owner') ? undefined : await keysCreatedBy(deps, actor, organization) };
 };
 
-/** The organizations of a page, and where the next ones begin. */
+/** Returns the organizations of a page, and the first one of the next page. */
 export const organizationsOf = async (
   { organizations }: ScopeDependencies,
   { organization }: Scope,

@@ -5,7 +5,7 @@ import { RETENTION_DAYS, SPAN_MS, type Span } from '../../../shared/usage/organi
 export const WIDTHS = ['1m', '1h', '1d'] as const;
 export type Width = (typeof WIDTHS)[number];
 
-/** The spans whose totals a bucket is added up from, widest first: a bucket that the range cuts needs shorter ones. */
+// Widest first: a bucket that is cut by the range needs shorter spans.
 const SPANS_OF: Readonly<Record<Width, readonly Span[]>> = {
   '1m': ['minute'],
   '1h': ['hour', 'minute'],
@@ -32,7 +32,6 @@ export const widthSpan = (width: Width): Span => SPANS_OF[width][0] as Span;
 const isKept = (span: Span, startMs: number, nowMs: number): boolean =>
   span === 'day' || startMs + SPAN_MS[span] + RETENTION_DAYS[span as keyof typeof RETENTION_DAYS] * DAY_MS > nowMs;
 
-/** The shortest of the spans whose totals still exist at an instant, if there is one. */
 const shortestKept = (spans: readonly Span[], ms: number, nowMs: number): Span | undefined =>
   spans.findLast((span) => isKept(span, floor(ms, span), nowMs));
 
@@ -43,8 +42,8 @@ const tooOld = (width: Width): InvalidRequest =>
   });
 
 /**
- * The range of a query, extended to whole minutes: or to whole hours or days, as wide as a bucket at most, where the
- * totals of shorter times no longer exist. It ends with the current bucket, unless the query ends earlier.
+ * Returns the range of a query, extended to whole minutes, or to whole hours or days where the totals of shorter times
+ * no longer exist. It ends with the current bucket, unless the query ends earlier.
  * @param spans of the totals that can be read, widest first
  * @throws 400
  */
@@ -66,7 +65,7 @@ export const rangeOf = (
   return { fromMs, toMs: ceil(endMs, last) };
 };
 
-/** The first buckets of a range, at most `limit`: aligned to UTC, cut to the range. */
+/** Returns the first buckets of a range, at most `limit`: aligned to UTC, cut to the range. */
 export const bucketsOf = ({ fromMs, toMs }: TimeRange, width: Width, limit: number): TimeRange[] => {
   const span = widthSpan(width);
   const buckets: TimeRange[] = [];
@@ -88,5 +87,8 @@ const segments = function* ({ fromMs, toMs }: TimeRange, [span, ...shorter]: rea
   }
 };
 
-/** The parts of a range, in the order of time, each by the longest span that fits, so that the fewest rows are read. */
+/**
+ * Returns the parts of a range, in the order of time, each by the longest span that fits, so that the fewest rows are
+ * read.
+ */
 export const segmentsOf = (range: TimeRange, width: Width): Segment[] => [...segments(range, SPANS_OF[width])];

@@ -36,7 +36,7 @@ const common = {
   }),
 };
 
-/** What OpenAI's API groups by and Sluice does not have: accepted, and null in the results. */
+// Dimensions of OpenAI's API that Sluice does not have: accepted, and null in the results.
 const ABSENT = ['project_id', 'batch', 'service_tier', 'api_source'] as const;
 
 export const CompletionsQuery = z.strictObject({
@@ -81,7 +81,7 @@ export const USAGE_LIMITS: Readonly<Record<Width, Limits>> = {
 };
 export const COSTS_LIMITS: Limits = { default: 7, max: 180 };
 
-/** The number of buckets on a page. @throws 400 */
+/** Returns the number of buckets on a page. @throws 400 */
 export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; bucket_width: Width }, limits: Limits): number => {
   if (limit !== undefined && limit > limits.max)
     throw new InvalidRequest({
@@ -93,7 +93,7 @@ export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; b
 
 const isDimension = (name: string): name is Dimension => !(ABSENT as readonly string[]).includes(name);
 
-/** What to group by, without what Sluice does not have. */
+/** Returns the dimensions to group by, without those that Sluice does not have. */
 export const dimensionsOf = (groupBy: readonly string[]): Dimension[] => [...new Set(groupBy)].filter(isDimension);
 
 type FilterParameters = Partial<
@@ -101,7 +101,7 @@ type FilterParameters = Partial<
     Pick<CostsQuery, 'line_items'>
 >;
 
-/** The filters of a query within what the actor can see. */
+/** Returns the filters of a query within what the actor can see. */
 export const filtersOf = (query: FilterParameters, { ownKeys }: Scope): Filters => {
   const visible = ownKeys && query.api_key_ids ? query.api_key_ids.filter((id) => ownKeys.has(id)) : (query.api_key_ids ?? ownKeys);
   const isNothing = query.project_ids !== undefined || query.batch === 'true';
@@ -116,7 +116,7 @@ export const filtersOf = (query: FilterParameters, { ownKeys }: Scope): Filters 
   };
 };
 
-/** What a page's cursor is bound to. */
+/** Returns the facts that a page's cursor is bound to. */
 export const boundOf = (route: string, { page: _, limit: __, ...query }: CompletionsQuery | CostsQuery, actor: { userId: string }) => ({
   route,
   user: actor.userId,

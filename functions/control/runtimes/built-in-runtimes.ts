@@ -1,6 +1,6 @@
 import type { Runtime } from '../../../shared/deployments/catalogue.ts';
 
-/** The host's driver that containers with CUDA 13 need. */
+// The host's driver that containers with CUDA 13 need.
 const CUDA_13_AMI = 'al2023-ami-sagemaker-inference-gpu-4-1';
 
 const vllm = (release: string, tag: string): Runtime => ({

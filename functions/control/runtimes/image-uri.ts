@@ -1,6 +1,6 @@
-/** The account of AWS's own images in most regions. */
+// The account of AWS's own images in most regions.
 const MOST_REGIONS = '763104351884';
-/** https://aws.github.io/deep-learning-containers/reference/region_availability/ */
+// https://aws.github.io/deep-learning-containers/reference/region_availability/
 const ACCOUNTS: Readonly<Record<string, string>> = {
   'af-south-1': '626614931356',
   'ap-east-1': '871362719292',
@@ -25,23 +25,19 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 };
 
 const PATH = '[a-z0-9]+(?:[._/-][a-z0-9]+)*';
-/**
- * A tag with a version of at least two numbers, such as `server-sagemaker-cuda-v2.4`; `latest` and `v2` move with
- * each release.
- */
+// A version of at least two numbers, such as `server-sagemaker-cuda-v2.4`; `latest` and `v2` move with each release.
 const TAG = '(?=[^@]*\\d+\\.\\d)[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
 const AWS_IMAGE = new RegExp(`^[a-z0-9]+(?:-[a-z0-9]+)*:${TAG}$`);
 const OWN_IMAGE = new RegExp(`^\\d{12}\\.dkr\\.ecr\\.[a-z0-9-]+\\.amazonaws\\.com(?:\\.cn)?/${PATH}(?::${TAG}|@sha256:[0-9a-f]{64})$`);
 
 /**
- * Whether the text names an image that stays the same: of AWS (`vllm:server-sagemaker-cuda-v2.4`), or in a registry
- * of ECR.
+ * Returns true for an image that stays the same: of AWS (`vllm:server-sagemaker-cuda-v2.4`), or in a registry of ECR.
  */
 export const isPinnedImage = (image: string): boolean => AWS_IMAGE.test(image) || OWN_IMAGE.test(image);
 
 /**
- * The URI of a catalogue's image in a region. AWS's own images have the same repository and tag everywhere, in an
- * account that depends on the region.
+ * Returns the URI of a catalogue's image in a region. AWS's own images have the same repository and tag everywhere, in
+ * an account that depends on the region.
  * @param image such as `vllm:server-sagemaker-cuda-v2.4`, or a whole URI, which is returned as it is
  */
 export const imageUri = (image: string, region: string): string => {

@@ -10,7 +10,7 @@ export interface RuntimeDependencies extends AuditDependencies {
   catalogue: CatalogueStore;
 }
 
-/** Every list reads all of them. Concurrent creations can exceed it slightly. */
+// Every list reads all of them. Concurrent creations can exceed it slightly.
 const MAX_RUNTIMES = 200;
 
 const exists = (id: string) => (): Conflict =>
@@ -26,13 +26,13 @@ const find = async ({ catalogue }: RuntimeDependencies, id: string): Promise<Run
   return runtime;
 };
 
-/** The catalogue, retired entries included. */
+/** Lists the catalogue, including retired entries. */
 export const listRuntimes = async ({ catalogue }: RuntimeDependencies, { role }: Actor): Promise<RuntimeList> => ({
   object: 'list',
   data: (await catalogue.runtimes.list()).map((runtime) => toResource(runtime, role === 'admin')),
 });
 
-/** @throws 404 */
+/** Returns a runtime. @throws 404 */
 export const retrieveRuntime = async (deps: RuntimeDependencies, { role }: Actor, id: string): Promise<RuntimeResource> =>
   toResource(await find(deps, id), role === 'admin');
 
@@ -56,7 +56,7 @@ export const createRuntime = async (
   return resource;
 };
 
-/** Changes or retires a runtime. Deployments that use it keep what they have. @throws 404, 412 */
+/** Changes or retires a runtime. Deployments that use it keep their copy of it. @throws 404, 412 */
 export const updateRuntime = async (
   deps: RuntimeDependencies,
   { origin }: Actor,

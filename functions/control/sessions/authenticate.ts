@@ -7,7 +7,6 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { SignedIn } from '../access/route.ts';
 import type { TokenVerifier } from '../identity/verify-token.ts';
 
-/** Returns the access token of a request. @throws 401 */
 const presentedToken = (event: ApiEvent): string => {
   const [, token] = /^Bearer +(\S+)\s*$/i.exec(headerOf(event, 'authorization') ?? '') ?? [];
   if (!token) throw missingToken();

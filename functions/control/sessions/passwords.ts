@@ -5,7 +5,6 @@ import type { SignedInUser } from './authenticate.ts';
 
 const invalidField = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
-/** A check that the user of a session is who they claim to be. */
 interface IdentityCheck<Result> {
   kind: 'password' | 'totp';
   /** Calls the identity provider; undefined or false if the password or code is wrong. */

@@ -8,7 +8,6 @@ import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import type { IdentityProof, TotpSecret } from './session.ts';
 
-/** A user who sent their password with the request, and a code if their second factor is on. */
 interface Holder {
   actor: Actor;
   caller: Caller;
@@ -22,10 +21,8 @@ const wrongCode = (): InvalidRequest =>
 const missingCode = (): InvalidRequest =>
   new InvalidRequest({ param: 'code', message: "Your second factor is on. Send the code your authenticator app shows now in 'code'." });
 
-/**
- * Signs the actor in once more, with their password and their second factor. A stolen access token alone, or with the
- * password, must not allow a change that outlives it. @throws 400, 429
- */
+// Requires the password and the second factor: a stolen access token, with or without the password, must not allow a
+// change that outlives it.
 const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }: Holder): Promise<void> => {
   const { userPool } = deps;
   const { current_password: password, code } = proof;

@@ -11,12 +11,11 @@ import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 
-/** Of an organization, and of each user of support. */
+// Of an organization, and of each user of support.
 const { max: MAX_AN_HOUR } = CALL_LIMITS.ticket_attachments.bounds[0];
-/** Of each side, whether a message has them or not. */
+// Of each side; files that no message names count too.
 const MAX_OF_TICKET = 200;
 
-/** Too many files were announced in this hour: 429. */
 class TooManyAttachments extends ApiError {
   constructor(nowMs: number) {
     super({
@@ -35,10 +34,7 @@ const ticketIsFull = (): Conflict =>
     message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new one, and name this one in it.`,
   });
 
-/**
- * Announces a file, which can be uploaded then, and attached to a message of the same user. @throws 400, 404, 409,
- * 429
- */
+/** Announces a file, which its user can then upload and attach to a message. @throws 400, 404, 409, 429 */
 export const announceAttachment = async (
   deps: TicketDependencies,
   actor: Actor,

@@ -10,7 +10,6 @@ import type { TicketFiles } from './attachments/ticket-files.ts';
 import type { EvidenceReads } from './evidence/can-see-evidence.ts';
 import type { EvidenceDependencies } from './evidence/collect-evidence.ts';
 
-/** What answering tickets needs. */
 export interface DeskDependencies extends AuditDependencies, EvidenceReads {
   tickets: TicketStore;
   clocks: Clocks;

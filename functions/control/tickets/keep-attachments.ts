@@ -10,7 +10,6 @@ import type { KeptFiles } from './write-message.ts';
 type Deps = Pick<TicketDependencies, 'attachments' | 'ticketFiles'>;
 const param = 'attachments';
 
-/** A message has the file already: 409. */
 const attachmentUsed = (id: string): Conflict =>
   new Conflict({
     code: 'attachment_used',
@@ -25,7 +24,6 @@ const notUploaded = (id: string): Conflict =>
     message: `The file '${id}' has not been uploaded as it was announced. Upload it with the form that you received, then send the message again. If the form has expired, announce the file once more.`,
   });
 
-/** The announcement of a file, which must be this user's. @throws 404, 409 */
 const announcedFile = async ({ attachments }: Deps, actor: Actor, ticket: Ticket, id: string): Promise<AnnouncedFile> => {
   const file = await attachments.announced(ticket.id, id);
   if (file?.created_by === actor.userId) return file;
@@ -33,7 +31,7 @@ const announcedFile = async ({ attachments }: Deps, actor: Actor, ticket: Ticket
   throw new ResourceNotFound('attachment', id, param);
 };
 
-/** Copies an uploaded file to where its form can't replace it. @throws 404, 409 */
+// Copies an uploaded file to where its form can't replace it.
 const keepAttachment = async (deps: Deps, actor: Actor, ticket: Ticket, id: string): Promise<AttachedFile> => {
   const { name, content_type, bytes } = await announcedFile(deps, actor, ticket, id);
   const place = { organization: ticket.organization, ticket: ticket.id, attachment: id };
@@ -43,7 +41,7 @@ const keepAttachment = async (deps: Deps, actor: Actor, ticket: Ticket, id: stri
 };
 
 /**
- * The files for a message of this user.
+ * Stores the files for a message of this user.
  * @throws 404 for files of others and of other tickets; 409 for files that are not uploaded, or attached already
  */
 export const keepAttachments = async (deps: Deps, actor: Actor, ticket: Ticket, ids: readonly string[]): Promise<KeptFiles> => {

@@ -28,7 +28,7 @@ export const TicketsQuery = z.strictObject({
 });
 type TicketsQuery = z.output<typeof TicketsQuery>;
 
-/** Which rows a query has to read. A ticket that has just closed by itself is still in the list of resolved ones. */
+// A ticket that has just closed by itself is still in the list of resolved ones.
 const listFor = (actor: Actor, { organization, status }: TicketsQuery): TicketList => {
   if (sideOf(actor) === 'customer') return { organization: organizationFor(actor, organization) };
   if (organization !== undefined) return { organization };
@@ -46,8 +46,9 @@ const matcherFor =
     (assignee === undefined || (ticket.assignee ?? 'none') === assignee);
 
 /**
- * A page of the tickets that an actor can see, the last change first. It can be short, or empty, although there are
- * more. @throws 400, 403, 404
+ * Lists the tickets that an actor can see, the last change first. A page can be short, or empty, although there are
+ * more.
+ * @throws 400, 403, 404
  */
 export const listTickets = async (
   deps: Pick<TicketDependencies, 'tickets'>,

@@ -1,10 +1,11 @@
-/** Entries of one kind, in the order of their ids, which begin with their time. */
 interface Entries<Entry> {
   entries: readonly Entry[];
   hasMore: boolean;
 }
 
-/** One page from the pages of several lists, each of which begins behind the same id. */
+/**
+ * Merges the pages of several lists, each of which begins after the same id, into one page. Ids begin with their time.
+ */
 export const inOrder = <Entry extends { id: string }>(
   lists: readonly Entries<Entry>[],
   limit: number,

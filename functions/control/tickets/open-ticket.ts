@@ -12,7 +12,6 @@ import { type NewTicket, type TicketResource, toTicketResource } from './ticket-
 
 const { max: MAX_AN_HOUR } = CALL_LIMITS.tickets.bounds[0];
 
-/** The organization opened too many tickets in this hour: 429. */
 class TooManyTickets extends ApiError {
   constructor(nowMs: number) {
     super({
@@ -26,8 +25,8 @@ class TooManyTickets extends ApiError {
 }
 
 /**
- * Opens a ticket, with what is known of the requests, the deployment and the invoice that it names. @throws 400, 403,
- * 404, 409, 429
+ * Opens a ticket, with the current state of the requests, the deployment and the invoice that it names.
+ * @throws 400, 403, 404, 409, 429
  */
 export const openTicket = async (deps: TicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
   if (sideOf(actor) === 'support')

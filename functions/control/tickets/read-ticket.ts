@@ -8,7 +8,7 @@ import { type EvidenceResource, type HistoryResource, toEvidenceResource, toHist
 
 type Reads = Pick<DeskDependencies, 'tickets'>;
 
-/** A page of the history, oldest first. Support's has assignments and notes among it. @throws 404 */
+/** Lists a ticket's history, oldest first. Support's has assignments and notes among it. @throws 404 */
 export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, page: PageRequest): Promise<Page<HistoryResource>> => {
   await visibleTicket({ tickets }, actor, id);
   const side = sideOf(actor);
@@ -19,7 +19,8 @@ export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, 
 };
 
 /**
- * The evidence of a ticket that the actor can see now: who opened it as an owner can be a member by now. @throws 404
+ * Lists the evidence of a ticket that the actor can see now: an owner who opened it can have become a member.
+ * @throws 404
  */
 export const listEvidence = async (
   deps: Pick<DeskDependencies, 'tickets' | 'apiKeys'>,

@@ -7,7 +7,7 @@ import { DOWNLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { audiencesOf, visibleTicket } from './ticket-access.ts';
 
-/** A file of a message, or for support of a note, with a URL to download it from. @throws 404 */
+/** Returns a file of a message, or for support of a note, with a URL to download it from. @throws 404 */
 export const retrieveAttachment = async (
   deps: Pick<TicketDependencies, 'tickets' | 'attachments' | 'ticketFiles'>,
   actor: Actor,

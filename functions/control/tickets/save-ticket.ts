@@ -8,7 +8,7 @@ import type { Actor } from '../access/actor.ts';
 import type { DeskDependencies } from './dependencies.ts';
 import { sideOf } from './ticket-access.ts';
 
-/** The fields of a ticket that its history has. The assignee is support's own business. */
+// Organizations don't see the assignee.
 const RECORDED: Record<Audience, readonly (keyof Ticket)[]> = {
   everyone: ['subject', 'severity', 'category', 'status', 'evidence'],
   support: ['assignee'],
@@ -27,7 +27,7 @@ export interface TicketChange {
 }
 
 /**
- * The time in the id of an entry, by which entries are in order: that of the change, which is later than the one
+ * Returns the time in the id of an entry, by which entries are sorted: that of the change, which is later than the one
  * before it even if clocks differ. A note changes nothing, so it comes right after the last change.
  */
 export const placeInTime = ({ nowMs }: Actor['origin'], before: Ticket | undefined, after: Ticket): number =>
@@ -46,10 +46,8 @@ const lineOf = (actor: Actor, { action, before, after, audience }: TicketChange)
   };
 };
 
-/**
- * What the audit log has: no texts of the ticket, which are deleted with it. An organization does not see what only
- * concerns support.
- */
+// Without texts of the ticket, which are deleted with it. An organization does not see changes that only concern
+// support.
 const auditedChange = ({ action, before, after, audience }: TicketChange): AuditedChange => ({
   action,
   organization: audience === 'everyone' ? after.organization : null,
@@ -77,7 +75,10 @@ export const saveTicket = (
     ...changes.map((change) => deps.tickets.toAddHistory(change.after.id, lineOf(actor, change), change.audience)),
   ]);
 
-/** Tells the organization's webhooks, and whoever is waiting for an answer. Never of a note. */
+/**
+ * Plans the notification of the organization's webhooks and of the person who waits for an answer. Notes are never
+ * notified of.
+ */
 export const toNotify = (
   { outbox }: Pick<DeskDependencies, 'outbox'>,
   type: NotificationType,

@@ -5,10 +5,10 @@ import { type Actor, isAtLeast, isPlatformRole } from '../access/actor.ts';
 
 type Person = Pick<Actor, 'role' | 'organization' | 'userId'>;
 
-/** On which side of a ticket someone is. Nobody can act for the other side. */
+/** Returns the side of a ticket that someone is on. Nobody can act for the other side. */
 export const sideOf = ({ role }: Pick<Actor, 'role'>): Side => (isPlatformRole(role) ? 'support' : 'customer');
 
-/** Whose messages someone can read. */
+/** Returns the audiences whose messages someone can read. */
 export const audiencesOf = (actor: Pick<Actor, 'role'>): readonly Audience[] =>
   sideOf(actor) === 'support' ? ['everyone', 'support'] : ['everyone'];
 
@@ -16,14 +16,14 @@ export const audiencesOf = (actor: Pick<Actor, 'role'>): readonly Audience[] =>
 export const isVisibleTo = ({ role, organization, userId }: Person, ticket: Pick<Ticket, 'organization' | 'created_by'>): boolean =>
   isPlatformRole(role) || (ticket.organization === organization && (isAtLeast(role, 'owner') || ticket.created_by === userId));
 
-/** @throws 404 for a ticket that does not exist, or that the actor can't see */
+/** Returns a ticket that the actor can see. @throws 404 */
 export const visibleTicket = async ({ tickets }: { tickets: Pick<TicketStore, 'find'> }, actor: Person, id: string): Promise<Ticket> => {
   const ticket = await tickets.find(id);
   if (!ticket || !isVisibleTo(actor, ticket)) throw new ResourceNotFound('ticket', id);
   return ticket;
 };
 
-/** Rejects what only support may do. @param param the field of the request @throws 403 */
+/** Rejects requests that only support can make. @param param the field of the request @throws 403 */
 export const requireSupport = (actor: Pick<Actor, 'role'>, param: string): void => {
   if (sideOf(actor) !== 'support') throw new Forbidden({ param, message: `Only support can set '${param}'. Leave it out.` });
 };

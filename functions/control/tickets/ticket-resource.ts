@@ -18,7 +18,7 @@ const Seconds = z.int().meta({ description: 'Unix time in seconds.' });
 const seconds = (atMs: number): number => Math.floor(atMs / SECOND_MS);
 const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? null : seconds(atMs));
 
-/** Longer texts belong into attachments. */
+// Longer texts belong into attachments.
 const MAX_BODY_BYTES = 16_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in a text, except for tab and line feed
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
@@ -71,7 +71,6 @@ export type TicketUpdate = z.output<typeof TicketUpdate>;
 
 const OnlySupport = { description: 'Only support sees it.' };
 
-/** What a list of tickets shows. */
 export const TicketListEntry = z.object({
   object: z.literal('ticket'),
   id: z.string(),
@@ -102,7 +101,7 @@ export const TicketResource = TicketListEntry.extend({
 });
 export type TicketResource = z.infer<typeof TicketResource>;
 
-/** A ticket as one side sees it now. */
+/** Converts a ticket to the wire, as one side sees it now. */
 export const toListEntry = (ticket: TicketSummary, side: Side, nowMs: number): TicketListEntry => ({
   object: 'ticket',
   id: ticket.id,
@@ -138,7 +137,6 @@ const Author = z.object({
     .meta({ description: 'The id of the user. Customers do not see who of support it is; null also for what time does.' }),
 });
 
-/** Who did something, as one side sees it. */
 const authorFor = (side: Side, author: z.infer<typeof Author>): z.infer<typeof Author> =>
   side === 'customer' && author.side === 'support' ? { side: 'support', user: null } : author;
 

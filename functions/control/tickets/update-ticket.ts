@@ -10,7 +10,6 @@ import { type TicketResource, type TicketUpdate, toTicketResource } from './tick
 
 type Expected = readonly number[] | undefined;
 
-/** @throws 400 for anyone who can't work on tickets */
 const checkAssignee = async ({ users }: Pick<DeskDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
   if (assignee === null || assignee === undefined) return;
   const user = await users.get(assignee);
@@ -56,7 +55,7 @@ export const updateTicket = async (
   ]);
 };
 
-/** Makes a resolved or closed ticket support's turn again. @throws 404, 409, 412 */
+/** Reopens a resolved or closed ticket, which makes it support's turn. @throws 404, 409, 412 */
 export const reopenTicket = async (deps: DeskDependencies, actor: Actor, id: string, expected?: Expected): Promise<TicketResource> => {
   const before = checkVersion(await visibleTicket(deps, actor, id), expected);
   const after = afterReopening(deps.clocks, before, actor.origin.nowMs);

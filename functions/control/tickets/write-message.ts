@@ -12,9 +12,9 @@ import { placeInTime, saveTicket, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
 import { type MessageResource, type NewMessage, toMessageResource } from './ticket-resource.ts';
 
-/** Messages of a ticket, and notes. */
+// Messages of a ticket, and notes.
 const MAX_MESSAGES = 1_000;
-/** A message depends on no version, so it is tried again after another change. */
+// A message depends on no version, so it is tried again after another change.
 const MAX_TRIES = 5;
 
 const tooMany = (): Conflict =>
@@ -23,7 +23,7 @@ const tooMany = (): Conflict =>
     message: `A ticket can have ${MAX_MESSAGES} messages. Open a new one, and name this one in it.`,
   });
 
-/** Files for a message. They are kept, whether it is written or not. */
+/** Stored files for a message. They stay if it is not written. */
 export interface KeptFiles {
   files: AttachedFile[];
   /** Moves them to the message, in its transaction. */
@@ -35,7 +35,6 @@ interface Content extends KeptFiles {
   body: string;
 }
 
-/** @param placeMs the time in its id */
 const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): Message => {
   const { nowMs } = actor.origin;
   return {
@@ -47,7 +46,7 @@ const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): Me
   };
 };
 
-/** Writes a note, which only support can read. The ticket stays as it is. */
+// The ticket stays as it is.
 const writeNote = async (deps: DeskDependencies, actor: Actor, ticket: Ticket, content: Content): Promise<MessageResource> => {
   const { id } = ticket;
   const note = newMessage(actor, content, placeInTime(actor.origin, ticket, ticket));
@@ -64,7 +63,6 @@ const writeNote = async (deps: DeskDependencies, actor: Actor, ticket: Ticket, c
   return toMessageResource(id, note, 'internal', 'support');
 };
 
-/** The ticket after a message. @throws 409 if it takes none */
 const afterOneMore = ({ clocks }: DeskDependencies, actor: Actor, before: Ticket): Ticket => {
   const moved = afterMessage(clocks, before, sideOf(actor), actor.origin.nowMs);
   if (before.message_count >= MAX_MESSAGES) throw tooMany();
@@ -91,7 +89,7 @@ const writePublic = async (deps: DeskDependencies, actor: Actor, before: Ticket,
 
 /**
  * Writes a message, which makes it the other side's turn, or a note.
- * @param keepFiles keeps its files, when it is known that the ticket takes a message
+ * @param keepFiles stores its files; called once it is known that the ticket takes a message
  * @throws 403, 404, 409
  */
 export const writeMessage = async (
@@ -117,7 +115,7 @@ export const writeMessage = async (
   }
 };
 
-/** A page of messages, oldest first. Support's has the notes among them. @throws 404 */
+/** Lists a ticket's messages, oldest first. Support's has the notes among them. @throws 404 */
 export const listMessages = async (
   deps: Pick<DeskDependencies, 'tickets'>,
   actor: Actor,

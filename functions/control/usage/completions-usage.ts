@@ -15,7 +15,7 @@ export interface UsageDependencies extends ScopeDependencies {
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
 }
 
-/** A sum of tokens on the wire: an integer of any size. */
+// An integer of any size: sums of tokens are bigints.
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
 const Zero = z.literal(0);
 const Name = z.string().nullable();
@@ -92,7 +92,7 @@ const resultOf = ({ by, sums: { requests, promptTokens, cachedTokens, completion
   };
 };
 
-/** The detail with the fewest rows that has all that is grouped and filtered by. */
+/** Returns the detail with the fewest rows that has every dimension of the groups and filters. */
 export const detailOf = (groupBy: readonly string[], filters: Filters): Detail => {
   const names = new Set<string>([...groupBy, ...Object.keys(filters)]);
   if (names.has('user_id')) return 'user';
@@ -109,7 +109,7 @@ export async function* totalsIn(
     for await (const totals of organizationTotals.list({ organization, detail, ...segment })) yield usageOf(totals);
 }
 
-/** The usage that an actor can see, by buckets of time. @throws 400, 404 */
+/** Returns the usage that an actor can see, by buckets of time. @throws 400, 404 */
 export const completionsUsage = async (deps: UsageDependencies, actor: Actor, query: CompletionsQuery) => {
   const { bucket_width: width } = query;
   const range = rangeOf(query, actor.origin.nowMs);

@@ -96,7 +96,7 @@ async function* gpuTimeIn({ gpuEvents }: CostsDependencies, organization: string
   for await (const day of gpuEvents.listDays(organization, dayOf(fromMs), dayOf(toMs - 1))) yield gpuUsageOf(organization, day);
 }
 
-/** The costs that an actor can see, by UTC day: of tokens and of GPU time. @throws 400, 404 */
+/** Returns the costs that an actor can see, by UTC day: of tokens and of GPU time. @throws 400, 404 */
 export const costs = async (deps: CostsDependencies, actor: Actor, query: CostsQuery) => {
   const { bucket_width: width } = query;
   const range = rangeOf(query, actor.origin.nowMs, ['day']);

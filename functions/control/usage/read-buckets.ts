@@ -5,14 +5,11 @@ import { type Bound, cursorOf, positionOf } from '../query/page-cursor.ts';
 import { organizationsOf, type Scope, type ScopeDependencies } from '../query/scope.ts';
 import { bucketsOf, type TimeRange, type Width, widthSpan } from '../query/time-buckets.ts';
 
-/**
- * A page ends with the bucket in which it has read so many rows of totals, and continues within a bucket that has
- * more results than this.
- */
+// A page ends with the bucket in which it has read this many rows, and continues within a bucket with more results.
 const MAX_ROWS = 20_000;
 const MAX_RESULTS = 4_000;
 
-/** Where a page begins: at a bucket of some organizations, after so many of its results. */
+// At a bucket of some organizations, after `skip` of its results.
 const Position = z.strictObject({ at: z.int(), skip: z.int().min(0), after: z.string().max(64).optional() });
 type Position = z.output<typeof Position>;
 
@@ -33,7 +30,6 @@ export interface Bucket extends TimeRange {
   groups: Group[];
 }
 
-/** Takes what lies before an instant from usage in the order of time. */
 const readerOf = (usage: AsyncGenerator<Usage>) => {
   let next: IteratorResult<Usage> | undefined;
   return async (endMs: number): Promise<Usage[]> => {
@@ -55,9 +51,9 @@ const startOf = ({ page, bound, range, width }: BucketQuery): Position => {
 };
 
 /**
- * A page of buckets. A bucket with more results than a page can have continues on the next page. A query for all
- * organizations covers some of them per page: all buckets for the first ones, then all buckets for the next ones, and
- * so on.
+ * Returns a page of buckets. A bucket with more results than a page can have continues on the next page. A query for
+ * all organizations covers some of them per page: all buckets for the first ones, then all buckets for the next ones,
+ * and so on.
  * @throws 400
  */
 export const readBuckets = async (deps: ScopeDependencies, query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | null }> => {

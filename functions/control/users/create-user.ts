@@ -55,8 +55,8 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
  * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a
  * crash completes it.
  * @param checks further conditions of the creation
- * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; what it throws ends
- * the creation
+ * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; its error ends the
+ * creation
  * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
  */
 export const createUser = async (

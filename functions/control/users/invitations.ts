@@ -28,15 +28,14 @@ export interface InvitationDependencies extends UserDependencies {
   calls: Pick<CallCounter, 'countByRule'>;
 }
 
-/** Limits the invitations that a user sends. @throws 429 */
+// Of the user who sends them.
 const countInvitation = ({ attempts }: InvitationDependencies, { userId, origin }: Actor): Promise<void> =>
   attempts.count({ kind: 'invite', ipAddress: origin.ipAddress ?? '', account: userId }, origin.nowMs);
 
-/** Limits the invitations that an address gets, whoever sends them. @throws 429 */
+// Of the address, whoever sends them.
 const countRecipient = ({ calls }: InvitationDependencies, actor: Actor, recipient: string): Promise<void> =>
   calls.countByRule('invitations_to_address', { actor, recipient }, actor.origin.nowMs);
 
-/** The organization of the new user. @throws 400, 403, 404 */
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
   if (!isPlatformRole(role)) return organizationFor(actor, organization);
   if (actor.role !== 'admin')
@@ -50,8 +49,8 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
 };
 
 /**
- * Invites a user: owners into their own organization, admins into any. @throws 400, 403, 404, 409 if the address is
- * in use, 429
+ * Invites a user: owners into their own organization, admins into any.
+ * @throws 400, 403, 404, 409 if the address is in use, 429
  */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requireRole(actor, 'owner');

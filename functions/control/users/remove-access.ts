@@ -33,7 +33,6 @@ const OpenKeys = z.array(z.string()).meta({
   description: `The ids of the API keys that the user created and that still work, at most ${MAX_OPEN_KEYS}. Revoke them, or repeat the request with \`revoke_keys\`.`,
 });
 
-/** A changed user. */
 export const ChangedUser = User.extend({ open_api_keys: OpenKeys.optional() });
 export type ChangedUser = z.infer<typeof ChangedUser>;
 
@@ -63,7 +62,7 @@ export const changeUser = async (
   return { ...user, open_api_keys: revoke_keys ? await revokeKeysOf(deps, actor, user) : await openKeysOf(deps, user) };
 };
 
-/** What takes an address out of an organization's billing profile, where it would look like one of nobody. */
+// The address must not stay in the organization's billing profile.
 const toStopMails = async ({ settings }: AccessDependencies, { email, organization }: Pick<User, 'email' | 'organization'>) => {
   if (organization === null) return { changes: [], writes: [] };
   const before = await settings.getProfile(organization);

@@ -28,7 +28,7 @@ export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, ac
   return user;
 };
 
-/** Users cannot change their own role, status or quota, so that they cannot lock themselves out. @throws 403 */
+// Users cannot change their own role, status or quota, so that they cannot lock themselves out.
 const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_keys }: UserUpdate): void => {
   const changesRole = role !== undefined && role !== user.role;
   const changesStatus = status !== undefined && status !== user.status;

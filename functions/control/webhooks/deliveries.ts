@@ -8,16 +8,14 @@ import type { Actor } from '../access/actor.ts';
 import { visibleWebhook, type WebhookDependencies, type WebhookPlace } from './manage-webhooks.ts';
 import { type DeliveryResource, toDeliveryResource } from './webhook-resource.ts';
 
-/** @throws 409 */
 const requireEnabled = ({ enabled }: Webhook): void => {
   if (!enabled)
     throw new Conflict({ code: 'webhook_disabled', message: 'This webhook is disabled, so nothing is sent to it. Enable it first.' });
 };
 
-/** An attempt that has not begun so long after it was due was lost, and the delivery can be replayed. */
+// An attempt that has not begun so long after it was due was lost, and the delivery can be replayed.
 const LOST_AFTER_MS = 15 * 60_000;
 
-/** An attempt is about to be made, or is being made: 409. */
 class AttemptUnderWay extends Conflict {
   constructor() {
     super({
@@ -27,10 +25,7 @@ class AttemptUnderWay extends Conflict {
   }
 }
 
-/**
- * Each replay is an attempt, so there is one at a time. Between attempts of a delivery that failed, nothing is under
- * way. @throws 409
- */
+// Each replay is an attempt, so there is one at a time. Between attempts of a failed delivery, none is being made.
 const requireNoAttempt = ({ state, begun, next_attempt_at, leased_until }: Delivery, nowMs: number): void => {
   const isAboutToBegin = state === 'pending' && begun === 0 && nowMs < next_attempt_at + LOST_AFTER_MS;
   if (isAboutToBegin || leased_until > nowMs) throw new AttemptUnderWay();
@@ -52,7 +47,7 @@ export const testWebhook = async (
   return { object: 'webhook_test', webhook: id, event: notification.id };
 };
 
-/** A page of a webhook's deliveries, newest first. @throws 400, 404 */
+/** Lists a webhook's deliveries, newest first. @throws 400, 404 */
 export const listDeliveries = async (
   deps: WebhookDependencies,
   actor: Actor,
@@ -65,7 +60,7 @@ export const listDeliveries = async (
 };
 
 /**
- * Makes a delivery again at once, with the same `webhook-id` and body. It gets all its attempts again.
+ * Replays a delivery at once, with the same `webhook-id` and body. It gets all its attempts again.
  * @throws 404, 409, 412
  */
 export const replayDelivery = async (

@@ -25,12 +25,12 @@ export interface WebhookDependencies extends AuditDependencies {
   webhooks: WebhookStore;
   deliveries: DeliveryStore;
   outbox: Outbox;
-  /** Which addresses webhooks can have. */
+  /** Decides which addresses webhooks can have. */
   networks: Networks;
   users: ActorChecks;
 }
 
-/** Which webhook a request is about. `organization` is undefined unless an admin names it. */
+/** The webhook of a request. `organization` is undefined unless an admin names it. */
 export interface WebhookPlace {
   id: string;
   organization: string | undefined;
@@ -44,7 +44,7 @@ const checkUrl = (networks: Networks, url: string): void => {
     throw new InvalidRequest({ param: 'url', code: 'invalid_webhook_url', message: `Invalid value for 'url': ${fault}.` });
 };
 
-/** A webhook of the actor's organization, or of the one that an admin names. @throws 400, 404 */
+/** Returns a webhook of the actor's organization, or of the one that an admin names. @throws 400, 404 */
 export const visibleWebhook = async (
   { webhooks }: Pick<WebhookDependencies, 'webhooks'>,
   actor: Actor,
@@ -55,10 +55,7 @@ export const visibleWebhook = async (
   return webhook;
 };
 
-/**
- * The origin of a URL and a hash of the rest: a path or a query can be a secret, as those of Slack, Discord and Teams
- * are.
- */
+// A path or a query can be a secret, as those of Slack, Discord and Teams are, so it is hashed.
 const recordedUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url);
   return `${origin}/[sha256:${createHash('sha256')
@@ -66,7 +63,7 @@ const recordedUrl = (url: string): string => {
     .digest('hex')}]`;
 };
 
-/** What the audit log has of a webhook: no secrets. */
+// Without secrets.
 const recorded = ({ url, types, description, enabled, disabled_reason }: Webhook) => ({
   url: recordedUrl(url),
   types,
@@ -102,7 +99,6 @@ const save = (
     [...deps.users.toCheckActor(actor), ...writes],
   );
 
-/** The query and the body name different organizations: 400. */
 const differentOrganizations = (): InvalidRequest =>
   new InvalidRequest({
     param: 'organization',
@@ -138,7 +134,6 @@ export const createWebhook = async (
   return { ...toWebhookResource(webhook, nowMs), secret };
 };
 
-/** Replaces a webhook that was read. @returns it afterwards */
 const replace = async (
   deps: WebhookDependencies,
   actor: Actor,
@@ -153,8 +148,8 @@ const replace = async (
 };
 
 /**
- * Changes a webhook; absent fields keep their values. The next attempt of each delivery uses them. @throws 400, 404,
- * 412
+ * Changes a webhook; absent fields keep their values. The next attempt of each delivery uses them.
+ * @throws 400, 404, 412
  */
 export const updateWebhook = async (
   deps: WebhookDependencies,
@@ -169,7 +164,7 @@ export const updateWebhook = async (
   return replace(deps, actor, before, 'webhook.updated', { ...given, ...(body.enabled && { disabled_reason: null }) });
 };
 
-/** If a client repeated a rotation because the response was lost, it would end the secret that its receiver knows. */
+// A client that repeats a rotation because its response was lost would end the secret that its receiver knows.
 const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
@@ -178,8 +173,8 @@ const rotating = (): Conflict =>
   });
 
 /**
- * Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not. @throws 404,
- * 409, 412
+ * Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not.
+ * @throws 404, 409, 412
  */
 export const rotateWebhook = async (
   deps: WebhookDependencies,
@@ -213,7 +208,7 @@ export const deleteWebhook = async (
   return { id: before.id, object: 'webhook', deleted: true };
 };
 
-/** All webhooks of an organization, oldest first. @throws 400, 404 */
+/** Lists an organization's webhooks, oldest first. @throws 400, 404 */
 export const listWebhooks = async (
   { webhooks }: WebhookDependencies,
   actor: Actor,

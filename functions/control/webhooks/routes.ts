@@ -43,7 +43,6 @@ const DeliveriesQuery = z.strictObject({
   state: DeliveryState.optional().meta({ description: 'Only deliveries in this state. `dead` lists those that were given up.' }),
 });
 
-/** Which webhook a request is about. */
 const placeOf = ({ id = '' }: Record<string, string>, query: { organization?: string | undefined }) => ({
   id,
   organization: query.organization,

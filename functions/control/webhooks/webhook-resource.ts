@@ -7,7 +7,7 @@ import { MAX_URL_CHARACTERS } from '../../../shared/notifications/webhook-url.ts
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
-/** 256 bits, as Standard Webhooks recommends at most 512. */
+// 256 bits; Standard Webhooks recommends 192 to 512.
 const SECRET_BYTES = 32;
 
 export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');

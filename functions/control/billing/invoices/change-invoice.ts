@@ -123,7 +123,7 @@ export const payInvoice = async (
   return change(deps, actor, before, { action: 'invoice.paid', fields });
 };
 
-// After these writes, the invoice bills nothing, and its month is not closed again by schedule.
+// After these writes, the invoice bills nothing, and no scheduled task issues or renders it.
 const toTakeBack = async ({ billed, invoices }: InvoiceDependencies, invoice: Invoice): Promise<Write[]> => [
   ...(await billed.toRestore(invoice)),
   invoices.toFinish(invoice),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { OrganizationId } from '../../organizations/organization.ts';
 import { listOf, UnixSeconds } from '../../query/usage-query.ts';
 
-/** What a point can cover, finest first. */
+/** Lengths of a point, finest first. */
 export const RESOLUTIONS = ['1m', '10m', '1h', '1d'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 

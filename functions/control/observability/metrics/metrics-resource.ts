@@ -10,7 +10,7 @@ import type { Totals } from '../../../../shared/usage/totals.ts';
 import type { Activity, Series } from './metrics-series.ts';
 import type { MetricsWindow } from './metrics-window.ts';
 
-/** A sum of tokens on the wire: an integer of any size. */
+// An integer of any size: sums of tokens are bigints.
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
 const Name = z.string().nullable();
 const Percentiles = z
@@ -81,7 +81,7 @@ const percentilesOf = (histogram: Histogram) => {
   return p50 === undefined || p90 === undefined || p99 === undefined ? null : { p50, p90, p99 };
 };
 
-/** A share of a sum. Both are first divided in integers, because sums of tokens can be larger than a number can be. */
+// Divides integers first, because sums of tokens can exceed the exact range of a number.
 const shareOf = (part: bigint, whole: bigint): number | null => (whole > 0n ? Number((part * 1_000_000n) / whole) / 1_000_000 : null);
 
 const errorRateOf = ({ requests, errors, outcomes }: Totals): number | null => {
@@ -93,7 +93,6 @@ const errorRateOf = ({ requests, errors, outcomes }: Totals): number | null => {
 const tokensPerSecondOf = ({ generation_tokens: tokens, generation_ms_sum: ms }: Totals): number | null =>
   ms > 0n ? rounded((Number(tokens) * SECOND_MS) / Number(ms), 2) : null;
 
-/** @param lengthMs the time in which it happened */
 const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals: boolean): z.infer<z.ZodObject<typeof values>> => ({
   requests: totals.requests,
   errors: Object.fromEntries(totals.errors),
@@ -112,15 +111,15 @@ const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals:
 });
 
 /**
- * The reply of a query. @param hasRefusals whether refused requests are known by what the series are grouped and
- * filtered by
+ * Converts series to the reply of a query.
+ * @param hasRefusals false: the groups and filters say nothing about refused requests
  */
 export const metricsOf = (
   { span, fromMs, toMs }: MetricsWindow,
   series: readonly Series[],
   { nowMs, hasRefusals }: { nowMs: number; hasRefusals: boolean },
 ): z.infer<typeof Metrics> => {
-  /** The current point, and with it the window, has only lasted until now. */
+  // The current point, and with it the window, has only lasted until now.
   const lengthOf = (startMs: number, endMs: number): number => Math.max(Math.min(endMs, nowMs) - startMs, SECOND_MS);
   return {
     object: 'metrics',

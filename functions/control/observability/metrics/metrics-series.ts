@@ -2,11 +2,11 @@ import { type Counts, count, mergeCounts, sumOfCounts } from '../../../../shared
 import { mergeTotals, noTotals, type Totals } from '../../../../shared/usage/totals.ts';
 import type { Dimension, Usage } from '../../query/group-usage.ts';
 
-/** The series with the most requests are returned; all others are one. */
+// The series with the most requests are returned; all others are one.
 const MAX_SERIES = 20;
 const OTHERS = '(other)';
 
-/** What happened in some time. */
+/** Requests of a point or a window. */
 export interface Activity {
   totals: Totals;
   /** Refused requests by error code. */
@@ -34,7 +34,7 @@ const change = (series: Series, startMs: number, add: (activity: Activity) => Ac
   series.sum = add(series.sum);
 };
 
-/** Adds activity up by some dimensions. */
+/** Adds up activity by some dimensions. */
 export const createSeries = (dimensions: readonly Dimension[]) => {
   const series = new Map<string, Series>();
   const seriesOf = (by: Series['by']): Series => {
@@ -44,10 +44,7 @@ export const createSeries = (dimensions: readonly Dimension[]) => {
     return found;
   };
 
-  /**
-   * Replaces all but the largest series by one. Users beyond the limit of a span, who are `(other)` at rest, are part
-   * of it.
-   */
+  /** Merges all but the largest series into one, with users beyond the limit of a span, who are `(other)` at rest. */
   const fold = (): void => {
     const inOrder = [...series].sort(
       ([a, one], [b, other]) =>

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { isExpired, RETENTION_DAYS, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
 
-/** Of a series. */
+// Of a series.
 const MAX_POINTS = 400;
 const DEFAULT_LENGTH_MS = 3_600_000;
 
@@ -11,13 +11,12 @@ const SPAN_OF: Readonly<Record<Resolution, Span>> = { '1m': 'minute', '10m': 'te
 
 /** A range of whole points, in ms since the epoch; its end is exclusive. */
 export interface MetricsWindow {
-  /** What a point covers. */
+  /** The length of a point. */
   span: Span;
   fromMs: number;
   toMs: number;
 }
 
-/** A range, extended to whole spans. */
 const inSpans = (span: Span, startMs: number, endMs: number): MetricsWindow => ({
   span,
   fromMs: Math.floor(startMs / SPAN_MS[span]) * SPAN_MS[span],
@@ -40,15 +39,14 @@ const tooOld = (resolution: Resolution, span: Exclude<Span, 'day'>): InvalidRequ
     message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a time in the last ${RETENTION_DAYS[span]} days. Use a later time, or leave out 'resolution'.`,
   });
 
-/** Why a window has no points of a resolution; undefined if it has. */
 const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): InvalidRequest | undefined => {
   if (window.span !== 'day' && isExpired(window.span, window.fromMs, nowMs)) return tooOld(resolution, window.span);
   return pointsOf(window) > MAX_POINTS ? tooLong(resolution) : undefined;
 };
 
 /**
- * The window of a query, extended to whole points: of the resolution that the query names, or else of the finest one
- * whose totals still exist and that has at most 400 points. It ends with the current point at the latest.
+ * Returns the window of a query, extended to whole points. Without a resolution in the query, it is the finest one
+ * whose totals still exist and that has at most 400 points. The window ends with the current point at the latest.
  * @throws 400
  */
 export const metricsWindowOf = (

@@ -21,11 +21,11 @@ export interface MetricsDependencies extends ScopeDependencies {
 export const MAX_ROWS = 20_000;
 const MAX_ORGANIZATIONS = 1_000;
 const ORGANIZATIONS_AT_ONCE = 16;
-/** Refusals are read by organization and day. */
+// Refusals are read by organization and day.
 const MAX_REFUSAL_DAYS = 5_000;
-/** A function can reply with 6 MB. */
+// A function can reply with 6 MB.
 const MAX_REPLY_BYTES = 5_500_000;
-/** What a point has at most in JSON, without its error codes, and what a code has. */
+// The largest point in JSON without its error codes; the second is for each of its codes.
 const POINT_BYTES = 600;
 const CODE_BYTES = 50;
 
@@ -34,7 +34,6 @@ const NO_NAMES = { user_id: null, model: null, route: null, deployment: null, li
 const tooMuch = (what: string): InvalidRequest =>
   new InvalidRequest({ param: null, message: `The query ${what}. Use a shorter window, a coarser 'resolution', or fewer groups.` });
 
-/** All organizations of a scope. @throws 400 if there are too many to be read for one reply */
 const allOrganizations = async (deps: ScopeDependencies, scope: Scope): Promise<string[]> => {
   const all: string[] = [];
   for (let after: string | undefined; ; ) {
@@ -50,7 +49,7 @@ const allOrganizations = async (deps: ScopeDependencies, scope: Scope): Promise<
   }
 };
 
-/** Whether refused requests are known by what is grouped and filtered by, and can be read for one reply. */
+// Refused requests are stored by organization and key only, and each day of an organization is a query.
 const haveRefusals = (names: readonly string[], organizations: number, { fromMs, toMs }: MetricsWindow): boolean =>
   names.every((name) => name === 'organization' || name === 'api_key_id') &&
   organizations * Math.ceil((toMs - fromMs) / SPAN_MS.day) <= MAX_REFUSAL_DAYS;
@@ -62,10 +61,6 @@ interface Reading {
   hasRefusals: boolean;
 }
 
-/**
- * Adds up what happened in a window. @param ids null: requests of no organization. @throws 400 if it would read too
- * many rows
- */
 const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], reading: Reading): Promise<Series[]> => {
   const { filters, groupBy } = reading;
   const { span, fromMs, toMs } = reading.window;
@@ -97,7 +92,6 @@ const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], 
   return series.list();
 };
 
-/** @throws 400 if the reply would be larger than a reply can be */
 const checkSize = (series: readonly Series[]): void => {
   let bytes = 0;
   for (const { points } of series)
@@ -105,7 +99,7 @@ const checkSize = (series: readonly Series[]): void => {
   if (bytes > MAX_REPLY_BYTES) throw tooMuch('has a reply of more than 5 MB');
 };
 
-/** How the service did, for what an actor can see, in points of time. @throws 400, 404 */
+/** Returns metrics of the requests that an actor can see, in points of time. @throws 400, 404 */
 export const metrics = async (deps: MetricsDependencies, actor: Actor, query: MetricsQuery) => {
   const { nowMs } = actor.origin;
   const window = metricsWindowOf(query, nowMs);

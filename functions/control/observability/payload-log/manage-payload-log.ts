@@ -19,8 +19,9 @@ export interface PayloadLogDependencies extends ApiKeyDependencies, Pick<Organiz
 type Expected = readonly number[] | undefined;
 
 /**
- * The organization of an owner. Content belongs to the organization, so that admins of the platform neither read nor
- * log it. @throws 403
+ * Returns the organization of an owner. Content belongs to the organization, so the platform's admins can neither read
+ * nor log it.
+ * @throws 403
  */
 export const ownOrganization = (actor: Actor): string => {
   if (actor.role === 'admin')
@@ -28,7 +29,6 @@ export const ownOrganization = (actor: Actor): string => {
   return organizationFor(actor, undefined);
 };
 
-/** What the audit log has of settings. */
 const recorded = ({ enabled, retention_days, patterns, paths, tool_arguments }: NewPayloadLog | PayloadLogSettings) => ({
   enabled,
   retention_days,
@@ -37,7 +37,10 @@ const recorded = ({ enabled, retention_days, patterns, paths, tool_arguments }: 
   tool_arguments,
 });
 
-/** The settings of an organization's payload log, or those that apply to one of its API keys. @throws 403, 404 */
+/**
+ * Returns the settings of an organization's payload log, or those that apply to one of its API keys.
+ * @throws 403, 404
+ */
 export const retrievePayloadLog = async (
   deps: PayloadLogDependencies,
   actor: Actor,
@@ -57,17 +60,14 @@ const settingsOf = (actor: Actor, body: NewPayloadLog, pending: boolean): Omit<P
   updated_by: actor.userId,
 });
 
-/** The settings that were read, if they have a version that the caller expects; 0 stands for none. @throws 412 */
+// Settings that don't exist have version 0.
 const readSettings = async (deps: PayloadLogDependencies, owner: SettingsOwner, expected: Expected) => {
   const before = await deps.payloadLogs.get(owner);
   checkVersion({ version: before?.version ?? 0 }, expected);
   return before;
 };
 
-/**
- * Replaces the settings of an organization, from each key's next request on. Sending it again includes keys that a
- * crash left out.
- */
+// From each key's next request on. Sending it again includes keys that a crash left out.
 const setOfOrganization = async (
   deps: PayloadLogDependencies,
   actor: Actor,
@@ -89,10 +89,7 @@ const setOfOrganization = async (
   return toPayloadLogResource(organization, undefined, { ...settings, pending: false, version });
 };
 
-/**
- * Replaces or deletes the settings of an API key, with its limiter items. @param body null: those of its organization
- * apply
- */
+// Without a body, the organization's settings apply again.
 const setOfKey = async (
   deps: PayloadLogDependencies,
   actor: Actor,

@@ -64,10 +64,13 @@ export const PayloadLogResource = z.object({
 });
 export type PayloadLogResource = z.infer<typeof PayloadLogResource>;
 
-/** Settings that nobody has changed. */
+/** The settings until someone changes them. */
 export const DEFAULTS = NewPayloadLog.parse({ enabled: false });
 
-/** @param own the settings of their owner; without any, an API key has those of its organization */
+/**
+ * Converts settings to the wire.
+ * @param own the owner's own settings; without any, an API key has those of its organization
+ */
 export const toPayloadLogResource = (
   organization: string,
   apiKey: string | undefined,

@@ -4,7 +4,7 @@ import { createBillingClient } from '../../../../shared/billing/billing-files.ts
 /** Reads an object; undefined if there is none. */
 export type ReadObject = (key: string) => Promise<Buffer | undefined>;
 
-/** Without the permission to list a bucket, S3 answers 403 for an object that doesn't exist. */
+// Without the permission to list a bucket, S3 answers 403 for an object that doesn't exist.
 const isMissing = (error: unknown): boolean =>
   error instanceof NoSuchKey || (error instanceof S3ServiceException && error.name === 'AccessDenied');
 

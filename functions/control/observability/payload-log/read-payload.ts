@@ -20,14 +20,15 @@ export interface PayloadDependencies extends AuditDependencies {
 }
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/;
-/** Two directions of at most 1 MB each, and what is around them. */
+// Two directions of at most 1 MB each, and their metadata.
 const MAX_BYTES = 3_000_000;
 
 const decompress = promisify(gunzip);
 
 /**
- * The logged content of a request. Each read is an entry of the audit log, which is written before the content is
- * returned. @throws 403, 404
+ * Returns the logged content of a request. Each read is an entry of the audit log, which is written before the content
+ * is returned.
+ * @throws 403, 404
  */
 export const retrievePayload = async (deps: PayloadDependencies, actor: Actor, requestId: string): Promise<PayloadResource> => {
   const organization = ownOrganization(actor);

@@ -2,26 +2,22 @@ import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import type { Rating } from './request-cost.ts';
 import type { RequestDetail } from './request-detail.ts';
 
-/** The width of a terminal. */
+// The width of a terminal.
 const COLUMNS = 100;
 const NAME_COLUMNS = 13;
 const DURATION_COLUMNS = 13;
 const BAR_COLUMNS = COLUMNS - NAME_COLUMNS - DURATION_COLUMNS;
-/** A caller's text beyond this is cut, so that a timeline has a bounded size. */
+// Bounds the size of a timeline: longer texts of callers are cut.
 const MAX_TEXT_CHARACTERS = 2_000;
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-/**
- * Control characters and invisible ones could change what a terminal shows, so they are escaped. Callers choose some
- * of the texts.
- */
+// Callers choose some of the texts. Control characters and invisible ones could change what a terminal shows.
 const printable = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
-/** Lines of at most `columns` characters, broken at spaces if possible. */
 const wrapped = (text: string, columns: number): string[] => {
   let rest = [...text];
   const lines: string[] = [];
@@ -34,13 +30,12 @@ const wrapped = (text: string, columns: number): string[] => {
   return [...lines, rest.join('')];
 };
 
-/** A name and its text, in the columns after it. */
 const row = (name: string, text: string): string[] => {
   const cut = text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS)}…` : text;
   return wrapped(printable(cut), COLUMNS - NAME_COLUMNS).map((line, i) => `${(i === 0 ? name : '').padEnd(NAME_COLUMNS)}${line}`);
 };
 
-/** A bar from one time to another on the scale of the whole request; a thin one if it is shorter than a column. */
+// A bar shorter than a column is drawn thin.
 const bar = (fromMs: number, toMs: number, wholeMs: number): string => {
   const column = (ms: number): number => Math.min(BAR_COLUMNS, Math.round((ms / Math.max(wholeMs, 1)) * BAR_COLUMNS));
   const [from, to] = [column(fromMs), column(toMs)];
@@ -74,7 +69,6 @@ const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDe
 const targetText = ({ endpoint, component, deployment, tries }: NonNullable<RequestDetail['target']>): string =>
   [endpoint, component, deployment, tries > 1 ? `${tries} tries` : null].filter((text) => text !== null).join(', ');
 
-/** Limits that don't exist are absent. */
 const leftText = (left: Record<string, number | undefined>): string[] => {
   const texts = Object.entries(left).flatMap(([name, amount]) => (amount === undefined ? [] : `${number(amount)} ${name}`));
   return texts.length > 0 ? [`${texts.join(' and ')} left in the minute`] : [];
@@ -89,7 +83,7 @@ const limiterText = ({ in_flight, concurrency, requests_left, tokens_left }: Non
 const usageText = ({ input_tokens, cached_tokens, output_tokens, source }: RequestDetail['usage']): string =>
   `${number(input_tokens)} input tokens (${number(cached_tokens)} cached), ${number(output_tokens)} output tokens${source === 'estimated' ? ', counted by Sluice' : ''}`;
 
-/** Draws a request for a terminal: its phases as bars, then what is known of it. At most 100 columns. */
+/** Draws a request for a terminal: its phases as bars, then its other facts. At most 100 columns. */
 export const drawTimeline = (request: RequestDetail): string => {
   const { error, target, limiter, ignored, trace, metadata } = request;
   const optional = (name: string, text: string | null): string[] => (text === null || text === '' ? [] : row(name, text));

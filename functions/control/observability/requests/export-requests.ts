@@ -7,13 +7,10 @@ import { requestFilters } from './request-filters.ts';
 import { RequestRecord, requestRecord } from './request-record.ts';
 import { type SearchDependencies, searchRequests } from './search-requests.ts';
 
-/** The most requests of a part, and the most items that are read for it. */
+// The most requests of a part, and the most items that are read for it.
 const MAX_ROWS = 10_000;
 const MAX_READ = 20_000;
-/**
- * A function's response has at most 6 MB, in JSON: each quotation mark and line feed of the text needs one byte more
- * there.
- */
+// A response has at most 6 MB of JSON, in which each quotation mark and line feed of the text needs one more byte.
 const MAX_BYTES = 5_500_000;
 
 const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
@@ -36,13 +33,12 @@ const cellOf = (value: unknown): string | null => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-/** A request as a line of the text. */
 const lineOf: Readonly<Record<Format, (record: RequestRecord) => string>> = {
   csv: (record) => csvLines([COLUMNS.map((column) => cellOf(record[column]))]),
   jsonl: (record) => `${JSON.stringify(record)}\n`,
 };
 
-/** The same URL with another `after`, as a reference that is relative to the request's. */
+// A reference that is relative to the request's URL.
 const nextUrl = ({ multiValueQueryStringParameters }: ApiEvent, after: string): string => {
   const query = new URLSearchParams();
   for (const [name, values] of Object.entries(multiValueQueryStringParameters ?? {}))
@@ -51,7 +47,7 @@ const nextUrl = ({ multiValueQueryStringParameters }: ApiEvent, after: string): 
   return `?${query}`;
 };
 
-/** A part of the requests of a search as text, with a `link` to the next part. @throws 400, 404 */
+/** Exports a part of a search's requests as text, with a `link` to the next part. @throws 400, 404 */
 export const exportRequests = async (deps: SearchDependencies, actor: Actor, query: ExportQuery, event: ApiEvent): Promise<Text> => {
   const { format, after, ...filters } = query;
   const bounds = { limit: MAX_ROWS, after, maxRead: MAX_READ };

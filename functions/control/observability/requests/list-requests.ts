@@ -23,7 +23,7 @@ export const RequestList = pageOf(RequestRecord).extend({
 });
 export type RequestList = z.infer<typeof RequestList>;
 
-/** A page of a search for requests. @throws 400, 404 */
+/** Returns a page of a search for requests. @throws 400, 404 */
 export const listRequests = async (deps: SearchDependencies, actor: Actor, query: RequestsQuery): Promise<RequestList> => {
   const { limit, after, ...filters } = query;
   const bounds = { limit, after, maxRead: MAX_READ };

@@ -36,13 +36,13 @@ export const RequestCost = z.object({
 });
 export type RequestCost = z.infer<typeof RequestCost>;
 
-/** An event, and the events that rated it again, in their order. */
+/** The event of a request, and the events that rated it again, in their order. */
 export interface RatedRequest {
   original: UsageEvent;
   again: readonly UsageEvent[];
 }
 
-/** Nano-dollars per million tokens × tokens: 10⁻¹⁵ dollars. */
+// Nano-dollars per million tokens × tokens: 10⁻¹⁵ dollars.
 const LINE_DECIMALS = 15;
 
 const lineOf = (tokens: CostLine['tokens'], quantity: number, nanos: number): CostLine => ({
@@ -52,7 +52,7 @@ const lineOf = (tokens: CostLine['tokens'], quantity: number, nanos: number): Co
   amount: decimal(BigInt(nanos) * BigInt(quantity), LINE_DECIMALS),
 });
 
-/** The cost of a request's tokens at a price, by kind of token; kinds without tokens are left out. */
+// By kind of token; kinds without tokens are left out.
 const linesOf = (
   { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos }: Price,
   { prompt_tokens, cached_tokens, completion_tokens }: Pick<UsageEvent, 'prompt_tokens' | 'cached_tokens' | 'completion_tokens'>,
@@ -65,7 +65,7 @@ const linesOf = (
   ].filter(({ quantity }) => quantity > 0);
 };
 
-/** The cost of a request by rating. @param prices the price versions that are known */
+/** Computes the cost of a request by rating. @param prices the price versions that are known */
 export const costOf = ({ original, again }: RatedRequest, prices: readonly Price[]): RequestCost => {
   const events = [original, ...again];
   return {
@@ -88,7 +88,7 @@ export const costOf = ({ original, again }: RatedRequest, prices: readonly Price
 type ModelPrices = Pick<ModelStore, 'get' | 'retiredPrices'>;
 
 /**
- * The price versions of the request's model, including those of deleted models with its name. Requests of the
+ * Lists the price versions of the request's model, including those of deleted models with its name. Requests of the
  * on-demand host have a user id.
  */
 export const pricesOf = async (models: ModelPrices, { model, org_id, user_id }: UsageEvent): Promise<Price[]> => {

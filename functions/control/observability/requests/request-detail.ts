@@ -37,7 +37,7 @@ const RequestUsage = z.object({
   is_overcounted: z.boolean().meta({ description: 'The runtime’s count was impossible, so Sluice counted.' }),
 });
 
-/** A request as it goes out: all that is known of it, without its content. */
+/** A request on the wire, without its content. */
 export const RequestDetail = z.object({
   object: z.literal('request'),
   id: z.string(),
@@ -79,13 +79,13 @@ const targetOf = ({ endpoint, component, tries = 1 }: UsageEvent): RequestDetail
 
 const SAMPLED = 1;
 
-/** The parts of a valid trace context: https://www.w3.org/TR/trace-context/#traceparent-header. */
+// https://www.w3.org/TR/trace-context/#traceparent-header
 const traceOf = (traceparent: string | undefined): RequestDetail['trace'] => {
   const [, trace_id, parent_id, flags = ''] = traceparent?.split('-') ?? [];
   return trace_id && parent_id ? { trace_id, parent_id, is_sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED } : null;
 };
 
-/** A request with its cost, from its event. */
+/** Converts a request's event, with its cost, to the wire. */
 export const requestDetail = ({ original: event }: RatedRequest, cost: RequestCost): RequestDetail => ({
   object: 'request',
   id: event.request_id,

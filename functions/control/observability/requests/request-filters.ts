@@ -54,13 +54,13 @@ const FIRST_FAILURE = 400;
 const hasStatus = (wanted: string, status: number | undefined): boolean =>
   status !== undefined && (wanted.endsWith('xx') ? wanted[0] === String(status)[0] : wanted === String(status));
 
-/** Whether only requests that failed can match. */
+/** Returns true if only failed requests can match. */
 export const isAboutFailures = ({ status, error_code, outcome }: RequestFilters): boolean =>
   error_code !== undefined ||
   (outcome !== undefined && outcome !== 'completed') ||
   (status !== undefined && Number(status.replace('xx', '00')) >= FIRST_FAILURE);
 
-/** Whether a row passes all filters except those of time. */
+/** Returns a predicate for all filters except those of time. */
 export const matcherOf =
   (filters: RequestFilters, ownKeys: ReadonlySet<string> | undefined) =>
   (row: RequestRow): boolean => {

@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 const Name = z.string().nullable();
 
-/** A request as searches list it. */
+/** A request in the result of a search. */
 export const RequestRecord = z.object({
   object: z.literal('request'),
   id: z.string(),

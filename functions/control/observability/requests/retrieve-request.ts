@@ -33,7 +33,6 @@ export const RequestDetailQuery = z.strictObject({
   format: z.enum(['json', 'text']).default('json').meta({ description: '`text`: a timeline for a terminal.' }),
 });
 export type RequestDetailQuery = z.output<typeof RequestDetailQuery>;
-/** Where a request is looked for. */
 type RequestPlace = Partial<Pick<RequestDetailQuery, 'organization' | 'api_key_id'>>;
 
 const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS + RANDOM_CHARACTERS}}$`);
@@ -42,7 +41,6 @@ export const isRequestId = (id: string): boolean => REQUEST_ID.test(id);
 
 const notFound = (id: string): ResourceNotFound => new ResourceNotFound('request', id);
 
-/** The key of a request if the actor can see it. @throws 404 */
 const keyOf = async ({ apiKeys, requestRows }: RetrieveDependencies, actor: Actor, id: string, query: RequestPlace): Promise<string> => {
   const organization = organizationFor(actor, query.organization);
   const keyId = query.api_key_id ?? (await requestRows.get(organization, id))?.key_id;
@@ -56,13 +54,12 @@ const keyOf = async ({ apiKeys, requestRows }: RetrieveDependencies, actor: Acto
   throw notFound(id);
 };
 
-/** A request has few ratings, so that a small read has them all. */
+// A request has few ratings, so that a small read has them all.
 const RATINGS_AT_ONCE = 10;
 const MAX_RATINGS = 100;
 
 const numberOf = ({ request_id }: UsageEvent): number => Number(request_id.split('#')[1]);
 
-/** The event of a request, and the events that rated it again; undefined if there is none. */
 const ratedRequest = async (
   { usage, limiters }: Pick<RetrieveDependencies, 'usage' | 'limiters'>,
   keyId: string,
@@ -81,10 +78,7 @@ const ratedRequest = async (
   return { original, again: again.sort((one, other) => numberOf(one) - numberOf(other)) };
 };
 
-/**
- * A request of a key with everything that is known of it, and the events that this is made of; undefined if it has no
- * event.
- */
+/** Returns a key's request on the wire, and its events; undefined if it has no event. */
 export const describeRequest = async (
   deps: Pick<RetrieveDependencies, 'usage' | 'limiters' | 'models'>,
   keyId: string,
@@ -94,10 +88,7 @@ export const describeRequest = async (
   return rated && { detail: requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original))), rated };
 };
 
-/**
- * A request that the actor can see, and the events that its details are made of. @throws 404, 400 if an admin names
- * no organization
- */
+/** Returns a request that the actor can see, and its events. @throws 404, 400 if an admin names no organization */
 export const findRequest = async (
   deps: RetrieveDependencies,
   actor: Actor,
@@ -110,9 +101,7 @@ export const findRequest = async (
   return found;
 };
 
-/**
- * Everything that is known of a request, as JSON or drawn as text. @throws 404, 400 if an admin names no organization
- */
+/** Returns a request's details, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */
 export const retrieveRequest = async (
   deps: RetrieveDependencies,
   actor: Actor,

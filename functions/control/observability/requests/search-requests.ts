@@ -14,20 +14,18 @@ export interface SearchDependencies extends ScopeDependencies {
   requestRows: Pick<RequestRowStore, 'get' | 'page'>;
 }
 
-/** How much later than ours the clocks of the functions can be that name requests by their time. */
+// Requests are named by the clocks of other functions, which can be this far ahead of ours.
 const CLOCKS_MS = 60_000;
 
-/** Where a page begins: before a request, or before the requests of a time. */
 const Position = z.strictObject({ before: z.string().regex(/^req_[0-9A-Za-z]{7,25}$/) });
 
-/** How much of a search a page covers. */
+/** The bounds of a page's work. */
 export interface PageBounds {
   limit: number;
   maxRead: number;
   after: string | undefined;
 }
 
-/** The searched range of arrivals, in ms; its end is exclusive. @throws 400 */
 const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fromMs: number; toMs: number } => {
   if (start_time !== undefined && end_time !== undefined && end_time <= start_time)
     throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
@@ -37,7 +35,6 @@ const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fro
   };
 };
 
-/** The one request that a search for an id can find. */
 const findOne = async (
   { requestRows }: SearchDependencies,
   organization: string,
@@ -50,10 +47,10 @@ const findOne = async (
 };
 
 /**
- * A page of the requests of an organization that an actor can see, newest first. Members see those with their own
- * keys. The work per page is bounded, so it can have fewer requests than asked for, or none, although there are more.
- * @param name of the route: its cursors are valid for no other one
- * @returns the rows, a cursor for the next page if there is one, and the cursor of any position
+ * Searches the requests of an organization that an actor can see, newest first. Members see those of their own keys.
+ * The work per page is bounded, so it can have fewer requests than asked for, or none, although there are more.
+ * @param name the route's: its cursors are valid for no other one
+ * @returns the rows, a cursor for the next page if there is one, and a function that makes the cursor of any position
  * @throws 400, 404
  */
 export const searchRequests = async (

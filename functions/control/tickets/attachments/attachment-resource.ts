@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { EXTENSIONS, FILE_TYPES, hasExtensionOf, nameFault } from './file-name.ts';
 
-/** 10 MB. */
 const MAX_BYTES = 10_000_000;
 
 const Name = z
@@ -27,7 +26,7 @@ export type NewAttachment = z.output<typeof NewAttachment>;
 
 const ExpiresAt = z.int().meta({ description: 'Unix time in seconds.' });
 
-/** How to upload a file that was announced. */
+/** The form with which to upload an announced file. */
 export const UploadResource = z.object({
   object: z.literal('ticket.upload'),
   id: z.string().meta({ description: 'Name it in `attachments` of a message when the file is uploaded.' }),

@@ -4,7 +4,7 @@ import type { Write } from '../../../../shared/database/transaction.ts';
 import { AttachedFile, Side } from '../../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../../shared/tickets/ticket-store.ts';
 
-/** A file that was announced, and that no message has yet. */
+/** An announced file that no message names yet. */
 export const AnnouncedFile = AttachedFile.extend({
   side: Side,
   created_by: z.string(),
@@ -14,7 +14,7 @@ export const AnnouncedFile = AttachedFile.extend({
 export type AnnouncedFile = z.infer<typeof AnnouncedFile>;
 
 const ANNOUNCED = 'upload#';
-/** Files of notes have a place of their own, so that no read for a customer finds them. */
+// Files of notes have keys of their own, so that no read for a customer finds them.
 const ATTACHED: Record<Audience, string> = { everyone: 'file#', support: 'staff-file#' };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The types that can be attached, with the extensions of each. None of them runs when it is opened, and pages that
- * could (HTML, SVG) are left out.
+ * The types that can be attached, with the extensions of each. None of them runs when it is opened; pages that could
+ * (HTML, SVG) are left out.
  */
 export const EXTENSIONS = {
   'text/plain': ['txt', 'log'],
@@ -18,12 +18,12 @@ export type FileType = keyof typeof EXTENSIONS;
 export const FILE_TYPES = Object.keys(EXTENSIONS) as [FileType, ...FileType[]];
 
 const MAX_BYTES = 200;
-/** Control characters, marks that reverse or hide text, halves of characters, and what separates lines. */
+// Control characters, marks that reverse or hide text, unpaired surrogates, and separators of lines.
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/u;
-/** Separators of paths, and what file systems forbid. */
+// Separators of paths, and characters that file systems forbid.
 const FORBIDDEN = /[\\/:*?"<>|]/;
 
-/** Why a name is no name of a file; undefined: it is one. Names are shown, and files are saved under them. */
+/** Returns the fault of a file's name; undefined: it has none. Names are shown, and files are saved under them. */
 export const nameFault = (name: string): string | undefined => {
   if (Buffer.byteLength(name) > MAX_BYTES) return `expected at most ${MAX_BYTES} bytes`;
   if (INVISIBLE.test(name)) return 'expected a name without control characters and invisible characters';
@@ -32,7 +32,6 @@ export const nameFault = (name: string): string | undefined => {
   return undefined;
 };
 
-/** Whether the name's extension is one of the type's. */
 export const hasExtensionOf = (name: string, type: FileType): boolean => {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   return extension !== undefined && (EXTENSIONS[type] as readonly string[]).includes(extension);
@@ -40,9 +39,11 @@ export const hasExtensionOf = (name: string, type: FileType): boolean => {
 
 const asciiOnly = (name: string): string => name.replace(/[^ -~]/gu, '_').replace(/["%]/g, '_');
 
-/** `encodeURIComponent` leaves these as they are, RFC 5987 does not. */
+// `encodeURIComponent` leaves these as they are, RFC 5987 does not.
 const encoded = (name: string): string =>
   encodeURIComponent(name).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The header that makes browsers save a file instead of showing it (https://www.rfc-editor.org/rfc/rfc6266). */
+/**
+ * Returns the header that makes browsers save a file instead of showing it (https://www.rfc-editor.org/rfc/rfc6266).
+ */
 export const downloadDisposition = (name: string): string => `attachment; filename="${asciiOnly(name)}"; filename*=UTF-8''${encoded(name)}`;

@@ -1,7 +1,7 @@
 import { lazy } from '../../../../shared/http/lazy.ts';
 import type { TicketFiles } from './ticket-files.ts';
 
-/** The client of S3 is loaded with the first request that needs it, because most need none. */
+/** Returns files whose client of S3 is loaded with the first request that needs it, because most need none. */
 export const createTicketFiles = (bucket: string): TicketFiles => {
   const files = lazy(async () => {
     const loaded = (await import('./s3-ticket-files.ts')).createS3TicketFiles(bucket);

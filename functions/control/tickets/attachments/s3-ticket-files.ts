@@ -15,15 +15,15 @@ import { downloadDisposition } from './file-name.ts';
 import { type Announced, DOWNLOAD_SECONDS, type TicketFiles, UPLOAD_SECONDS } from './ticket-files.ts';
 import { uploadFields } from './upload-form.ts';
 
-/** What every kept file is for S3: bytes that no browser shows. */
+// The content type of every stored file, so that no browser shows one.
 const BYTES = 'application/octet-stream';
 
 const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
   error instanceof S3ServiceException && statuses.includes(error.$metadata.httpStatusCode ?? 0);
 
-/** Files in a bucket; region, credentials and endpoint are the environment's. */
+/** Returns the files of a bucket; region, credentials and endpoint are the environment's. */
 export const createS3TicketFiles = (bucket: string, client = createBillingClient()): TicketFiles => {
-  /** Undefined: there is no object. Without the permission to list a bucket, S3 answers 403 for that. */
+  // Undefined: there is no object. Without the permission to list a bucket, S3 answers 403 for that.
   const head = async (key: string): Promise<HeadObjectCommandOutput | undefined> => {
     try {
       return await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
@@ -33,7 +33,7 @@ export const createS3TicketFiles = (bucket: string, client = createBillingClient
     }
   };
 
-  /** Copies what `head` has seen. @returns false if the upload was replaced since, or if there is a copy */
+  // Copies the version that `head` returned. False if the upload was replaced since, or if there is a copy.
   const copy = async (from: string, to: string, seen: string): Promise<boolean> => {
     try {
       await client.send(

@@ -1,6 +1,6 @@
-/** How long a form can be used. Long enough for 10 MB over a slow connection. */
+/** The lifetime of a form: long enough for 10 MB over a slow connection. */
 export const UPLOAD_SECONDS = 900;
-/** How long a download's URL can be used. Whoever has it needs no login, so the time is short. */
+/** The lifetime of a download's URL. Anyone who has it needs no login, so the time is short. */
 export const DOWNLOAD_SECONDS = 300;
 
 /** A file as it was announced. */
@@ -20,7 +20,8 @@ export interface TicketFiles {
   /** Signs a form that uploads exactly the announced file. It can be used more than once, until it expires. */
   signUpload(key: string, file: Announced, nowMs: number): Promise<UploadForm>;
   /**
-   * Copies an uploaded file to where no form uploads to, unless a copy is there already. Copies are never replaced.
+   * Copies an uploaded file to a key that no form uploads to, unless a copy is there already. Copies are never
+   * replaced.
    * @returns false if there is no upload, or not the announced one
    */
   keep(from: string, to: string, file: Announced): Promise<boolean>;

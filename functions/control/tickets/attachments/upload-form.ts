@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Credentials } from '../../../../shared/aws/credentials.ts';
 import { ALGORITHM, amzDateOf, scopeOf, signingKeyOf } from '../../../../shared/aws/signer.ts';
 
-/** What a form uploads: this key, this type and exactly so many bytes. */
+/** The content of a form's upload: this key, this type and exactly this many bytes. */
 export interface Upload {
   bucket: string;
   key: string;
@@ -12,9 +12,9 @@ export interface Upload {
 }
 
 /**
- * The fields of a form with which whoever has it can upload one file with `POST` until it expires
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html). The policy has every field
- * and the exact size, so S3 accepts nothing else. The file must be the last field, `file`.
+ * Returns the fields of a form with which anyone who has it can upload one file with `POST` until it expires
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html). The policy has every field and
+ * the exact size, so S3 accepts nothing else. The file must be the last field, `file`.
  */
 export const uploadFields = (
   { bucket, key, contentType, bytes, expiresAtMs }: Upload,

@@ -7,7 +7,6 @@ export interface EvidenceReads {
   apiKeys: Pick<ApiKeyStore, 'get'>;
 }
 
-/** Whether a member created the API key of a request that was kept. */
 const isOwnRequest = async (
   { apiKeys }: EvidenceReads,
   { userId }: Actor,
@@ -24,7 +23,7 @@ const isOwnRequest = async (
 };
 
 /**
- * Whether someone who can see a ticket can see a piece of its evidence, with their role of now. Members see
+ * Returns true if someone who can see a ticket can see a piece of its evidence, with their current role. Members see
  * deployments, and requests of API keys that they created, but no invoices.
  * @param organization of the ticket
  */

@@ -10,22 +10,21 @@ import { findRequest, isRequestId, type RetrieveDependencies } from '../../obser
 
 export type EvidenceDependencies = RetrieveDependencies & DeploymentReads & InvoiceReads;
 
-/** What a new ticket names. */
 interface Named {
   request_ids: readonly string[];
   deployment?: string | undefined;
   invoice?: string | undefined;
 }
 
-/** An invoice can have thousands of lines, but a row of the database has room for a few hundred. */
+// An invoice can have thousands of lines, but a row of the database has room for a few hundred.
 const MAX_LINES = 200;
-/** A request is found about a minute after its end. */
+// A request is found about a minute after its end.
 const FINDABLE_AFTER_MS = 3 * 60_000;
 
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? exactInteger(part) : part));
 
-/** A request that has just ended may not be known yet, which its error says. */
+// The error of a recent request says that it may not be known yet.
 const explained = (error: unknown, id: string, nowMs: number): unknown => {
   if (!(error instanceof ResourceNotFound)) return error;
   const isNew = isRequestId(id) && nowMs - requestTimeMs(id) < FINDABLE_AFTER_MS;
@@ -45,12 +44,12 @@ const requestFacts = async (deps: EvidenceDependencies, actor: Actor, id: string
 const deploymentFacts = async (deps: EvidenceDependencies, actor: Actor, id: string) => {
   const deployment = await visibleDeployment(deps, actor, id);
   const [resource] = await toResources(deps, actor, [deployment]);
-  // Admins see the images of containers, and what AWS said.
+  // Admins see the images of containers, and AWS's messages.
   const [internal] = await toResources(deps, { ...actor, role: 'admin' }, [deployment]);
   return { resource, internal: { deployment: internal } };
 };
 
-/** @throws 404, also for members: invoices are for owners */
+// Invoices are for owners: a 404 for members.
 const invoiceFacts = async (deps: EvidenceDependencies, actor: Actor, id: string) => {
   if (!isAtLeast(actor.role, 'owner')) throw new ResourceNotFound('invoice', id, 'invoice');
   const invoice = await visibleInvoice(deps, actor, id);
@@ -60,8 +59,8 @@ const invoiceFacts = async (deps: EvidenceDependencies, actor: Actor, id: string
 };
 
 /**
- * What is known now of the requests, the deployment and the invoice that a ticket names. All must be the actor's to
- * see.
+ * Reads the current state of the requests, the deployment and the invoice that a ticket names. All must be the actor's
+ * to see.
  * @throws 404 for the first one that does not exist, or that the actor can't see
  */
 export const collectEvidence = async (
