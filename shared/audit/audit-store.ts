@@ -3,7 +3,6 @@ import type { Write } from '../database/transaction.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { AuditEntry } from './audit-entry.ts';
 
-/** The log of changes that belong to no organization. */
 const PLATFORM = 'platform';
 
 const ENTRY = 'entry#';
@@ -23,7 +22,7 @@ export const createAuditStore = (table: RecordTable) => ({
       () => new Error(`${entry.id} already exists.`),
     ),
 
-  /** The time of an organization's first entry with one of these actions, in ms since the epoch. */
+  /** Returns the time of an organization's first entry with one of these actions, in ms since the epoch. */
   firstOf: async (organization: string, actions: readonly string[]): Promise<number | undefined> => {
     for await (const row of table.all({ account: organization, prefix: ENTRY })) {
       const { action, at } = AuditEntry.parse(row);

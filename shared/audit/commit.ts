@@ -21,16 +21,14 @@ export interface AuditedChange {
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
   /**
-   * Fields with a customer's own words. The log is never deleted, so it records that they changed and not what they
-   * say.
+   * Fields with a customer's own words. The log is never deleted, so it records that they changed and not their texts.
    */
   texts?: readonly string[];
 }
 
-/** Bookkeeping fields, which the log leaves out. */
+// Bookkeeping fields, which the log leaves out.
 const UNRECORDED = new Set(['version', 'no_content_version', 'no_content_pending', 'updated_at', 'last_used_at', 'last_login_at']);
 
-/** What stands for a text that the log doesn't have. */
 const WITHHELD = '[not recorded]';
 
 const changesOf = ({ before = {}, after = {}, texts = [] }: AuditedChange): AuditEntry['changes'] => {
@@ -55,8 +53,9 @@ const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: Audited
 });
 
 /**
- * Makes a change and records it in the audit log, in one transaction. A change of which an organization may see only
- * a part is several for the log. @throws the `refused` error of the first write that fails
+ * Makes a change and records it in the audit log, in one transaction. If an organization may see only a part of a
+ * change, the log has several entries for it.
+ * @throws the `refused` error of the first write that fails
  */
 export const commit = async (
   { database, audit }: AuditDependencies,

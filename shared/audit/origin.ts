@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * Who made a change. An operator runs `npm run admin` with AWS credentials for the deployment; the system is a
+ * The author of a change. An operator runs `npm run admin` with AWS credentials for the deployment; the system is a
  * function that runs by itself.
  */
 export const AuditActor = z.object({
@@ -11,7 +11,7 @@ export const AuditActor = z.object({
   organization: z.string().nullable().meta({ description: 'The user’s organization; null for admins, operators and the system.' }),
 });
 
-/** Who made a change, when, and with which request. */
+/** The author and time of a change, and its request. */
 export interface Origin {
   actor: z.infer<typeof AuditActor>;
   requestId: string | null;
@@ -19,7 +19,7 @@ export interface Origin {
   nowMs: number;
 }
 
-/** The origin of a change that a function makes by itself. @param functionName such as `billing` */
+/** Returns the origin of a change that a function makes by itself. @param functionName such as `billing` */
 export const systemOrigin = (functionName: string, nowMs: number): Origin => ({
   actor: { type: 'system', id: functionName, email: null, organization: null },
   requestId: null,

@@ -7,10 +7,8 @@ import type { Write } from '../database/transaction.ts';
 const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
-/**
- * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the
- * expiry of what was left of a grant, which is positive if it returns what an earlier entry removed too much.
- */
+// An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the
+// expiry of a grant's rest, which is positive if an earlier entry removed too much.
 const Grant = z.object({
   organization: z.string(),
   /** Counted from 1 for each organization. */
@@ -19,14 +17,14 @@ const Grant = z.object({
   actor: z.string().min(1).max(200),
   reason: z.string().min(1).max(500),
   granted_at: z.int(),
-  /** When what is left of it expires: a UTC midnight. Absent: never. */
+  /** When the rest of it expires: a UTC midnight. Absent: never. */
   expires_at: z.int().optional(),
   /** The number of the grant whose expiry this entry is. */
   expired_grant: z.int().min(1).optional(),
 });
 export type Grant = z.output<typeof Grant>;
 
-/** Whether an entry is a grant, and not a deduction or an expiry. */
+/** Tells a grant from a deduction or an expiry. */
 export const isGrant = ({ amount_nanos, expired_grant }: Grant): boolean => amount_nanos > 0n && expired_grant === undefined;
 
 /** Another grant already has this number. */
@@ -35,33 +33,30 @@ export class NumberTaken extends Error {}
 /** This idempotency key was already used for a grant. */
 export class AlreadyGranted extends Error {}
 
-/** What was left of the grant has expired already. */
+/** The rest of the grant has expired already. */
 export class AlreadyExpired extends Error {}
 
-/** A grant that has expired or will: the row by which it is found then. */
+/** A grant that has expired or will: the row in the list of expiries. */
 export interface Expiry {
   organization: string;
   number: number;
   expiresAtMs: number;
 }
 
-/**
- * An expiry that was looked at, and must be looked at again: what was held then can return, and usage can come late.
- */
+/** An expiry that is computed again later, because held credit can return, and usage can come late. */
 export interface ExpiryCheck extends Expiry {
-  /** How often it was looked at. */
+  /** How often it was computed. */
   looks: number;
-  /** What must be removed as soon as it is available, in nano-dollars. */
+  /** Nano-dollars to remove as soon as they are available. */
   owedNanos: bigint;
-  /** When what is left of the grant is computed again, in milliseconds since the epoch. */
+  /** When the rest of the grant is computed again, in ms since the epoch. */
   checkAtMs: number;
 }
 
 const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
-/** The record with the number of an idempotency key's grant. */
 const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
 
-/** The partition of expiries that are not done yet, in the order of their days. */
+// The partition of unfinished expiries, in the order of their days.
 const EXPIRIES = 'credit-expiries';
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
@@ -69,10 +64,7 @@ const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
   record: `${dayOf(expiresAtMs)}#${organization}#${numbered(number)}`,
 });
 
-/**
- * The partition of expiries that must be looked at again. Earlier releases don't know it, so they can't remove
- * anything twice.
- */
+// The partition of expiries to compute again. Earlier releases don't know it, so they can't remove anything twice.
 const CHECKS = 'credit-expiry-checks';
 const checkKey = (expiry: Expiry) => ({ ...expiryKey(expiry), account: CHECKS });
 const Check = z.object({
@@ -120,15 +112,15 @@ export const createCreditStore = (database: Database, table: string) => ({
         ]),
   ],
 
-  /** Notes that an expiry is done, once: fails with AlreadyExpired if it was done before. */
+  /** Ends an expiry, once: fails with AlreadyExpired if it has ended already. */
   toEndExpiry: (expiry: Expiry): Write => ({
     item: { Delete: { TableName: table, Key: expiryKey(expiry), ConditionExpression: 'attribute_exists(account)' } },
     refused: () => new AlreadyExpired(),
   }),
 
   /**
-   * Has an expiry looked at again, after its first look or a later one. Fails with AlreadyExpired if that was done
-   * before.
+   * Plans to compute an expiry again, after its first computation or a later one. Fails with AlreadyExpired if that was
+   * planned already.
    */
   toCheckAgain: ({ looks, owedNanos, checkAtMs, ...expiry }: ExpiryCheck): Write => ({
     item: {
@@ -142,7 +134,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     refused: () => new AlreadyExpired(),
   }),
 
-  /** Ends an expiry that was looked at again. Fails with AlreadyExpired if another look came first. */
+  /** Ends an expiry that was computed again. Fails with AlreadyExpired if a concurrent run came first. */
   toEndCheck: ({ looks, ...expiry }: ExpiryCheck): Write => ({
     item: {
       Delete: {
@@ -155,7 +147,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     refused: () => new AlreadyExpired(),
   }),
 
-  /** The expiries that must be looked at again, the earliest first. */
+  /** Lists the expiries to compute again, the earliest first. */
   listExpiryChecks: async function* (): AsyncGenerator<ExpiryCheck> {
     const query = {
       TableName: table,
@@ -169,7 +161,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     }
   },
 
-  /** The expiries until an instant that are not done, the earliest first. */
+  /** Lists the unfinished expiries until an instant, the earliest first. */
   listExpiries: async function* (untilMs: number): AsyncGenerator<Expiry> {
     const query = {
       TableName: table,
@@ -182,7 +174,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     for await (const { record } of queryItems(database, query, MAX_PAGES)) yield expiryOf(String(record));
   },
 
-  /** The grant of an idempotency key, if it exists. */
+  /** Returns the grant of an idempotency key, if it exists. */
   getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
     const read = async (record: string): Promise<Record<string, unknown> | undefined> =>
       (await database.get({ TableName: table, Key: { account: organization, record }, ConsistentRead: true })).Item;
@@ -190,7 +182,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     return once && Grant.parse(await read(`grant#${numbered(Number(once.number))}`));
   },
 
-  /** An organization's grants in the order of their numbers. */
+  /** Lists an organization's grants in the order of their numbers. */
   list: async function* (organization: string): AsyncGenerator<Grant> {
     const query = {
       TableName: table,

@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from '../database/outage.ts';
 import { Conflict } from '../http/errors.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
-/** Concurrent grants compete for the same number. */
+// Concurrent grants compete for the same number.
 const MAX_ATTEMPTS = 20;
 
 export interface CreditDependencies {
@@ -11,7 +11,10 @@ export interface CreditDependencies {
   credit: CreditStore;
 }
 
-/** Adds the ledger's grants that are missing in the balance. The next grant thus repairs what a crash left out. */
+/**
+ * Adds the ledger's grants that are missing in the balance. So the next grant repairs a balance that a crash left
+ * behind.
+ */
 export const applyGrants = async ({ limiters, credit }: CreditDependencies, organization: string): Promise<void> => {
   const applied = (await limiters.get(organization))?.grants ?? 0;
   for await (const { number, amount_nanos } of credit.list(organization))

@@ -5,10 +5,7 @@ import { requestTimeMs } from '../ids/request-id.ts';
 const PAGE = 100;
 const MAX_PAGES = 100;
 
-/**
- * The nano-dollars of credit that are held for an organization's deployments that are not deleted; a deleted one
- * holds nothing.
- */
+/** Sums the nano-dollars that are held for an organization's deployments. Deleted ones hold nothing. */
 export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
   let held = 0n;
   let after: string | undefined;
@@ -22,7 +19,7 @@ export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'lis
 };
 
 /**
- * The nano-dollars of credit that are held for requests in flight.
+ * Sums the nano-dollars that are held for requests in flight.
  * @param shards all limiter items of an organization
  * @param arrivedBeforeMs only for requests that arrived before it; default: all
  */

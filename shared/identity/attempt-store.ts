@@ -5,18 +5,17 @@ import { TooManyAttempts } from './errors.ts';
 import { networkOf } from './network-of.ts';
 import { createSlidingCounts, type SlidingLimit } from './sliding-counts.ts';
 
-/** The limits of attempts hold in every time of this length. */
+// Every time of this length is within the limits.
 const WINDOW_MS = 5 * 60_000;
 /** A refused login, challenge or reset is answered this long after it arrived, and keeps an environment until then. */
 export const REFUSED_MS = 800;
-/** How many of them one address can have at once. */
+// Refused attempts of one address that can be held back at once.
 const MAX_AT_ONCE = 10;
-/** How long the network of a successful login is known. */
+// How long the network of a successful login is known.
 const KNOWN_MS = 30 * 86_400_000;
-/** DynamoDB deletes a count some time after this. */
+// DynamoDB deletes a count some time after this.
 const RETENTION_MS = 60 * 60_000;
 
-/** How many attempts of one kind are allowed in a window. */
 interface AttemptLimits {
   /** From one address (see networkOf), which many users may share. */
   address: number;
@@ -27,7 +26,7 @@ interface AttemptLimits {
 }
 
 const PASSWORDS: AttemptLimits = { address: 60, pair: 10, account: 100 };
-/** Lower per account, because a six-digit code could be guessed. */
+// Lower per account, because a six-digit code could be guessed.
 const CODES: AttemptLimits = { address: 60, pair: 10, account: 30 };
 const LIMITS = {
   login: PASSWORDS,
@@ -40,7 +39,7 @@ const LIMITS = {
   invite: { address: 200, pair: 100, account: 100 },
 } as const satisfies Record<string, AttemptLimits>;
 
-/** The kinds whose refusals are held back. An address has one count for all of them. */
+// The kinds whose refusals are held back. An address has one count for all of them.
 const HELD_BACK: ReadonlySet<string> = new Set<keyof typeof LIMITS>(['login', 'challenge', 'reset']);
 
 export interface Attempt {
@@ -51,7 +50,6 @@ export interface Attempt {
   account?: string;
 }
 
-/** Something that a user or an organization can do only so often in a minute, an hour or a day (UTC). */
 interface Quota {
   /** Each kind has its own counts. */
   kind: string;
@@ -68,7 +66,7 @@ const hashOf = (account: string): string => createHash('sha256').update(account)
 const toId = (...parts: readonly string[]): string => parts.join('#');
 
 interface Counted extends SlidingLimit {
-  /** Whether the limit can be used up by others than the account's user. */
+  /** Set for a limit that strangers can use up. */
   isOfAccount?: true;
 }
 
@@ -88,7 +86,6 @@ const limitsOf = ({ kind, ipAddress, account }: Attempt): Counted[] => {
   ];
 };
 
-/** The row of a network from which a user has logged in. */
 const knownId = ({ ipAddress, account = '' }: Attempt): string => toId('known', hashOf(toId(account, networkOf(ipAddress))));
 
 /**

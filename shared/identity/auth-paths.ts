@@ -16,7 +16,7 @@ export const AUTH_PATHS = {
 } as const;
 
 /**
- * Those that people use who have no session yet. The function `sign-in` serves them; the function `control` serves
- * all others.
+ * The paths for people who have no session yet. The function `sign-in` serves them; the function `control` serves all
+ * others.
  */
 export const SIGN_IN_PATHS = [AUTH_PATHS.login, AUTH_PATHS.challenge, AUTH_PATHS.forgot, AUTH_PATHS.reset] as const;

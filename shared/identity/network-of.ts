@@ -4,8 +4,8 @@ const GROUPS = 8;
 const MAPPED_IPV4 = '0:0:0:0:0:ffff';
 
 /**
- * Returns what counts as one address: an IPv4 address itself, or the /56 of an IPv6 address, which providers give to
- * a household or a server, and in which its holder can choose any address.
+ * Returns the address or network that is counted as one: an IPv4 address itself, or the /56 of an IPv6 address, which
+ * providers give to a household or a server, and in which its holder can choose any address.
  */
 export const networkOf = (ipAddress: string): string => {
   const [address = ''] = ipAddress.split('%');

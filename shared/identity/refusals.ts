@@ -3,7 +3,7 @@ import { expiredToken, IdentityUnavailable, TooManyAttempts, WeakPassword, wrong
 const FIRST_SERVER_STATUS = 500;
 
 const WEAK = ['InvalidPasswordException', 'PasswordHistoryPolicyViolationException'];
-/** Thrown for example for a password with leading or trailing spaces. Other input was validated before. */
+// Thrown for example for a password with leading or trailing spaces. Other input was validated before.
 const INVALID = 'InvalidParameterException';
 const TOO_MANY = ['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException', 'ThrottlingException'];
 // https://docs.aws.amazon.com/cognito/latest/developerguide/authentication.html#authentication-flow-lockout-behavior
@@ -23,8 +23,8 @@ export const WRONG_CODES = ['CodeMismatchException', 'ExpiredCodeException', 'In
 /**
  * Returns the result of a call to the user pool, or undefined if it throws one of the expected exceptions.
  * @param passwordField the `param` of WeakPassword
- * @throws WeakPassword, TooManyAttempts, IdentityUnavailable, InvalidToken; anything else is our bug, and only its
- * name is thrown
+ * @throws WeakPassword, TooManyAttempts, IdentityUnavailable, InvalidToken; anything else is our bug, and only its name
+ * is thrown
  */
 export const orElse = async <Result>(
   call: () => Promise<Result>,
@@ -47,11 +47,10 @@ export const orElse = async <Result>(
   }
 };
 
-/** Whether a call succeeded rather than throwing one of the expected exceptions. Throws like orElse. */
+/** Returns true if a call succeeded, and false for one of the expected exceptions. @throws as orElse does */
 export const isDone = async (call: () => Promise<object>, expected: readonly string[]): Promise<boolean> =>
   (await orElse(call, expected)) !== undefined;
 
-/** Whether a call got no response, or a server error. */
 const isOutage = (error: unknown): boolean => {
   const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
   return $metadata !== undefined && ($metadata.httpStatusCode ?? FIRST_SERVER_STATUS) >= FIRST_SERVER_STATUS;

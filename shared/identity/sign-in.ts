@@ -47,7 +47,7 @@ export const toAccess = (result: AuthenticationResult | undefined): { accessToke
 
 const Claims = z.object({ sub: z.string().min(1) });
 
-/** Returns the subject of a token that the user pool has just issued, which needs no verification. */
+// The user pool has just issued the token, so it needs no verification.
 const subjectOf = (token: string): string => Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).sub;
 
 /** Returns a value that the user pool always sends, although the SDK's types make it optional. */

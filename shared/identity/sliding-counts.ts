@@ -7,14 +7,11 @@ export interface SlidingLimit {
   windowMs: number;
 }
 
-/**
- * A window has so many slots. What is counted in a slot counts until the window has passed since the last of it: up
- * to a slot too long, never too short.
- */
+// Each slot counts until a window after its last attempt: up to a slot too long, never too short.
 const SLOTS = 10;
-/** DynamoDB deletes a row some time after this. */
+// DynamoDB deletes a row some time after this.
 const RETENTION_MS = 60 * 60_000;
-/** Each time, another write of the row came first. Within a slot that can't happen, so it ends soon. */
+// Each time, another write of the row came first. Within a slot that can't happen, so it ends soon.
 const MAX_CONFLICTS = 10;
 const CONFLICT_SECONDS = 1;
 
@@ -26,19 +23,19 @@ interface Slot {
 
 const slotOf = ({ windowMs }: SlidingLimit, ms: number): number => Math.floor((ms * SLOTS) / windowMs);
 
-/** The slots of a row: their counts are `n<slot>`, the times of the last in them `l<slot>`. */
+// A slot's count is the attribute `n<slot>`, the time of its last attempt `l<slot>`.
 const slotsOf = (row: Item): Slot[] =>
   Object.entries(row).flatMap(([name, count]) => {
     const [, slot] = /^n(\d+)$/.exec(name) ?? [];
     return slot === undefined ? [] : [{ slot: Number(slot), count: Number(count), lastMs: Number(row[`l${slot}`]) }];
   });
 
-/** Also not in the future, as after a clock went back. */
+// A slot can be in the future, as after a clock went back.
 const isInWindow = ({ windowMs }: SlidingLimit, { lastMs }: Slot, nowMs: number): boolean => Math.abs(nowMs - lastMs) < windowMs;
 
 const sum = (slots: readonly Slot[]): number => slots.reduce((total, { count }) => total + count, 0);
 
-/** Seconds until one more fits, if nothing else is counted. */
+// If nothing else is counted.
 const secondsUntilRoom = ({ max, windowMs }: SlidingLimit, slots: readonly Slot[], nowMs: number): number => {
   let left = sum(slots);
   for (const { count, lastMs } of slots.toSorted((one, other) => one.lastMs - other.lastMs)) {
@@ -50,8 +47,8 @@ const secondsUntilRoom = ({ max, windowMs }: SlidingLimit, slots: readonly Slot[
 
 /**
  * Exact counts in sliding windows, for any number of environments at once: one row per limit, in a table with the key
- * `id` that expires rows by `expires_at`. Within a slot, one conditional write counts: the row has `room`, the count
- * to which the slot can grow. The first of a slot computes it anew.
+ * `id` that expires rows by `expires_at`. Within a slot, one conditional write counts: the row has `room`, the count to
+ * which the slot can grow. The first attempt of a slot computes it anew.
  */
 export const createSlidingCounts = (database: Database, table: string) => {
   const expiresAt = ({ windowMs }: SlidingLimit, nowMs: number): number => Math.ceil((nowMs + windowMs + RETENTION_MS) / 1_000);
@@ -78,8 +75,8 @@ export const createSlidingCounts = (database: Database, table: string) => {
     });
 
   /**
-   * Adds to a slot of which only others' writes can be newer than the row that was read, and leaves out the slots
-   * that count no longer.
+   * Begins a slot, without the slots that count no longer. Only others' writes to the same slot can be newer than the
+   * row.
    */
   const beginSlot = (limit: SlidingLimit, row: Item | undefined, counted: readonly Slot[], nowMs: number) => {
     const seen = row && Number(row.slot);
@@ -109,8 +106,8 @@ export const createSlidingCounts = (database: Database, table: string) => {
 
   return {
     /**
-     * Counts one, unless that would be too many. @returns undefined if it was counted, otherwise the seconds until
-     * one more fits
+     * Counts an attempt, unless that would be too many.
+     * @returns undefined if it was counted, otherwise the seconds until one more fits
      */
     count: async (limit: SlidingLimit, nowMs: number): Promise<number | undefined> => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
@@ -123,7 +120,7 @@ export const createSlidingCounts = (database: Database, table: string) => {
       return CONFLICT_SECONDS;
     },
 
-    /** Takes back one that was counted at `countedAtMs`, unless it counts no longer. */
+    /** Takes back an attempt of `countedAtMs`, unless it counts no longer. */
     takeBack: async (limit: SlidingLimit, countedAtMs: number): Promise<void> => {
       const slot = slotOf(limit, countedAtMs);
       const values = { ':slot': slot, ':zero': 0, ':minus': -1 };

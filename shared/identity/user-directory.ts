@@ -3,12 +3,12 @@ import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { ROLES, type Role } from '../hosts/operation.ts';
 
-/** Where a user is in the table `accounts`. */
+/** The key of a user's row in the table `accounts`. */
 export const placeOfUser = (id: string): RecordKey => ({ account: id, record: 'user' });
 
 /** Prefix of the rows that list the users of an organization, or the admins, by id. */
 export const MEMBER = 'user#';
-/** @param organization null for admins and support */
+/** The row that lists a user of an organization; null: of the admins and support. */
 export const memberRecordKey = (organization: string | null, id: string): RecordKey => ({
   account: organization ?? 'platform',
   record: MEMBER + id,
@@ -20,7 +20,6 @@ export const emailRecordKey = (email: string): RecordKey => ({
   record: 'holder',
 });
 
-/** What other functions need of a user. */
 const DirectoryUser = z.object({
   id: z.string(),
   email: z.string(),
@@ -30,15 +29,14 @@ const DirectoryUser = z.object({
 });
 export type DirectoryUser = z.infer<typeof DirectoryUser>;
 
-/** Whether someone can log in now and has at least a role in an organization. */
 export const isActiveIn = (user: DirectoryUser | undefined, organization: string, least: Extract<Role, 'member' | 'owner'>): boolean =>
   user?.status === 'active' && user.organization === organization && ROLES.indexOf(user.role) >= ROLES.indexOf(least);
 
 const ROWS_PER_PAGE = 100;
-/** An organization's owners are looked for among so many users. */
+// An organization's owners are searched among the users of this many pages.
 const MAX_PAGES = 20;
 
-/** The users, for functions that write to them. */
+/** The users, for functions that send e-mails to them. */
 export const createUserDirectory = (accounts: RecordTable) => {
   const get = async (id: string): Promise<DirectoryUser | undefined> => {
     const row = await accounts.get(placeOfUser(id));
@@ -47,13 +45,13 @@ export const createUserDirectory = (accounts: RecordTable) => {
   return {
     get,
 
-    /** The user who logs in with an address. */
+    /** Returns the user who logs in with an address. */
     ofEmail: async (email: string): Promise<DirectoryUser | undefined> => {
       const holder = await accounts.get(emailRecordKey(email.toLowerCase()));
       return holder?.user === undefined ? undefined : get(String(holder.user));
     },
 
-    /** The first active owners of an organization, by id. */
+    /** Returns the first active owners of an organization, by id. */
     ownersOf: async (organization: string, limit: number): Promise<DirectoryUser[]> => {
       const owners: DirectoryUser[] = [];
       let after: string | undefined;

@@ -33,7 +33,6 @@ const REQUEST_TIMEOUT_MS = 5_000;
 
 type ClientOptions = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-/** The client of a request, for the user pool's threat protection. */
 type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
@@ -273,7 +272,7 @@ export const createUserPool = (
   };
 };
 
-/** A random password with all kinds of characters that a pool can require. */
+// Has every kind of character that a pool can require.
 const randomPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
 
 const ON = { Enabled: true, PreferredMfa: true };

@@ -15,25 +15,24 @@ export interface StoredUser extends User {
   /** Access tokens issued before this are rejected: Unix time in seconds. */
   tokens_valid_from: number;
   /**
-   * Whether their last login used a second factor, or they have set one up since; exempt: an operator lets this admin
-   * do without. Default: off.
+   * `on`: the last login used a second factor, or the user has set one up since. `exempt`: an operator lets this admin
+   * do without. Default: `off`.
    */
   second_factor?: SecondFactor;
 }
 
 export type SecondFactor = 'on' | 'off' | 'exempt';
 
-/** Who sent a request, with the role that it was authorized with. */
 interface Sender {
   userId: string;
   role: Role;
   origin: Origin;
 }
 
-/** Ids come from request paths; malformed ones are not looked up. */
+// Ids come from request paths; malformed ones are not looked up.
 const ID = /^user_[0-9A-Za-z]{18}$/;
 
-/** An organization's users, disabled ones included. */
+// Disabled users included.
 const MAX_USERS = 1_000;
 
 const tooManyUsers = (): Conflict =>
@@ -42,7 +41,7 @@ const tooManyUsers = (): Conflict =>
     message: `An organization can have at most ${MAX_USERS} users. Delete one who is no longer needed, then invite this person.`,
   });
 
-/** How long a request that creates or deletes a user holds its claim on the address: longer than a function can run. */
+// How long a request that creates or deletes a user holds its claim on the address: longer than a function can run.
 const CLAIM_MS = 60_000;
 
 const toUser = (row: Record<string, unknown>): StoredUser => ({
@@ -73,7 +72,6 @@ export const createUserStore = (table: RecordTable) => {
   const toCount = ({ organization }: Pick<User, 'organization'>, by: 1 | -1): Write[] =>
     organization === null ? [] : [table.toCount({ account: organization, record: 'users' }, by, MAX_USERS, tooManyUsers)];
   return {
-    /** Returns undefined if the user doesn't exist. */
     get: async (id: string): Promise<StoredUser | undefined> => {
       if (!ID.test(id)) return undefined;
       const row = await table.get(placeOfUser(id));
@@ -142,14 +140,17 @@ export const createUserStore = (table: RecordTable) => {
       table.toDelete(memberRecordKey(user.organization, user.id)),
     ],
 
-    /** The check that the sender of a change still has their role. Empty for operators, who have no row. */
+    /** Checks that the sender of a change still has their role. Empty for operators, who have no row. */
     toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
       origin.actor.type === 'user' ? [table.toCheck(placeOfUser(userId), { status: 'active', role }, () => new RightsChanged())] : [],
 
     /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
     endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
 
-    /** Records whether a user has a second factor. That an admin is exempt stays, until an operator says otherwise. */
+    /**
+     * Records that a user has a second factor, or has none. An exempt admin stays exempt, until an operator says
+     * otherwise.
+     */
     noteSecondFactor: async ({ id, second_factor: before = 'off' }: StoredUser, isOn: boolean): Promise<void> => {
       const after: SecondFactor = isOn ? 'on' : 'off';
       if (before !== 'exempt' && before !== after) await table.set(placeOfUser(id), 'second_factor', after);

@@ -38,7 +38,7 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
-/** The bytes of a hash that nine base62 digits can hold. */
+// Nine base62 digits can hold this many bytes of a hash.
 const HALF_BYTES = 6;
 const HALF_DIGITS = RANDOM_CHARACTERS / 2;
 
@@ -49,5 +49,5 @@ export const userIdOf = (issuer: string, subject: string): string => {
   return prefixes.user + half(0) + half(HALF_BYTES);
 };
 
-/** What users can change about themselves. */
+/** The body with which users rename themselves. */
 export const OwnName = z.strictObject({ name: UserName.nullable() });

@@ -4,9 +4,7 @@ import type { PageRequest } from '../http/page.ts';
 import { Delivery, type DeliveryState } from './delivery.ts';
 
 const DELIVERY = 'delivery#';
-/**
- * A page of deliveries in one state is looked for among so many of a webhook's deliveries; then the caller continues.
- */
+// Bounds the search for deliveries in one state; the caller continues after it.
 const MAX_PAGES = 10;
 const ROWS_PER_PAGE = 100;
 
@@ -22,7 +20,7 @@ export const createDeliveryStore = (table: RecordTable) => ({
     return row && Delivery.parse(row);
   },
 
-  /** A page, newest first, which can be short or empty if a state is given. `next` is null on the last page. */
+  /** Returns a page, newest first, which can be short or empty if a state is given. `next` is null on the last page. */
   list: async (
     webhook: string,
     { state, limit, after }: PageRequest & { state?: DeliveryState | undefined },
@@ -40,7 +38,7 @@ export const createDeliveryStore = (table: RecordTable) => ({
     }
   },
 
-  /** Fails with AlreadyCreated. */
+  /** Creates a delivery. Fails with AlreadyCreated. */
   toCreate: (delivery: Delivery): Write => table.toCreate(recordKeyOf(delivery), delivery, () => new AlreadyCreated()),
 
   /** Replaces the version that was read; 412 if it has changed since. */

@@ -9,8 +9,8 @@ export const DeliveryState = z.enum(DELIVERY_STATES);
 export type DeliveryState = z.infer<typeof DeliveryState>;
 
 /**
- * Why an attempt had no response. What the receiver sent is never stored: it could be a page of a network that only
- * we can reach.
+ * Why an attempt had no response. The receiver's response is never stored: it could be a page of a network that only we
+ * can reach.
  */
 export const AttemptError = z.enum([
   'url_refused',
@@ -47,10 +47,10 @@ export const Delivery = z.object({
   state: DeliveryState,
   /** The newest, oldest first. */
   attempts: z.array(Attempt).max(MAX_ATTEMPTS_KEPT),
-  /** How many attempts were begun since it was created or replayed. */
+  /** Attempts since it was created or replayed. */
   begun: z.int().min(0),
   next_attempt_at: z.int(),
-  /** Until then, an attempt is being made, or its function has crashed. 0: no attempt is being made. */
+  /** An attempt is being made, or has crashed, until this time. 0: no attempt is being made. */
   leased_until: z.int(),
   created_at: z.int(),
   delivered_at: z.int().nullable(),

@@ -1,12 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A network as in `10.0.0.0/8`. */
+// As in `10.0.0.0/8`.
 type Network = readonly [address: string, prefix: number];
 
-/**
- * IPv4 networks that are not on the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry.
- * 169.254/16 has the metadata of EC2, of containers and of functions.
- */
+// IPv4 networks that are not on the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry.
+// 169.254/16 has the metadata of EC2, of containers and of functions.
 const SPECIAL_IPV4: readonly Network[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -25,12 +23,10 @@ const SPECIAL_IPV4: readonly Network[] = [
   ['240.0.0.0', 4],
 ];
 
-/**
- * All global IPv6 addresses are in this network. Outside it are loopback, link-local, unique local (with EC2's
- * fd00:ec2::254) and multicast addresses, and those that embed an IPv4 address: mapped, compatible and NAT64.
- */
+// All global IPv6 addresses are in this network. Outside it are loopback, link-local, unique local (with EC2's
+// fd00:ec2::254) and multicast addresses, and those that embed an IPv4 address: mapped, compatible and NAT64.
 const GLOBAL_IPV6: Network = ['2000::', 3];
-/** What is in it, but not public, or embeds an IPv4 address: protocol assignments with Teredo, documentation, 6to4. */
+// Networks in it that are not public, or embed an IPv4 address: protocol assignments with Teredo, documentation, 6to4.
 const SPECIAL_IPV6: readonly Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -58,18 +54,18 @@ const readNetwork = (text: string): Network => {
   return [address, Number(prefix)];
 };
 
-/** Which addresses webhooks can have. */
+/** Decides which addresses webhooks can have. */
 export interface Networks {
-  /** Whether the deployer allows it although it is not public. */
+  /** True for an address that the deployer allows although it is not public. */
   isExempt: (address: string) => boolean;
-  /** Whether it is public, or exempt. `address` is an IP address as text; anything else is not allowed. */
+  /** True for a public or exempt IP address; false for any other text. */
   isAllowed: (address: string) => boolean;
-  /** Whether there are exempt addresses at all. */
+  /** True if the deployer exempts any addresses. */
   hasExemptions: boolean;
 }
 
 /**
- * The rules for addresses: only those on the public Internet, and the deployer's own networks.
+ * Allows addresses on the public Internet, and in the deployer's own networks.
  * @param exempt networks separated by commas, such as `10.0.0.0/8,fd00::/8`; can be empty
  * @throws Error for anything else
  */

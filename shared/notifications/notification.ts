@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { newTimedId } from '../ids/id.ts';
 
-/**
- * What organizations are notified of: the `type` of a CloudEvent. A change of an event's `data` that is not an
- * addition gets a new version.
- */
+// The `type` of each CloudEvent. A change of an event's `data` that is not an addition gets a new version.
 const NOTIFICATION_TYPES = [
   'sluice.budget.threshold_reached.v1',
   'sluice.credit.threshold_reached.v1',
@@ -43,12 +40,12 @@ export const Notification = z.object({
    * has what both sides can read.
    */
   data: z.record(z.string(), z.unknown()),
-  /** Whom an e-mail about it goes to, if it concerns one person. Receivers of webhooks don't see it. */
+  /** The address of the one person whom it concerns, for an e-mail. Receivers of webhooks don't see it. */
   recipient: z.string().optional(),
-  /** The user who has that address. Absent in notifications of earlier releases. */
+  /** The user with that address. Absent in notifications of earlier releases. */
   user: z.string().optional(),
 });
 export type Notification = z.infer<typeof Notification>;
 
-/** A new notification of something that happened at `at`. */
+/** Creates a notification of something that happened at `at`. */
 export const newNotification = (facts: Omit<Notification, 'id'>): Notification => ({ id: newTimedId('event', facts.at), ...facts });

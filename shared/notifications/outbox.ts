@@ -4,30 +4,32 @@ import type { Write } from '../database/transaction.ts';
 import { SECOND_MS } from '../time/units.ts';
 import { Notification } from './notification.ts';
 
-/** How long a notification and its deliveries are kept, so that they can be replayed. */
+// How long a notification and its deliveries are kept, so that they can be replayed.
 const KEEP_SECONDS = 45 * 86_400;
 
-/** The records of the outbox begin with this. The table's stream delivers them to the function `notifications`. */
+/** Prefix of the outbox's records. The table's stream delivers them to the function `notifications`. */
 export const OUTBOX_PREFIX = 'notification#';
 
 /** When a notification expires: Unix time in seconds. */
 export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => Math.floor(at / SECOND_MS) + KEEP_SECONDS;
 
-/** A delivery that is to be made again, and when that was requested, in ms since the epoch. */
+// `at` is the time of the request, in ms since the epoch.
 const Replay = z.object({ event: z.string(), webhook: z.string(), delivery: z.string(), at: z.int() });
 export type Replay = z.infer<typeof Replay>;
 
-/** What the outbox has: something new, or an old delivery that is to be made again. */
+// Something new, or an old delivery to make again.
 const OutboxEntry = z.union([
   z.object({ replay: Replay }).transform(({ replay }) => ({ kind: 'replay', replay }) as const),
   Notification.transform((notification) => ({ kind: 'notification', notification }) as const),
 ]);
 export type OutboxEntry = z.output<typeof OutboxEntry>;
 
-/** @throws ZodError for an item that is not from the outbox */
+/** Parses an item of the outbox. @throws ZodError for any other item */
 export const readOutboxEntry = (item: unknown): OutboxEntry => OutboxEntry.parse(item);
 
-/** The outbox: notifications in the table `notifications`, written in the transactions of what they tell. */
+/**
+ * The outbox: notifications in the table `notifications`, written in the transactions of the changes that they report.
+ */
 export const createOutbox = (table: RecordTable) => ({
   /** Adds a notification as one write of a transaction. */
   toEmit: (notification: Notification): Write =>

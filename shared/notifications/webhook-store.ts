@@ -4,7 +4,7 @@ import { Conflict } from '../http/errors.ts';
 import { Webhook } from './webhook.ts';
 
 const WEBHOOK = 'webhook#';
-/** Each notification is sent to each of them. */
+// Each notification is sent to each of them.
 const MAX_WEBHOOKS = 20;
 
 const recordKeyOf = (organization: string, id: string): RecordKey => ({ account: organization, record: WEBHOOK + id });
@@ -23,13 +23,13 @@ export const createWebhookStore = (table: RecordTable) => ({
     return row && Webhook.parse(row);
   },
 
-  /** All webhooks of an organization, oldest first. */
+  /** Lists an organization's webhooks, oldest first. */
   list: async (organization: string): Promise<Webhook[]> => {
     const { rows } = await table.page({ account: organization, prefix: WEBHOOK }, { limit: MAX_WEBHOOKS });
     return rows.map((row) => Webhook.parse(row));
   },
 
-  /** Fails with a 409 if the organization has too many. */
+  /** Creates a webhook. Fails with a 409 if the organization has too many. */
   toCreate: (webhook: Webhook): Write[] => [
     table.toCreate(recordKeyOf(webhook.organization, webhook.id), webhook, () => new Error(`${webhook.id} already exists.`)),
     table.toCount(countRecordKey(webhook.organization), 1, MAX_WEBHOOKS, tooMany),

@@ -5,21 +5,21 @@ export const MAX_URL_CHARACTERS = 2_048;
 const MAX_HOST_CHARACTERS = 253;
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
-/** Lower ports belong to other protocols, such as mail, which could take a request for something else. */
+// Lower ports belong to other protocols, such as mail, which could take a request for something else.
 const FIRST_FREE_PORT = 1_024;
 
-/** What is between the slashes and the path: user name and password, which can be empty, host and port. */
+// From the slashes to the path: user name and password, which can be empty, host and port.
 const AUTHORITY = /^[^:]*:[\\/]*([^\\/?#]*)/;
 
-/** The port that a URL names or implies. */
+/** Returns the port that a URL names or implies. */
 export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(port));
 
-/** The host of a URL without the brackets of an IPv6 address. */
+/** Returns the host of a URL without the brackets of an IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * What is wrong with a URL as the target of a webhook, as the end of a sentence; undefined: nothing that can be seen
- * without its DNS records.
+ * Returns the fault of a URL as the target of a webhook, as the end of a sentence; undefined: none that shows without
+ * its DNS records.
  */
 export const urlFault = (networks: Networks, text: string): string | undefined => {
   if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text))

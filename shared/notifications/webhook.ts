@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Notification, NotificationType, TEST_TYPE } from './notification.ts';
 
-/** What a secret begins with; the rest is the key in base64 (Standard Webhooks). */
+/** Prefix of a secret; the rest is the key in base64 (Standard Webhooks). */
 export const SECRET_PREFIX = 'whsec_';
 
 /** The types of events that a webhook can select: all except the test, which goes to one webhook. */
@@ -30,7 +30,7 @@ export const Webhook = z.object({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** Whether a notification is sent to a webhook of its organization. */
+/** Returns true if a notification is sent to a webhook of its organization. */
 export const isNotifiedOf = ({ id, enabled, types }: Webhook, { type, subject }: Pick<Notification, 'type' | 'subject'>): boolean => {
   if (!enabled) return false;
   return type === TEST_TYPE ? subject === id : types === null || types.includes(type);

@@ -7,7 +7,7 @@ import { MAX_WRITES, transact, type Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../time/units.ts';
 
-/** A request that was answered with an error by the gateway. */
+/** A request that the gateway answered with an error. */
 export interface Refusal {
   /** The id of its line in the log, which is the same in each delivery. */
   lineId: string;
@@ -44,27 +44,21 @@ export interface RefusalQuery {
 const MINUTES_A_ROW = 10;
 const ROW_MS = MINUTES_A_ROW * MINUTE_MS;
 
-/** As long as totals by ten minutes, counted from the end of the day. */
+// As long as totals by ten minutes, counted from the end of the day.
 const RETENTION_DAYS = 90;
-/** Longer than any delivery is retried: CloudWatch Logs retries for 24 hours, then Lambda for six. */
+// Longer than any delivery is retried: CloudWatch Logs retries for 24 hours, then Lambda for six.
 const LINES_KEPT_MS = 2 * DAY_MS;
-/**
- * An environment serves one request at a time, so it refuses fewer in a minute. More lines would not fit into an
- * item.
- */
+// An environment serves one request at a time, so it refuses fewer in a minute. More lines would not fit into an item.
 const MAX_LINES = 40_000;
 const LINE_BYTES = 8;
-/**
- * Log streams are spread over so many rows of a count, because transactions on the same row at the same time
- * conflict.
- */
+// Log streams are spread over this many rows of a count, because concurrent transactions on the same row conflict.
 const LANES = 8;
-/** Another delivery of the same lines at the same time ends soon. */
+// Another delivery of the same lines at the same time ends soon.
 const MAX_TRIES = 5;
-/** One write is the row of counted lines. */
+// One write is the row of counted lines.
 const MAX_COUNTS = MAX_WRITES - 1;
 const MAX_DAYS = 400;
-/** A day of an organization with 20 keys that are all refused with four codes all the time, in all lanes. */
+// A day of an organization with 20 keys that are all refused with four codes all the time, in all lanes.
 const MAX_PAGES = 100;
 
 const NO_KEY = '(none)';
@@ -78,7 +72,6 @@ const accountOf = (organization: string | null, ms: number): string => `refusals
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Where the lines of a log stream's minute are stored that have been counted. */
 const linesRecordKey = ({ stream, startMs }: LogMinute): RecordKey => ({
   account: `refusals-counted#${hashOf(stream).toString('base64url').slice(0, 22)}`,
   record: new Date(startMs).toISOString().slice(0, 16),
@@ -87,7 +80,7 @@ const linesRecordKey = ({ stream, startMs }: LogMinute): RecordKey => ({
 const Lines = z.object({ lines: z.instanceof(Uint8Array), version: z.int() });
 const lineHash = (id: string): string => hashOf(id).toString('hex', 0, LINE_BYTES);
 
-/** The lines that have been counted, and the version of their row; 0: there is no row. */
+// Version 0: there is no row.
 interface CountedLines {
   lines: Buffer;
   version: number;
@@ -99,13 +92,12 @@ const isCounted = ({ lines }: CountedLines): ((hash: string) => boolean) => {
   return (hash) => hashes.has(hash);
 };
 
-/** Refusals that are counted in the same row. */
 interface Group {
   refusal: Refusal;
   hashes: string[];
 }
 
-/** The refusals of lines that have not been counted, by the rows that count them: as many as fit into a transaction. */
+// As many as fit into a transaction.
 const nextGroups = (refusals: ReadonlyMap<string, Refusal>, counted: CountedLines): Group[] => {
   const groups = new Map<string, Group>();
   const skips = isCounted(counted);
@@ -119,7 +111,7 @@ const nextGroups = (refusals: ReadonlyMap<string, Refusal>, counted: CountedLine
   return [...groups.values()];
 };
 
-/** The log of an environment has more lines in a minute than can be told apart. */
+/** The log of an environment has more lines in a minute than a row can list. */
 export class TooManyLines extends Error {
   constructor(stream: string) {
     super(`Log stream ${stream} has more than ${MAX_LINES} refused requests in a minute. The rest is not counted.`);
@@ -130,7 +122,7 @@ export class TooManyLines extends Error {
 const Counts = z.looseObject({ record: z.string() });
 const Count = z.int().default(0);
 
-/** `16:40#key_…#rate_limit_exceeded#3`: what the row counts, and a lane. */
+// The key is `16:40#key_…#rate_limit_exceeded#3`: a time, a key, a code and a lane.
 const readRow = (item: unknown, dayMs: number): RefusalCount[] => {
   const row = Counts.parse(item);
   const [time = '', key, code = ''] = row.record.split('#');
@@ -228,8 +220,8 @@ export const createRefusalStore = (database: Database, table: string) => {
     },
 
     /**
-     * An organization's refusals, in the order of ten minutes, key and code; a minute of a key and a code can come in
-     * several parts.
+     * Lists an organization's refusals, in the order of ten minutes, key and code; a minute of a key and a code can
+     * come in several parts.
      * @throws RangeError if the range is longer than 400 days; Error if a row is invalid
      */
     list: async function* ({ organization, fromMs, toMs }: RefusalQuery): AsyncGenerator<RefusalCount> {

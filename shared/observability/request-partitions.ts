@@ -4,7 +4,7 @@ import { ConditionFailed, type Database } from '../database/database.ts';
 import { getItems } from '../database/get-items.ts';
 import { DAY_MS } from '../time/units.ts';
 
-/** From this arrival on, the rows of an organization's requests are spread over so many partitions. */
+// The number of partitions for requests that arrive from this time on.
 const Step = z.object({ from_ms: z.int(), partitions: z.int().min(1) });
 export type PartitionStep = z.infer<typeof Step>;
 
@@ -12,14 +12,11 @@ export type PartitionStep = z.infer<typeof Step>;
 export const MAX_ROWS_PER_SECOND = 500;
 /** Enough for 8,000 requests per second. A page of a search reads all of them. */
 export const MAX_PARTITIONS = 16;
-/**
- * A step begins so long after it was written. By then, whoever read the steps before it was written has no requests
- * that arrive in it, because requests are in the stream only after they have ended. So all who write a request's row,
- * also again, write it to the same partition.
- */
+// Everyone who writes a request's row must choose the same partition. Requests are in the stream only after they have
+// ended, so a writer that read the steps before this one was added has no requests that arrive in it.
 const DELAY_MS = 2 * 60_000;
 
-/** The rows of a day are kept for so many days after it. */
+/** Days for which the rows of a day are kept after it. */
 export const RETENTION_DAYS = 30;
 
 /**
@@ -28,15 +25,14 @@ export const RETENTION_DAYS = 30;
  */
 export const expiresAt = (day: string): number => (Date.parse(day) + (RETENTION_DAYS + 1) * DAY_MS) / 1_000;
 
-/** The number of partitions of requests that arrived at this time. */
 const partitionsAt = (steps: readonly PartitionStep[], ms: number): number =>
   steps.findLast(({ from_ms }) => from_ms <= ms)?.partitions ?? 1;
 
-/** The partition of a request: 0, 1, 2 … @param atMs its arrival */
+/** Returns the partition of a request: 0, 1, 2 … @param atMs its arrival */
 export const partitionOf = (steps: readonly PartitionStep[], requestId: string, atMs: number): number =>
   crc32(requestId) % partitionsAt(steps, atMs);
 
-/** The number of partitions that can have rows of this range of arrivals. */
+/** Returns the number of partitions that can have rows of this range of arrivals. */
 export const partitionsWithin = (steps: readonly PartitionStep[], fromMs: number, toMs: number): number =>
   Math.max(
     partitionsAt(steps, fromMs),
@@ -47,13 +43,13 @@ const Stored = z.object({ record: z.string(), steps: z.array(Step) });
 
 const keyOf = (organization: string, day: string) => ({ account: organization, record: `partitions#${day}` });
 
-/** The steps have not changed since they were read. */
+// The steps have not changed since they were read.
 const AS_READ = 'size(steps) = :known';
 const STILL_ABSENT = 'attribute_not_exists(steps)';
 
-/** Over how many partitions the rows of an organization's requests are spread, by UTC day. */
+/** The numbers of partitions for an organization's requests, by UTC day. */
 export const createRequestPartitions = (database: Database, table: string) => ({
-  /** The steps of a day, in the order of time; none: one partition. */
+  /** Returns the steps of a day, in the order of time; none: one partition. */
   get: async (organization: string, day: string): Promise<PartitionStep[]> => {
     const { Item } = await database.get({ TableName: table, Key: keyOf(organization, day), ConsistentRead: true });
     return Item ? Stored.parse(Item).steps : [];
@@ -66,8 +62,8 @@ export const createRequestPartitions = (database: Database, table: string) => ({
   },
 
   /**
-   * Adds a step to those that were read, from shortly after now on or, of a later day, from its start on. Does
-   * nothing if they have changed since.
+   * Adds a step to those that were read, which begins shortly after now or, of a later day, at its start. Does nothing
+   * if they have changed since.
    */
   grow: async (
     { organization, day, nowMs }: { organization: string; day: string; nowMs: number },

@@ -9,18 +9,20 @@ import { hasFailed, RequestRow } from './request-row.ts';
 
 const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS + RANDOM_CHARACTERS}}$`);
 
-/** `org_1#2026-11-21#0`, and of requests that failed, `org_1#2026-11-21#failed#0`. */
+// `org_1#2026-11-21#0`, and of requests that failed, `org_1#2026-11-21#failed#0`.
 const accountOf = (organization: string, day: string, partition: number, isFailed = false): string =>
   `${organization}#${day}#${isFailed ? 'failed#' : ''}${partition}`;
 
-/** Whether an item of the table is an organization's: of its requests, of its refused requests, or a setting. */
+/**
+ * Returns true if an item of the table belongs to an organization: its requests, its refused requests, or a setting.
+ */
 export const isObservedOf = (organization: string, account: string): boolean =>
   account === organization || account.startsWith(`${organization}#`);
 
-/** Sorts before the ids of all requests that arrive at this time or later, and after those of earlier ones. */
+// Sorts before the ids of all requests that arrive at this time or later, and after those of earlier ones.
 const boundOf = (atMs: number): string => prefixes.request + timeOfId(atMs);
 
-/** The first ms whose requests can't come before this id or bound. */
+// The first ms whose requests can't come before this id or bound.
 const endMsOf = (before: string): number => requestTimeMs(before) + (REQUEST_ID.test(before) ? 1 : 0);
 
 /** A search: requests that arrived in [fromMs, toMs). */
@@ -46,7 +48,7 @@ export interface RowPage {
   searchedToMs: number;
 }
 
-/** The parts of a range in each UTC day, the last day first. */
+// The last day first.
 const daysOf = (fromMs: number, toMs: number): { day: string; fromMs: number; toMs: number }[] => {
   const days = [];
   if (toMs <= fromMs) return [];
@@ -81,8 +83,8 @@ export const createRequestRowStore = (database: Database, table: string) => {
     partitions,
 
     /**
-     * Puts the rows of a batch. It can be repeated. The partitions of a day are read once for a batch, so don't keep
-     * the writer for longer.
+     * Returns a writer that puts the rows of a batch. It can be repeated. The partitions of a day are read once for a
+     * batch, so don't keep the writer for longer.
      */
     writer: () => {
       const known = new Map<string, Promise<PartitionStep[]>>();
@@ -100,7 +102,7 @@ export const createRequestRowStore = (database: Database, table: string) => {
     /** Puts one row. */
     put: async (row: RequestRow): Promise<void> => putWith(row, await partitions.get(row.org_id, dayOf(requestTimeMs(row.request_id)))),
 
-    /** The row of a request of this organization; undefined if there is none, or not any more. */
+    /** Returns the row of a request of this organization; undefined if there is none, or it has expired. */
     get: async (organization: string, requestId: string): Promise<RequestRow | undefined> => {
       if (!REQUEST_ID.test(requestId)) return undefined;
       const atMs = requestTimeMs(requestId);
@@ -112,7 +114,7 @@ export const createRequestRowStore = (database: Database, table: string) => {
     },
 
     /**
-     * A page of an organization's requests, newest first. It reads at most `maxRead` items, and some for each
+     * Returns a page of an organization's requests, newest first. It reads at most `maxRead` items, and some for each
      * partition, so it can have fewer rows than `limit`, or none, although there are more.
      */
     page: async ({ organization, fromMs, toMs, isFailed, matches, limit, maxRead, before }: RowQuery): Promise<RowPage> => {

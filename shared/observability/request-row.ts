@@ -6,7 +6,7 @@ import { Nanos, Outcome, type UsageEvent } from '../usage/event.ts';
 export const RequestOutcome = z.enum([...Outcome.options, 'refused']);
 export type RequestOutcome = z.infer<typeof RequestOutcome>;
 
-/** What requests are searched by and listed with: an extract of the usage event, small enough for one write unit. */
+/** A row of the search index: an extract of the usage event, small enough for one write unit. */
 export const RequestRow = z.object({
   request_id: z.string(),
   org_id: z.string(),
@@ -33,20 +33,14 @@ export const RequestRow = z.object({
 });
 export type RequestRow = z.output<typeof RequestRow>;
 
-/**
- * OpenAI's bounds of metadata (https://platform.openai.com/docs/api-reference/chat/create). What is beyond them is
- * only in the event.
- */
+// OpenAI's bounds of metadata (https://platform.openai.com/docs/api-reference/chat/create). The event has the rest.
 const MAX_PAIRS = 16;
 export const MAX_METADATA_KEY_CHARACTERS = 64;
 export const MAX_METADATA_VALUE_CHARACTERS = 512;
-/** So that metadata adds at most two write units. */
+// So that metadata adds at most two write units.
 const MAX_METADATA_BYTES = 2_048;
 
-/**
- * The pairs of the caller's object that requests can be searched by: the first plain values. Undefined if there are
- * none.
- */
+// The first plain values. Undefined if there are none.
 const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string, string> | undefined => {
   const pairs: [string, string][] = [];
   let bytes = 0;
@@ -61,14 +55,14 @@ const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string,
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 };
 
-/** The status of a reply that began; earlier versions of events have no status of errors. */
+/** Returns the status of a reply that began; earlier versions of events have no status of errors. */
 export const statusOf = ({ error_status, error_code, outcome }: UsageEvent): number | undefined => {
   if (error_status !== undefined) return error_status;
   const isAnswered = error_code === undefined && (outcome === 'completed' || outcome === 'timed_out');
   return isAnswered ? 200 : undefined;
 };
 
-/** The row of an event; undefined if the event rates a request again, which has a row already. */
+/** Returns the row of an event; undefined if the event rates a request again, which has a row already. */
 export const requestRowOf = (event: UsageEvent): RequestRow | undefined => {
   if (event.rerate) return undefined;
   const status = statusOf(event);
@@ -96,6 +90,6 @@ export const requestRowOf = (event: UsageEvent): RequestRow | undefined => {
   };
 };
 
-/** Whether a request is among those that a search for failures reads. */
+/** Returns true if a search for failures finds the request. */
 export const hasFailed = ({ outcome, error_code, status = 0 }: Pick<RequestRow, 'outcome' | 'error_code' | 'status'>): boolean =>
   outcome !== 'completed' || error_code !== undefined || status >= 400;

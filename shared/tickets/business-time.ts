@@ -3,10 +3,10 @@ import * as z from 'zod';
 
 const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as 09:00');
 
-/** Some years of them. They are a part of the environment of a function, which has 4 KB for everything. */
+// Some years of holidays: the environment of a function has 4 KB for everything.
 const MAX_HOLIDAYS = 40;
 
-/** When support works, in one time zone. */
+/** The hours in which support works, in one time zone. */
 export const BusinessHours = z
   .strictObject({
     timeZone: z.string().refine((zone) => DateTime.local().setZone(zone).isValid, 'expected a time zone such as Europe/Berlin'),
@@ -20,11 +20,10 @@ export const BusinessHours = z
   .refine(({ from, to }) => from < to, "expected 'from' before 'to'");
 export type BusinessHours = z.infer<typeof BusinessHours>;
 
-/** Counts time that support works. */
 export interface BusinessTime {
-  /** When support will have worked for so long. */
+  /** The end of a duration of working time, in ms. */
   after: (fromMs: number, durationMs: number) => number;
-  /** How long support works in between. */
+  /** The working time in between, in ms. */
   between: (fromMs: number, toMs: number) => number;
 }
 
@@ -33,18 +32,17 @@ export const aroundTheClock: BusinessTime = {
   between: (fromMs, toMs) => Math.max(0, toMs - fromMs),
 };
 
-/** Ten years: no clock runs longer. */
+// Ten years: no clock runs longer.
 const MAX_DAYS = 3_660;
 
-/** The instant of a time of day on a day of the zone; a time that the clocks skip is moved on by the skip. */
+// A time that the clocks skip is moved on by the skip.
 const instantOf = (day: DateTime, time: string): number => {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   return hour === 24 ? day.plus({ days: 1 }).startOf('day').toMillis() : day.set({ hour, minute }).toMillis();
 };
 
 /**
- * Counts time within business hours, on the clock of their zone: a working day keeps its hours when the clocks
- * change.
+ * Counts time within business hours, on the clock of their zone: a working day keeps its hours when the clocks change.
  */
 export const createBusinessTime = ({ timeZone, days, from, to, holidays }: BusinessHours): BusinessTime => {
   const closed = new Set(holidays);

@@ -3,11 +3,11 @@ import { MINUTE_MS } from '../time/units.ts';
 import { aroundTheClock, BusinessHours, type BusinessTime, createBusinessTime } from './business-time.ts';
 import { Severity, type TicketClocks, type TicketStatus } from './ticket.ts';
 
-/** Half a year of work around the clock. */
+// Half a year of work around the clock.
 const Minutes = z.int().min(1).max(262_800);
 const MinutesBySeverity = z.strictObject({ low: Minutes, normal: Minutes, high: Minutes, urgent: Minutes });
 
-/** How fast support promises to be. */
+/** The times within which support promises to respond and to resolve. */
 export const SupportPromise = z.strictObject({
   /** Absent: support works around the clock. */
   hours: BusinessHours.optional(),
@@ -18,10 +18,9 @@ export const SupportPromise = z.strictObject({
 });
 export type SupportPromise = z.infer<typeof SupportPromise>;
 
-/** Whether it is support's turn, so that the clock of the resolution runs. */
+// While it is support's turn, the clock of the resolution runs.
 const isSupportsTurn = (status: TicketStatus): boolean => status === 'open' || status === 'waiting_on_support';
 
-/** What the clocks of a ticket depend on. */
 interface Timed {
   status: TicketStatus;
   severity: Severity;
@@ -70,9 +69,7 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
     /** The clocks of a ticket that is reopened: support has all its time again to resolve it. */
     restart: ({ severity, clocks }: Timed, nowMs: number): TicketClocks => ({ ...clocks, ...running(severity, 0, nowMs) }),
 
-    /**
-     * The clocks after a change of status or severity, or of both. @param isAnswered whether support answers with it
-     */
+    /** Changes the clocks with a status or severity, or both. @param isAnswered true if support answers with it */
     change: (before: Timed, after: Pick<Timed, 'status' | 'severity'>, isAnswered: boolean, nowMs: number): TicketClocks => {
       const isFirst = before.clocks.first_response_at === null;
       return {

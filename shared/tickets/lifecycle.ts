@@ -3,19 +3,19 @@ import { DAY_MS } from '../time/units.ts';
 import type { Clocks } from './clocks.ts';
 import type { Severity, Side, Ticket, TicketStatus } from './ticket.ts';
 
-/** How long a resolved ticket stays open for an answer. */
+// How long a resolved ticket stays open for an answer.
 const CLOSE_AFTER_MS = 7 * DAY_MS;
-/** How long a closed ticket can be reopened. */
+// How long a closed ticket can be reopened.
 const REOPEN_WITHIN_MS = 30 * DAY_MS;
 
 /**
- * The status at a time. A resolved ticket is closed from the moment on that it was to close, whether or not the row
- * says so already, so that no answer depends on when a schedule runs.
+ * Returns the status at a time. A resolved ticket closes at `closes_at`, even if the schedule has not written that yet,
+ * so that no answer depends on when the schedule runs.
  */
 export const statusAt = ({ status, closes_at }: Pick<Ticket, 'status' | 'closes_at'>, nowMs: number): TicketStatus =>
   status === 'resolved' && closes_at !== null && closes_at <= nowMs ? 'closed' : status;
 
-/** A closed ticket takes no changes. @throws 409 */
+/** Rejects changes of a closed ticket. @throws 409 */
 export const requireNotClosed = (ticket: Ticket, nowMs: number): void => {
   if (statusAt(ticket, nowMs) === 'closed')
     throw new Conflict({
@@ -27,14 +27,11 @@ export const requireNotClosed = (ticket: Ticket, nowMs: number): void => {
 interface Moved {
   status: TicketStatus;
   severity?: Severity;
-  /** Whether support answers with it. */
+  /** Set if support answers with it. */
   isAnswered?: boolean;
 }
 
-/**
- * The ticket after a change that everybody can see. `updated_at` grows, so that lists have an order even if clocks
- * differ.
- */
+// `updated_at` grows, so that lists have an order even if clocks differ.
 const moved = (
   clocks: Clocks,
   before: Ticket,
@@ -49,7 +46,11 @@ const moved = (
   clocks: clocks.change(before, { status, severity }, isAnswered, nowMs),
 });
 
-/** After a message it is the other side's turn, except that support can add a word to what it resolved. @throws 409 */
+/**
+ * Returns the ticket after a message: it is the other side's turn, except that support can add a word to a resolved
+ * ticket.
+ * @throws 409
+ */
 export const afterMessage = (clocks: Clocks, ticket: Ticket, side: Side, nowMs: number): Ticket => {
   requireNotClosed(ticket, nowMs);
   if (side === 'customer') return moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs);
@@ -57,9 +58,7 @@ export const afterMessage = (clocks: Clocks, ticket: Ticket, side: Side, nowMs: 
   return moved(clocks, ticket, { status, isAnswered: true }, nowMs);
 };
 
-/**
- * The statuses that each side can set. Nobody sets `open` and `closed`: a ticket is opened once, and time closes it.
- */
+// Nobody sets `open` and `closed`: a ticket is opened once, and time closes it.
 const SETTABLE: Readonly<Record<Side, readonly TicketStatus[]>> = {
   customer: ['resolved'],
   support: ['waiting_on_support', 'waiting_on_customer', 'resolved'],
@@ -71,7 +70,10 @@ interface Update {
   subject?: string | undefined;
 }
 
-/** After a change of status, severity or subject. @throws 403 for a status that the side can't set; 409 */
+/**
+ * Returns the ticket after a change of status, severity or subject.
+ * @throws 403 for a status that the side can't set; 409
+ */
 export const afterUpdate = (
   clocks: Clocks,
   ticket: Ticket,
@@ -92,8 +94,8 @@ export const afterUpdate = (
 };
 
 /**
- * A resolved or closed ticket is support's turn again. @throws 409 for any other, and for one that closed too long
- * ago
+ * Returns a resolved or closed ticket as support's turn again.
+ * @throws 409 for any other, and for one that closed too long ago
  */
 export const afterReopening = (clocks: Clocks, ticket: Ticket, nowMs: number): Ticket => {
   if (ticket.closes_at === null)
@@ -109,7 +111,7 @@ export const afterReopening = (clocks: Clocks, ticket: Ticket, nowMs: number): T
   };
 };
 
-/** A resolved ticket whose time has come is closed. Undefined: there is nothing to do. */
+/** Returns a resolved ticket as closed, if it is due; otherwise undefined. */
 export const afterClosing = (ticket: Ticket, nowMs: number): Ticket | undefined =>
   ticket.status === 'resolved' && statusAt(ticket, nowMs) === 'closed'
     ? { ...ticket, status: 'closed', updated_at: Math.max(nowMs, ticket.updated_at + 1) }

@@ -1,6 +1,6 @@
 /**
- * Files that were uploaded, and that no message names yet. Whoever has the form of an upload can replace its file, so
- * nobody can download these.
+ * Uploaded files that no message names yet. Anyone who has the form of an upload can replace its file, so nobody can
+ * download these.
  */
 export const PENDING_FILES = 'pending/';
 /** Files of messages. No form uploads to here. */
@@ -13,11 +13,11 @@ export interface TicketFile {
   attachment: string;
 }
 
-/** The keys of all files of an organization's tickets begin with one of these. */
+/** Returns the prefixes of the keys of all files of an organization's tickets. */
 export const ticketFilePrefixes = (organization: string): string[] =>
   [PENDING_FILES, KEPT_FILES].map((folder) => `${folder}${organization}/`);
 
-/** The keys of all files that a ticket keeps begin with this. */
+/** Returns the prefix of the keys of all stored files of a ticket. */
 export const keptPrefix = ({ organization, ticket }: Omit<TicketFile, 'attachment'>): string => `${KEPT_FILES}${organization}/${ticket}/`;
 
 export const keptKey = (file: TicketFile): string => keptPrefix(file) + file.attachment;

@@ -8,19 +8,18 @@ import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { Evidence, HistoryLine, Message, Ticket, type TicketStatus, TicketSummary } from './ticket.ts';
 
 /**
- * A page of a list reads at most so many rows. A row of a list has about 0.5 KB, so that this is one or two queries
- * of each status.
+ * The most rows that a page of a list reads. A row has about 0.5 KB, so that this is one or two queries of each status.
  */
 export const MAX_READ = 1_000;
 const FIRST_READ = 100;
 
 const LISTED = 'ticket#';
-/** Sorts after every id. */
+// Sorts after every id.
 const END = '~';
 
 /**
- * Who can read an entry of a ticket. Entries that only support can read have places of their own, so that no read for
- * a customer finds them.
+ * The readers of an entry. Entries that only support can read have keys of their own, so that no read for a customer
+ * finds them.
  */
 export type Audience = 'everyone' | 'support';
 const MESSAGES: Record<Audience, string> = { everyone: 'message#', support: 'note#' };
@@ -28,7 +27,7 @@ const HISTORY: Record<Audience, string> = { everyone: 'history#', support: 'staf
 const EVIDENCE = 'evidence#';
 const TICKET = 'ticket';
 
-/** An organization's tickets that are neither resolved nor closed. */
+// An organization's tickets that are neither resolved nor closed.
 const MAX_UNRESOLVED = 100;
 
 const tooManyUnresolved = (): Conflict =>
@@ -39,10 +38,10 @@ const tooManyUnresolved = (): Conflict =>
 
 const isUnresolved = ({ status }: Pick<Ticket, 'status'>): boolean => status !== 'resolved' && status !== 'closed';
 
-/** Where a list has a ticket: newest change first. */
+// Newest change first.
 const positionOf = ({ id, updated_at }: Pick<TicketSummary, 'id' | 'updated_at'>): string => timeOfId(updated_at) + id;
 
-/** The two lists that have a ticket: its organization's, and the one of all tickets of its status. */
+// Its organization's list, and the one of all tickets of its status.
 const listingsOf = (ticket: TicketSummary): RecordKey[] => {
   const record = LISTED + positionOf(ticket);
   return [
@@ -52,7 +51,7 @@ const listingsOf = (ticket: TicketSummary): RecordKey[] => {
 };
 const statusList = (status: TicketStatus): string => `tickets#${status}`;
 
-/** Which tickets a list is about: an organization's, or all of these statuses. */
+/** Selects the tickets of an organization, or all of these statuses. */
 export type TicketList = { organization: string } | { statuses: readonly TicketStatus[] };
 
 interface ListRequest extends PageRequest {
@@ -61,11 +60,11 @@ interface ListRequest extends PageRequest {
   sinceMs?: number | undefined;
 }
 
-/** `next` is where the next page begins; undefined: all was searched. */
+/** A page of a list. `next` is where the next page begins; undefined: all was searched. */
 export interface TicketPage {
   tickets: TicketSummary[];
   next: string | undefined;
-  /** How many rows were read. */
+  /** The number of rows that were read. */
   read: number;
 }
 
@@ -100,8 +99,8 @@ export const createTicketStore = (database: Database, tableName: string, table: 
     ],
 
     /**
-     * Counts a change among the tickets of its organization that are not resolved: 409 if there are too many. Tickets
-     * of releases before this count are not in it.
+     * Updates the number of an organization's unresolved tickets: 409 if there are too many. Tickets of releases before
+     * this count are not in it.
      */
     toCountUnresolved: (before: Ticket | undefined, after: Ticket): Write[] => {
       const by = Number(isUnresolved(after)) - Number(before !== undefined && isUnresolved(before));
@@ -139,19 +138,19 @@ export const createTicketStore = (database: Database, tableName: string, table: 
       return { entries: rows.map((row) => HistoryLine.parse(row)), hasMore };
     },
 
-    /** All evidence of a ticket: a bounded number, named when it was created. */
+    /** Lists all evidence of a ticket: a bounded number, named when it was created. */
     evidence: async (ticket: string): Promise<Evidence[]> => {
       const found: Evidence[] = [];
       for await (const row of table.all({ account: ticket, prefix: EVIDENCE })) found.push(Evidence.parse(row));
       return found;
     },
 
-    /** Every ticket of a status, the longest unchanged first. */
+    /** Lists every ticket of a status, the longest unchanged first. */
     ofStatus: async function* (status: TicketStatus): AsyncGenerator<TicketSummary> {
       for await (const row of table.all({ account: statusList(status), prefix: LISTED })) yield TicketSummary.parse(row);
     },
 
-    /** The rows that a ticket has besides its own: messages, notes, history, evidence and what is attached. */
+    /** Lists the other rows of a ticket: messages, notes, history, evidence and attachments. */
     otherRows: async function* (ticket: string): AsyncGenerator<RecordKey> {
       for await (const { record } of table.allOf(ticket)) if (record !== TICKET) yield { account: ticket, record: String(record) };
     },
@@ -162,7 +161,7 @@ export const createTicketStore = (database: Database, tableName: string, table: 
     toDelete: (ticket: Ticket): Write[] => [table.toDelete({ account: ticket.id, record: TICKET }, ticket.version), ...toUnlist(ticket)],
 
     /**
-     * A page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty,
+     * Returns a page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty,
      * although there is more.
      */
     list: async (list: TicketList, { limit, after, matches, sinceMs }: ListRequest): Promise<TicketPage> => {
@@ -187,5 +186,5 @@ export type TicketStore = ReturnType<typeof createTicketStore>;
 
 const POSITION = new RegExp(`^[0-9A-Za-z]{${TIME_CHARACTERS}}${prefixes.ticket}[0-9A-Za-z]{1,30}$`);
 
-/** Whether a caller's cursor is a place in a list. */
+/** Returns true if a caller's cursor is a position in a list. */
 export const isPosition = (after: string): boolean => POSITION.test(after);

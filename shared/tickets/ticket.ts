@@ -7,18 +7,15 @@ export type Severity = z.infer<typeof Severity>;
 export const Category = z.enum(['api', 'billing', 'deployment', 'account', 'other']);
 export type Category = z.infer<typeof Category>;
 
-/**
- * Where a ticket stands. `open`: nobody has written since it was created. `closed`: nobody can write, unless it is
- * reopened.
- */
+/** `open`: nobody has written since it was created. `closed`: nobody can write, unless it is reopened. */
 export const TicketStatus = z.enum(['open', 'waiting_on_support', 'waiting_on_customer', 'resolved', 'closed']);
 export type TicketStatus = z.infer<typeof TicketStatus>;
 
-/** Who acts on a ticket: its organization, or the platform's support. */
+/** The sides of a ticket: its organization, and the platform's support. */
 export const Side = z.enum(['customer', 'support']);
 export type Side = z.infer<typeof Side>;
 
-/** What a ticket is about, with the state in which it was when the ticket named it. */
+/** The resources that a ticket can name. Their state is stored with it. */
 export const EvidenceType = z.enum(['request', 'deployment', 'invoice']);
 export type EvidenceType = z.infer<typeof EvidenceType>;
 
@@ -38,7 +35,7 @@ export const TicketClocks = z.object({
 });
 export type TicketClocks = z.infer<typeof TicketClocks>;
 
-/** What a list of tickets shows. Times are milliseconds since the epoch. */
+/** A ticket as lists show it. Times are milliseconds since the epoch. */
 export const TicketSummary = z.object({
   id: z.string(),
   organization: z.string(),
@@ -53,7 +50,7 @@ export const TicketSummary = z.object({
   created_at: z.int(),
   /** Increases with each change, but not with a note. */
   updated_at: z.int(),
-  /** When it closes by itself, if it is resolved; when it closed, if it is closed. */
+  /** The time at which it closes by itself, if it is resolved; at which it closed, if it is closed. */
   closes_at: z.int().nullable(),
   clocks: TicketClocks,
 });
@@ -61,7 +58,7 @@ export type TicketSummary = z.infer<typeof TicketSummary>;
 
 /** A ticket at rest. */
 export const Ticket = TicketSummary.extend({
-  /** Where to write to `created_by`. */
+  /** The e-mail address of `created_by`. */
   email: z.string(),
   evidence: z.array(z.object({ type: EvidenceType, id: z.string() })),
   /** Messages that both sides can read. */
@@ -70,7 +67,7 @@ export const Ticket = TicketSummary.extend({
 });
 export type Ticket = z.infer<typeof Ticket>;
 
-/** Who did something to a ticket. `user` is null for what time does. */
+// `user` is null for changes by schedule.
 const TicketActor = z.object({ side: Side, user: z.string().nullable() });
 export type TicketActor = z.infer<typeof TicketActor>;
 
@@ -99,14 +96,14 @@ export const HistoryLine = z.object({
 });
 export type HistoryLine = z.infer<typeof HistoryLine>;
 
-/** What was known of a request, a deployment or an invoice when its ticket was created. */
+/** The state of a request, a deployment or an invoice when its ticket was created. */
 export const Evidence = z.object({
   type: EvidenceType,
   id: z.string(),
   at: z.int(),
   /** As the organization's own routes return it: JSON text, because the database stores other numbers than JSON. */
   resource: z.string(),
-  /** What only support sees, such as the usage event itself: JSON text. */
+  /** JSON text for support only, such as the usage event itself. */
   internal: z.string(),
 });
 export type Evidence = z.infer<typeof Evidence>;

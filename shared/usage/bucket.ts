@@ -19,7 +19,7 @@ export interface KeyDay {
 const FORM = /^(.+)#(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z)$/;
 
 /**
- * The bucket of an event, from its partition key.
+ * Returns the bucket of an event's partition key.
  * @throws Error if it is not the key of an event, which is our own bug
  */
 export const bucketOfKey = (usageBucket: string): Bucket => {
@@ -29,7 +29,7 @@ export const bucketOfKey = (usageBucket: string): Bucket => {
   return { shard, startMs };
 };
 
-/** Whether a partition of the table `usage` has events of a key. */
+/** Returns true if a partition of the table `usage` has events of a key. */
 export const isBucketKey = (usageBucket: string): boolean => usageBucket.startsWith(prefixes.key) && FORM.test(usageBucket);
 
 /** The UTC day of an instant. */
@@ -38,7 +38,7 @@ export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0,
 /** The UTC time of day of an instant, such as `16:40`. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 
-/** The day in which a bucket is counted. */
+/** Returns the day in which a bucket is counted. */
 export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: ownerIdOf(shard), day: dayOf(startMs) });
 
 /**

@@ -6,14 +6,12 @@ export const count = <Value>(counts: Counts<Value>, value: Value, times = 1): vo
   counts.set(value, (counts.get(value) ?? 0) + times);
 };
 
-/** The sum of both counts. */
 export const mergeCounts = <Value>(a: Counts<Value>, b: Counts<Value>): Counts<Value> => {
   const merged = new Map(a);
   for (const [value, times] of b) count(merged, value, times);
   return merged;
 };
 
-/** The number of occurrences of all values together. */
 export const sumOfCounts = (counts: Counts<unknown>): number => {
   let sum = 0;
   for (const times of counts.values()) sum += times;

@@ -8,7 +8,7 @@ export type Outcome = z.infer<typeof Outcome>;
 /** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
 export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
-/** What a key's limiter, or one of its shards, had left when it had admitted the request. */
+/** The rest of the limits of a key, or of one of its shards, right after it had admitted the request. */
 export const LimiterState = z.object({
   in_flight: z.int(),
   /** The most that may be in flight. A limit that does not exist is absent. */
@@ -23,7 +23,7 @@ export const LimiterState = z.object({
 export type LimiterState = z.infer<typeof LimiterState>;
 
 /**
- * What made an event that corrects the price of another one: the operation, and the price version by which the
+ * The origin of an event that corrects the price of another one: the operation, and the price version by which the
  * request was rated before.
  */
 export const PriceCorrection = z.object({ id: z.string(), from: z.string() });
@@ -62,7 +62,7 @@ export const UsageEvent = z.object({
   limiter: LimiterState.optional(),
   /** The caller's trace context (https://www.w3.org/TR/trace-context/), if it is valid: 55 characters. */
   traceparent: z.string().optional(),
-  /** How many targets were tried, if more than one. */
+  /** The number of targets that were tried, if more than one. */
   tries: z.int().min(2).optional(),
   /** The documented fields of the request that had no effect. */
   ignored: z.array(z.string()).optional(),

@@ -9,15 +9,15 @@ import { GpuEvent } from './gpu-event.ts';
 import { isDone } from './row-store.ts';
 import { EventExists } from './usage-store.ts';
 
-/** A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment. */
+// A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment.
 const MAX_PAGES = 1_000;
-/** The longest time for which a deployment's events are listed at once. */
+// The longest time for which a deployment's events are listed at once.
 const MAX_DAYS = 366;
 
 const partitionOf = (deploymentId: string, day: string): string => `gpu#${deploymentId}#${day}`;
 const totalsPartitionOf = (organization: string): string => `gpu-days#${organization}`;
 
-/** The UTC day of a deployment whose events a partition of the table `usage` has; undefined if it has none. */
+/** Returns the UTC day of a deployment whose events a partition of the table `usage` has; undefined if it has none. */
 export const deploymentDayOf = (usageBucket: string): { deploymentId: string; day: string } | undefined => {
   const [kind, deploymentId = '', day = ''] = usageBucket.split('#');
   return kind === 'gpu' ? { deploymentId, day } : undefined;
@@ -43,7 +43,7 @@ const dayKeyOf = (organization: string, sums: GpuDay) => ({
   usage_event: dayIdOf(sums),
 });
 
-/** The sums of events by day, deployment and instance type. */
+/** Sums events by day, deployment and instance type. */
 export const gpuDaysOf = (events: readonly GpuEvent[]): GpuDay[] => {
   const days = new Map<string, GpuDay>();
   for (const { started_at, deployment_id, name, instance_type, seconds, instances, cost_nanos, is_prepaid } of events) {
@@ -62,7 +62,7 @@ const StoredDay = z
   .object({
     usage_event: z.string(),
     name: z.string(),
-    /** At rest as `Nanos` are. */
+    /** As `Nanos` at rest. */
     instance_seconds: Nanos,
     cost_nanos: Nanos,
     prepaid_nanos: Nanos,
@@ -138,9 +138,8 @@ export const createGpuEventStore = (database: Database, table: string) => {
 
   return {
     /**
-     * Adds events of a deployment, and adds them to the sums, as writes of the transaction that says in the
-     * deployment's row until when its GPU time is metered. That write must come first: if it fails, the events can
-     * exist, too.
+     * Adds events of a deployment to the list and to the sums, in the transaction that advances the metered time in the
+     * deployment's row. That write must come first: if it fails, the events can exist, too.
      */
     toAdd: (events: readonly GpuEvent[]): Write[] => [
       ...events.map(toPut),
@@ -148,8 +147,8 @@ export const createGpuEventStore = (database: Database, table: string) => {
     ],
 
     /**
-     * Adds events that rate others again, and adds them to the sums, as writes of a transaction; fails with
-     * EventExists if one was already added.
+     * Adds events that rate others again, and adds them to the sums, as writes of a transaction; fails with EventExists
+     * if one was already added.
      */
     toAddRatings: (events: readonly GpuEvent[]): Write[] => [
       ...events.map((event): Write => ({ ...toPut(event), refused: () => new EventExists() })),

@@ -24,7 +24,7 @@ export const GpuEvent = z.object({
   ended_at: z.int(),
   /** Between the two; each of the instances ran that long. 0 if the event only adjusts the cost of another one. */
   seconds: z.int().min(0),
-  /** What is charged, computed with `price_version`. */
+  /** The charge, computed with `price_version`. */
   cost_nanos: Nanos,
   /** null: no price was in force, so nothing is charged. */
   price_version: z.string().nullable(),
@@ -32,14 +32,14 @@ export const GpuEvent = z.object({
   rerate: PriceCorrection.optional(),
   /** It was paid from its organization's prepaid credit. */
   is_prepaid: z.literal(true).optional(),
-  /** It cost more than what was left of the prepaid credit, which is the most that it is charged. */
+  /** It cost more than the rest of the prepaid credit, which is the most that it is charged. */
   is_capped: z.literal(true).optional(),
 });
 export type GpuEvent = z.output<typeof GpuEvent>;
 
 /**
- * An event's id follows from what ran and since when, so that metering an interval again writes the same item. Ids
- * sort by the interval's start.
+ * Returns the id of an event. It follows from the instances and their start, so that metering an interval again writes
+ * the same item. Ids sort by the interval's start.
  */
 export const gpuEventId = (of: Pick<GpuEvent, 'deployment_id' | 'generation' | 'instance_type' | 'phase' | 'started_at'>): string => {
   const facts = [of.deployment_id, of.generation, of.instance_type, of.phase, of.started_at].join('#');

@@ -10,11 +10,10 @@ export interface Group extends Omit<OrganizationTotals, 'organization' | 'startM
   lastUser?: string;
 }
 
-/** What identifies a group among those of its span. */
+/** The id of a group among those of its span. */
 export const groupIdOf = ({ model, route, deployment, keyId, userId }: Omit<Group, 'totals'>): string =>
   JSON.stringify([model, route, deployment, keyId, userId]);
 
-/** The same combination with only what a detail is stored by. */
 const inDetail = ({ model, route, deployment, keyId, userId }: Group, detail: Detail): Omit<Group, 'totals'> => ({
   model,
   route,
@@ -23,7 +22,7 @@ const inDetail = ({ model, route, deployment, keyId, userId }: Group, detail: De
   ...(detail === 'user' && userId !== undefined && { userId }),
 });
 
-/** The sums by a detail of groups of one span, or of parts of it. */
+/** Sums groups of one span, or of parts of it, by a detail. */
 export const groupTotals = (groups: Iterable<Group>, detail: Detail): Group[] => {
   const sums = new Map<string, Group>();
   for (const group of groups) {
@@ -35,7 +34,7 @@ export const groupTotals = (groups: Iterable<Group>, detail: Detail): Group[] =>
   return [...sums.values()];
 };
 
-/** Whether this is one user, and neither none nor all others. */
+/** True for one user; false for none and for all others together. */
 export const isNamed = (userId: string | null | undefined): userId is string => userId != null && userId !== OTHER_USERS;
 
 /**

@@ -14,13 +14,11 @@ export interface Histogram {
 /** 32 buckets an octave, so at most 615. */
 export const SCALE = 5;
 const MIN_MS = 1;
-/** No request takes longer because of its function's timeout. */
+// No request takes longer because of its function's timeout.
 const MAX_MS = 600_000;
 
-/**
- * The bucket of a latency. A bucket of a scale consists of two of the next one, because the logarithm is computed
- * first, and is the same for both.
- */
+// A bucket of a scale consists of two of the next one, because the logarithm is computed first, and is the same for
+// both.
 const bucketOf = (ms: number, scale: number): number => Math.floor(2 ** scale * Math.log2(Math.min(Math.max(ms, MIN_MS), MAX_MS)));
 
 /** The last bucket of a scale. */
@@ -31,7 +29,7 @@ export const noLatencies = (): Histogram => ({ scale: SCALE, counts: new Map() }
 /** Adds one latency, in place. */
 export const addLatency = ({ scale, counts }: Histogram, ms: number): void => count(counts, bucketOf(ms, scale));
 
-/** The same latencies in the buckets of another scale, if that is coarser. */
+/** Returns the same latencies in the buckets of another scale, if that is coarser. */
 export const coarsened = (histogram: Histogram, scale: number): Histogram => {
   if (histogram.scale <= scale) return histogram;
   const counts: Counts<number> = new Map();
@@ -39,7 +37,7 @@ export const coarsened = (histogram: Histogram, scale: number): Histogram => {
   return { scale, counts };
 };
 
-/** Without latencies, a histogram has no scale that others would have to be coarsened to. */
+// Without latencies, a histogram has no scale that others would have to be coarsened to.
 const scaleOf = ({ scale, counts }: Histogram): number => (counts.size === 0 ? SCALE : scale);
 
 /**

@@ -24,14 +24,13 @@ export interface StoredRow extends Row {
   isFolded: boolean;
 }
 
-/** A partition holds the spans of a UTC year, month or day: the first characters of the time at which a span starts. */
+// A partition holds the spans of a UTC year, month or day: the first characters of the time at which a span starts.
 const PERIOD_CHARACTERS: Readonly<Record<Span, number>> = { minute: 10, ten_minutes: 10, hour: 7, day: 4 };
 
-/** `2026-11-21T16:40Z`. */
+// `2026-11-21T16:40Z`.
 const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
 const TIME_CHARACTERS = timeOf(0).length;
 
-/** The start of the period after the one of an instant. */
 const nextPeriodMs = (span: Span, ms: number): number => {
   const at = new Date(ms);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
@@ -39,11 +38,11 @@ const nextPeriodMs = (span: Span, ms: number): number => {
   return span === 'hour' ? Date.UTC(year, month + 1) : Date.UTC(year, month, day + 1);
 };
 
-/** `totals#org_1#hour#model#2026-11`. */
+// `totals#org_1#hour#model#2026-11`.
 const partitionOf = ({ organization, span, detail }: Omit<TotalsQuery, 'fromMs' | 'toMs'>, startMs: number): string =>
   `totals#${organization}#${span}#${detail}#${timeOf(startMs).slice(0, PERIOD_CHARACTERS[span])}`;
 
-/** Names are hashed, because a model, a route and a user together can be longer than a key may be. */
+// Names are hashed, because a model, a route and a user together can be longer than a key may be.
 const rowKeyOf = (row: Omit<TotalsRow, 'totals'>) => {
   const hash = createHash('sha256')
     .update(`${row.shard ?? ''} ${groupIdOf(row)}`)
@@ -82,7 +81,6 @@ const StoredNames = z.object({
   last_user: z.string().optional(),
 });
 
-/** Which group a row is of. */
 type Names = Omit<Group, 'totals'> & { startMs: number; shard: string };
 type StoredGroup = Group & Names;
 
@@ -100,7 +98,7 @@ const namesOf = (stored: z.output<typeof StoredNames>, detail: Detail): Names =>
 const combinationOf = ({ startMs, shard, model, route, deployment, keyId }: Names): string =>
   JSON.stringify([startMs, shard, model, route, deployment, keyId]);
 
-/** Tells of which rows the user counts as `(other)`: rows from before there were so many users. */
+// Rows from before there were so many users: their users count as `(other)` now.
 const foldedIn = (rows: readonly Names[]): ((row: Names) => boolean) => {
   const lastUsers = new Map<string, string>();
   for (const row of rows) if (row.lastUser !== undefined) lastUsers.set(combinationOf(row), row.lastUser);
@@ -110,10 +108,7 @@ const foldedIn = (rows: readonly Names[]): ((row: Names) => boolean) => {
   };
 };
 
-/**
- * The parts of a range of time that lie in one partition each, cut to whole spans. `to` is exclusive, because rows of
- * that time continue with `#`.
- */
+// Each part lies in one partition, cut to whole spans. `to` is exclusive, because rows of that time continue with `#`.
 function* partitionsOf(query: TotalsQuery): Generator<{ partition: string; range: { from: string; to: string } }> {
   const spanMs = SPAN_MS[query.span];
   const [fromMs, toMs] = [query.fromMs, query.toMs].map((ms) => Math.ceil(ms / spanMs) * spanMs) as [number, number];

@@ -20,7 +20,7 @@ const SECONDS_A_DAY = 86_400;
 export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =>
   (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
 
-/** Whether totals of this span have expired. DynamoDB can take some days to remove them. */
+/** Returns true if totals of this span have expired. DynamoDB can take some days to remove them. */
 export const isExpired = (span: Span, startMs: number, nowMs: number): boolean =>
   span !== 'day' && expiresAt(span, startMs) * 1_000 <= nowMs;
 
@@ -32,13 +32,14 @@ export const MAX_USERS = 250;
 export const OTHER_USERS = '(other)';
 
 /**
- * What totals are stored by. `model`: model, route and deployment; `key`: API key as well; `user`: end user as well.
- * Each has the same sums, so a query reads the one with the fewest rows that has all it groups and filters by.
+ * The dimensions by which totals are stored. `model`: model, route and deployment; `key`: API key as well; `user`: end
+ * user as well. Each has the same sums, so a query reads the one with the fewest rows that has all it groups and
+ * filters by.
  */
 export const DETAILS = ['model', 'key', 'user'] as const;
 export type Detail = (typeof DETAILS)[number];
 
-/** The totals of an organization's events in a span, for one combination of what they are stored by. */
+/** The totals of an organization's events in a span, for one combination of their dimensions. */
 export interface OrganizationTotals {
   organization: string;
   /** The start of the span, in ms since the epoch (UTC). */
@@ -58,7 +59,7 @@ export interface OrganizationTotals {
   totals: Totals;
 }
 
-/** The query of an organization's totals: spans that start in [fromMs, toMs), in the order of time. */
+/** A query of an organization's totals: spans that start in [fromMs, toMs), in the order of time. */
 export interface TotalsQuery {
   organization: string;
   span: Span;

@@ -25,7 +25,6 @@ export interface Phase {
   to_ms: number;
 }
 
-/** What the phases of a request follow from: the fields of its event. */
 export interface Timed {
   step_ends_ms?: StepEnds | undefined;
   time_to_first_token_ms: number | null;
@@ -33,7 +32,7 @@ export interface Timed {
   tries?: number | undefined;
 }
 
-/** When each phase ended, in the order of `PHASES`; null: it did not end. */
+// In the order of `PHASES`; null: it did not end.
 const endsOf = (steps: StepEnds, { time_to_first_token_ms, duration_ms }: Timed): (number | null)[] => {
   const [parsed = null, admitted = null, fitted = null, invoked = null, accepted = null, answered = null] = steps;
   return [parsed, admitted, fitted, invoked, accepted, time_to_first_token_ms, answered, duration_ms];

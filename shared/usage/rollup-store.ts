@@ -6,10 +6,9 @@ import { createRowStore, type Row, type RowKey, rowOf } from './row-store.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
 
-/** `2026-11-21`. */
 const DAY_CHARACTERS = 10;
 
-/** The span of a row: with a `bucket`, ten minutes of a key or one of its shards; without, the key's whole day. */
+// With a `bucket`, ten minutes of a key or one of its shards; without, the key's whole day.
 interface Span extends KeyDay {
   bucket?: { shard: string /** `16:40` */; time: string };
 }
@@ -21,17 +20,14 @@ export interface Rollup extends Span {
   totals: Totals;
 }
 
-/**
- * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. Each
- * model has its own row, which bounds the row size: two histograms of 615 buckets, 51 codes of 64 characters and a
- * dozen sums have at most 13 KB, and usually 1 KB.
- */
+// Each model has its own row, of at most 13 KB and usually 1 KB. Ten minutes: `rollup#<key>#2026-11-21`,
+// `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`.
 const rowKeyOf = ({ keyId, day, bucket, model }: Span & { model: string }): RowKey =>
   bucket
     ? { usage_bucket: `rollup#${keyId}#${day}`, usage_event: `${bucket.time}#${bucket.shard}#${model}` }
     : { usage_bucket: `day#${keyId}`, usage_event: `${day}#${model}` };
 
-/** The day of a key that a row of the table `usage` belongs to; undefined if the row has no totals of a key. */
+/** Returns the day of a key that a row of the table `usage` belongs to; undefined if the row has no totals of a key. */
 export const keyDayOfRow = ({ usage_bucket, usage_event }: RowKey): KeyDay | undefined => {
   const [kind, keyId = '', day = usage_event.slice(0, DAY_CHARACTERS)] = usage_bucket.split('#');
   return kind === 'rollup' || kind === 'day' ? { keyId, day } : undefined;
@@ -43,7 +39,7 @@ export const rowId = (row: RowKey | (Span & { model: string })): string => {
   return `${usage_bucket} ${usage_event}`;
 };
 
-/** The lowest number of shards that the key can have had when this ten-minute row was written. */
+/** Returns the lowest number of shards that the key can have had when this ten-minute row was written. */
 export const leastShardsOf = ({ key }: Row): number => Number(/^\d\d:\d\d#[^#]+#(\d{1,3})#/.exec(key.usage_event)?.[1] ?? 0) + 1;
 
 const itemOf = (rollup: Rollup) => ({

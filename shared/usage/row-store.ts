@@ -16,13 +16,13 @@ export interface Row {
   totals: Totals | undefined;
 }
 
-/** A row can only be replaced by one with more events. */
+// A row can only be replaced by one with more events.
 const COUNTS_MORE = 'attribute_not_exists(n) OR n < :n';
-/** The row has not changed since it was read, because every write changes `n`. */
+// The row has not changed since it was read, because every write changes `n`.
 const AS_READ = 'n = :read';
 const STILL_ABSENT = 'attribute_not_exists(n)';
 
-/** The busiest partitions, those of a key with 42 shards or of an organization with 1,000 keys, have tens of pages. */
+// The busiest partitions, those of a key with 42 shards or of an organization with 1,000 keys, have tens of pages.
 const MAX_PAGES = 1_000;
 
 export const rowOf = (item: Item): Row => {

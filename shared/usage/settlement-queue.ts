@@ -17,7 +17,7 @@ export interface SettlementQueue {
   send(settlement: QueuedSettlement): Promise<void>;
 }
 
-/** JSON has no bigints, so the cost is text. */
+// JSON has no bigints, so the cost is text.
 const Message = z.object({
   event: UsageEvent.extend({
     cost_nanos: z

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { type Histogram, lastBucket, noLatencies, SCALE } from './histogram.ts';
 
-/** Integers are written seven bits at a time, the lowest first; the eighth bit says that more follow (LEB128). */
+// Integers are written seven bits at a time, the lowest first; the eighth bit says that more follow (LEB128).
 const MORE = 0x80;
 const MAX_INTEGER_BYTES = 8;
 const EMPTY = 0;
-/** Histograms of earlier versions are maps of counts by bucket, at this scale. */
+// Histograms of earlier versions are maps of counts by bucket, at this scale.
 const SCALE_OF_MAPS = 3;
 
 const writeInteger = (bytes: number[], value: number): void => {
@@ -15,9 +15,9 @@ const writeInteger = (bytes: number[], value: number): void => {
 };
 
 /**
- * A histogram at rest: a byte with its scale, then the counts of its buckets from the first one on. A 0 and the
- * number of empty buckets stand for these. Most buckets with latencies are side by side, so that a busy row needs a
- * byte or two for each.
+ * Encodes a histogram: a byte with its scale, then the counts of its buckets from the first one on. A 0 and a number
+ * stand for that many empty buckets. Most buckets with latencies are side by side, so that a busy row needs a byte or
+ * two for each.
  */
 export const storedHistogram = ({ scale, counts }: Histogram): Uint8Array => {
   const bytes = [scale];
@@ -33,7 +33,7 @@ export const storedHistogram = ({ scale, counts }: Histogram): Uint8Array => {
   return Uint8Array.from(bytes);
 };
 
-/** The integers after the scale; undefined if the last one is cut off, or one is too long. */
+// Undefined if the last integer is cut off, or one is too long.
 const readIntegers = (bytes: Uint8Array): number[] | undefined => {
   const values: number[] = [];
   let [value, length] = [0, 0];
@@ -47,7 +47,6 @@ const readIntegers = (bytes: Uint8Array): number[] | undefined => {
   return length === 0 ? values : undefined;
 };
 
-/** The histogram of bytes that `storedHistogram` wrote; undefined for others. */
 const readHistogram = (bytes: Uint8Array): Histogram | undefined => {
   const [scale = -1] = bytes;
   const values = readIntegers(bytes);

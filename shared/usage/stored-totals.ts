@@ -4,9 +4,9 @@ import { StoredHistogram, storedHistogram } from './stored-histogram.ts';
 import type { Totals } from './totals.ts';
 
 const Count = z.int().min(0);
-/** A sum at rest: a number, or a bigint if a number would not be exact. */
+// A sum at rest: a number, or a bigint if a number would not be exact.
 const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
-/** A sum that earlier versions did not store. */
+// Earlier versions did not store it.
 const LaterSum = z.union([z.int(), z.bigint()]).default(0).transform(BigInt);
 
 /** Totals as they are stored: counts are maps by name, and histograms are bytes. */

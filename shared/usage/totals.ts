@@ -63,7 +63,7 @@ export const noTotals = (): Totals => ({
 
 const ANSWERED = STEPS.indexOf('answered');
 
-/** A second event of a request: `<request id>#2` contains the changes of a later rating. */
+// A second event of a request, `<request id>#2`, contains the changes of a later rating.
 const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('#');
 
 /**
@@ -89,7 +89,6 @@ export const addEvent = (totals: Totals, event: UsageEvent): void => {
   addTimes(totals, event);
 };
 
-/** Adds a request's duration, its time to the first token, and how fast the other tokens followed. */
 const addTimes = (totals: Totals, event: UsageEvent): void => {
   addLatency(totals.duration_ms, event.duration_ms);
   totals.duration_ms_sum += BigInt(event.duration_ms);
@@ -126,11 +125,8 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
   };
 };
 
-/**
- * Keeps the first 50 codes in alphabetical order and counts the others as `other`. The choice must not depend on the
- * order of arrival, as "the first 50 seen" or "the 50 most frequent so far" would. A code that is among the first 50
- * of all codes is among the first 50 of every part, so it never loses a count.
- */
+// The choice of the first 50 codes in alphabetical order doesn't depend on the order of arrival, as "the first 50 seen"
+// would. A code among the first 50 of all codes is among those of every part, so it never loses a count.
 const foldErrors = (errors: Counts<string>): void => {
   if (errors.size <= MAX_ERROR_CODES) return;
   const codes = [...errors.keys()].filter((code) => code !== OTHER_ERRORS).sort();

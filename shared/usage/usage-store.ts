@@ -9,14 +9,12 @@ import type { UsageEvent } from './event.ts';
 export const BUCKET_MS = 10 * 60_000;
 const MAX_PAGES = 1_000;
 
-/** The partition of ten minutes of events of a key or shard: `key_…#2026-11-21T16:40Z`. */
+// `key_…#2026-11-21T16:40Z`.
 const bucketOf = (shard: string, atMs: number): string =>
   `${shard}#${new Date(Math.floor(atMs / BUCKET_MS) * BUCKET_MS).toISOString().slice(0, 16)}Z`;
 
-/**
- * An event's key depends only on its request, so every settlement of the request writes the same item. The events
- * that rate a request again, `<request id>#2` and so on, are in the partition of its first one.
- */
+// The key depends only on the request, so every settlement of it writes the same item. The events that rate a request
+// again, `<request id>#2` and so on, are in the partition of its first one.
 const keyOf = (keyId: string, eventId: string, shards: number) => {
   const [requestId = ''] = eventId.split('#', 1);
   return {
@@ -25,7 +23,7 @@ const keyOf = (keyId: string, eventId: string, shards: number) => {
   };
 };
 
-/** Loaded with the first read: most functions only write events. */
+// Loaded with the first read: most functions only write events.
 const schema = async () => (await import('./event.ts')).UsageEvent;
 
 /** The request of an event already has another one. */
