@@ -60,13 +60,13 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The records since the last call, as Lambda sends them. */
+// As Lambda sends them; only those since the last call.
 const newRecords = async (): Promise<DynamoDBRecord[]> =>
   (await Array.fromAsync(stream.poll())).flat().map((record) => toLambdaRecord(record, 'arn:stream') as DynamoDBRecord);
 
 const audit = () => createAuditStore(createRecordTable(database.database, TABLE));
 
-/** Records a change with the control plane's own rule and returns its entry. */
+// Uses the control plane's own rule.
 const record = async (organization: string | null, changes: { before?: object; after?: object } = {}): Promise<AuditEntry> => {
   const { origin } = actorOf('admin');
   const change = { action: 'organization.updated', organization, target: { type: 'organization', id: 'org_1' }, ...changes };

@@ -45,11 +45,11 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** Settles a batch of messages as the function does. */
+// As the function does.
 const settleBatch = (deps: Settling, Records: readonly object[], hasTime: () => boolean): Promise<SQSBatchResponse> =>
   middy<unknown, SQSBatchResponse>().use(queueMessages(queuedSettlements(deps)))({ Records }, { hasTime } as TimedContext);
 
-/** A request in flight of a prepaid organization, with a queue of its own. */
+// The organization is prepaid; each request has a queue of its own.
 const setUp = async () => {
   let now = START;
   const org = newId('organization');
@@ -100,10 +100,7 @@ const setUp = async () => {
       },
       hasTime: () => true,
     });
-  /**
-   * What was charged by the event, the key's budget and the organization's credit. They must agree, and nothing may
-   * be in flight.
-   */
+  // By the event, the key's budget and the organization's credit. They must agree, and nothing may be in flight.
   const charged = async (): Promise<bigint> => {
     const [own, organization, stored] = await Promise.all([
       database.limiters.get(key.keyId),
@@ -132,7 +129,7 @@ const setUp = async () => {
   };
 };
 
-describe('a queued settlement', () => {
+describe('settleQueued', () => {
   test('charges and releases exactly as the function would have', async () => {
     const { event, send, deliver, charged, stored } = await setUp();
     await send(event);
@@ -141,7 +138,7 @@ describe('a queued settlement', () => {
     expect(await stored()).toEqual(event);
   });
 
-  test('releases what the stored event says, if another settlement wrote one and crashed before its release', async () => {
+  test('releases by the stored event, if another settlement wrote it and crashed before its release', async () => {
     const { admission, event, send, deliver, charged } = await setUp();
     const orphan: UsageEvent = { ...event, outcome: 'orphaned', cost_nanos: 0n, completion_tokens: 0, prompt_tokens: 0 };
     await database.usage.putIfAbsent(orphan, admission.shards);
@@ -150,7 +147,7 @@ describe('a queued settlement', () => {
     expect(await charged()).toBe(0n);
   });
 
-  test('is delivered until the database takes it, and the sweep of a request that has waited for it does not make it free', async () => {
+  test('retries until the database takes it, and a sweep meanwhile does not make the request free', async () => {
     const { event, send, deliver, sweep: sweepIt, charged, stored, wait } = await setUp();
     await send(event);
     expect(await deliver(failing(new DatabaseUnavailable(new Error('down'))))).toBe(1);
@@ -164,7 +161,7 @@ describe('a queued settlement', () => {
     expect(await stored()).toMatchObject({ outcome: 'completed' });
   });
 
-  test('that does not exist leaves the request to the sweep, which finds an orphan', async () => {
+  test('leaves a request without a message to the sweep, which finds an orphan', async () => {
     const { deliver, sweep: sweepIt, charged, stored, wait } = await setUp();
     wait(MAX_IN_FLIGHT_MS + MINUTE_MS);
     await sweepIt();
@@ -206,7 +203,7 @@ describe('a queued settlement', () => {
     expect(await charged()).toBe(0n);
   });
 
-  test('that is unreadable is delivered again and does not hold up others', async () => {
+  test('redelivers an unreadable message, which does not hold up others', async () => {
     const { event, deliver, send, charged } = await setUp();
     await send({ ...event, request_id: 'req_other', cost_nanos: 'nothing' as unknown as bigint });
     await send(event);
@@ -224,7 +221,7 @@ test('messages for which the function has no time left are delivered again, with
   });
 });
 
-test('whatever the function, the queue, the sweep and a takeover do at the same time and wherever they crash, the ledger equals the event', async () => {
+test('the ledger equals the event, whatever function, queue, sweep and takeover do and wherever they crash', async () => {
   const crashing = (random: () => number): Database => {
     let left = Math.floor(random() * 8);
     return unreliable(database.database, { random, lostRequests: 0.1, lostReplies: 0.1, crash: () => left-- === 0 });

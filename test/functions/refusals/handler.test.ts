@@ -25,7 +25,6 @@ let events = 0;
 afterEach(() => {
   jest.restoreAllMocks();
 });
-/** What a function writes to its log. */
 const logged = (): (() => string[]) => {
   const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   return () => write.mock.calls.map(([text]) => String(text));
@@ -35,7 +34,7 @@ const lineOf = (facts: object) => ({
   timestamp: Date.parse(AT),
   message: JSON.stringify({ timestamp: AT, level: 'INFO', message: 'refused', request_id: 'req_1', status: 429, ...facts }),
 });
-/** What CloudWatch Logs delivers. */
+// As CloudWatch Logs delivers it.
 const dataOf = (logEvents: readonly object[], messageType = 'DATA_MESSAGE'): string =>
   gzipSync(
     JSON.stringify({
@@ -109,7 +108,7 @@ describe('a batch of log lines', () => {
     expect(counts).toEqual([{ startMs: fromMs, keyId: null, code: 'http_400', count: 1 }]);
   });
 
-  test('leaves out lines that cannot be read, logs how many, and never what they have', async () => {
+  test('leaves out unreadable lines, and logs their number but never their content', async () => {
     const [organization, key] = [newId('organization'), newId('key')];
     const lines = logged();
     const good = lineOf({ org_id: organization, key_id: key, code: 'model_not_found' });
@@ -124,13 +123,13 @@ describe('a batch of log lines', () => {
     ]);
   });
 
-  test('of CloudWatch that only tests whether the function can be reached counts nothing', async () => {
+  test('counts nothing if CloudWatch only tests the subscription', async () => {
     const organization = newId('organization');
     await deliver(dataOf([lineOf({ org_id: organization, key_id: newId('key'), code: 'model_not_found' })], 'CONTROL_MESSAGE'));
     expect(await list(organization)).toEqual([]);
   });
 
-  test('that is not a delivery of CloudWatch fails', async () => {
+  test('fails if it is not a delivery of CloudWatch', async () => {
     const of = (text: string) => gzipSync(text).toString('base64');
     for (const data of ['', Buffer.from('{}').toString('base64'), of('{}'), of('no json')]) expect(() => readLogBatch(data)).toThrow();
     expect(() => readLogBatch(of(`"${'x'.repeat(65 * 1024 * 1024)}"`))).toThrow('larger than');

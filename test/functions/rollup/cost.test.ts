@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The same database, which counts the units that DynamoDB charges for. */
+// Counts the units that DynamoDB charges for.
 const counting = (): Database => ({
   ...database.database,
   query: async (input) => {
@@ -71,7 +71,7 @@ const eventOf = (key: { id: string; organization: string }, atMs: number, user: 
   ...(user !== undefined && { user }),
 });
 
-/** The units per request of totals. */
+// Per request.
 const measure = async ({ perMinute, users, minutes }: { perMinute: number; users: number; minutes: number }) => {
   const key = { id: newId('key'), organization: newId('organization') };
   const deps = rollupStores(counting(), database.tables.Usage as string);

@@ -25,7 +25,7 @@ const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));
 let database: TestDatabase;
 let records: DynamoDBRecord[];
-/** The messages that the queue of billing tasks has received. */
+// Of the queue of billing tasks.
 const messages: { MessageBody: string; MessageGroupId: string }[] = [];
 let isQueueAway = false;
 const queue = createServer(async (incoming, outgoing) => {
@@ -35,7 +35,6 @@ const queue = createServer(async (incoming, outgoing) => {
 });
 let handler: (event: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) => Promise<void>;
 
-/** The stream's records of the events. */
 const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
   const place = { endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
   const [client, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
@@ -79,7 +78,7 @@ describe('the rollup function', () => {
     expect(inOrder((await Promise.all(stored)).flat())).toEqual(inOrder(sums));
   });
 
-  test('sends a task for the alerts of each organization in a batch, and fails if it can not, so that the batch is sent again', async () => {
+  test('sends an alert task for each organization in a batch, or fails so that the batch is sent again', async () => {
     messages.length = 0;
     const run = () => handler({ Records: records }, { getRemainingTimeInMillis: () => 300_000 });
     await run();

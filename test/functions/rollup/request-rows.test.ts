@@ -14,7 +14,7 @@ import { newId } from '../../support/fixtures/new-id.ts';
 const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 let database: TestDatabase;
-/** With the function's permissions. */
+// With the function's permissions.
 let requestRows: RequestRowStore;
 let search: RequestRowStore;
 let totals: OrganizationTotalsStore;
@@ -57,7 +57,6 @@ const eventOf = (organization: string, atMs: number, facts: Partial<UsageEvent> 
   ...facts,
 });
 
-/** The stream's record of a new event. */
 const recordOf = ({ metadata, ...event }: UsageEvent): DynamoDBRecord => ({
   dynamodb: {
     NewImage: JSON.parse(

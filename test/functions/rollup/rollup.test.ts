@@ -41,17 +41,17 @@ afterAll(async () => {
 
 const depsOf = (line: Database): Rollups => rollupStores(line, database.tables.Usage as string, MAX_TEST_USERS);
 
-/** Uses pages of three items, so that events are added between the pages of a query. */
+// Pages of three items, so that events are added between the pages of a query.
 const inSmallPages = (line: Database): Database => ({ ...line, query: (input) => line.query({ ...input, Limit: 3 }) });
 
-/** A consumer with an unreliable connection, which crashes before or after one of its calls if `crashes` is set. */
+// Its connection is unreliable, and it crashes before or after one of its calls if `crashes` is set.
 const consumer = (random: () => number, crashes: boolean): Rollups => {
   let callsLeft = crashes ? Math.floor(random() * 24) : Number.POSITIVE_INFINITY;
   const faults = { random, lostRequests: 0.02, lostReplies: 0.02, crash: () => callsLeft-- <= 0 };
   return depsOf(inSmallPages(unreliable(database.database, faults)));
 };
 
-/** A consumer that waits for the gate before its first write, and then writes what it read before. */
+// Waits for the gate before its first write, and then writes what it read before.
 const stalled = (gate: Promise<void>): Rollups => {
   const line = inSmallPages(database.database);
   const put: Database['put'] = async (input) => {
@@ -77,7 +77,7 @@ const storedRollups = async (keys: TestKeys): Promise<Rollup[]> => {
   return (await Promise.all(lists.map((list) => Array.fromAsync(list)))).flat();
 };
 
-/** Expects the totals of both organizations to equal those of the events, in every span and detail. */
+// In every span and detail.
 const expectOrganizationTotals = async (keys: TestKeys, events: readonly UsageEvent[]): Promise<void> => {
   const { totals } = rollupStores(database.database, database.tables.Usage as string, MAX_TEST_USERS);
   for (const organization of [organizationOf(keys, keys.plain), organizationOf(keys, keys.foreign)])
@@ -89,7 +89,7 @@ const expectOrganizationTotals = async (keys: TestKeys, events: readonly UsageEv
     }
 };
 
-/** A random sample of the list in another order, with duplicates. */
+// In another order, with duplicates.
 const someOf = <Item>(items: readonly Item[], random: () => number): Item[] =>
   Array.from({ length: Math.ceil(random() * 10) }, () => items[Math.floor(random() * items.length)] as Item);
 
@@ -99,8 +99,8 @@ const shuffled = <Item>(items: readonly Item[], random: () => number): Item[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item);
 
-describe('rollups', () => {
-  test('equal the sum of the events, however records are batched, ordered and repeated by concurrent consumers that stall and crash', async () => {
+describe('recompute', () => {
+  test('writes the sums of the events, despite concurrent consumers that repeat, stall and crash', async () => {
     let crashes = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(Draft, { minLength: 1, maxLength: 24 }), fc.nat(), async (drafts, seed) => {
@@ -156,7 +156,7 @@ describe('rollups', () => {
     expect(crashes).toBeGreaterThan(sized(1, 5));
   }, 240_000);
 
-  test('of a day are completed by the retry of a consumer that crashed before it wrote the day', async () => {
+  test('completes a day by the retry of a consumer that crashed before it wrote the day', async () => {
     const keys = newKeys();
     const events = eventsOf(keys, fc.sample(Draft, { seed: 2, numRuns: 5 }));
     for (const event of events) await put(keys, event);
@@ -174,7 +174,7 @@ describe('rollups', () => {
     await expectOrganizationTotals(keys, events);
   });
 
-  test('of other buckets are written although one fails, and the failure is thrown', async () => {
+  test('writes the rows of other buckets if one fails, and throws the failure', async () => {
     const keys = newKeys();
     const events = eventsOf(keys, fc.sample(Draft, { seed: 3, numRuns: 12 }));
     for (const event of events) await put(keys, event);
@@ -193,7 +193,7 @@ describe('rollups', () => {
     expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, whole)));
   });
 
-  test('that are not started in time are reported as failed', async () => {
+  test('reports rollups that it could not start in time as failed', async () => {
     const keys = newKeys();
     const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
     await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('Ran out of time before 3 of 3 items');
@@ -244,7 +244,7 @@ describe('totals of a day whose ten minutes have expired', () => {
 });
 
 describe('alerts', () => {
-  test('are due for every organization of a batch and its keys, after its totals are written; if one is not sent, the batch fails', async () => {
+  test('are sent for every organization of a batch after its totals, and the batch fails without them', async () => {
     const keys = newKeys();
     const events = eventsOf(keys, fc.sample(Draft, { seed: 4, numRuns: 20 }));
     for (const event of events) await put(keys, event);

@@ -40,7 +40,7 @@ const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => (
 
 const tokens = { subject: 'right', accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600 };
 
-/** Logs in with a fake clock and an identity provider that takes `tookMs`; returns the result and the waits. */
+// With a fake clock, and an identity provider that takes `tookMs`.
 const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCorrect: boolean; tookMs: number; atMs?: number }) => {
   const accounts = createRecordTable(database.database, database.tables.Accounts as string);
   let now = atMs;
@@ -70,7 +70,7 @@ const create = async (user: StoredUser): Promise<void> => {
   await transact(database.database, users.toCreate(user, user.id));
 };
 
-test('a failed login is answered 0.8 s after it arrived, whatever was wrong and however long the checks took', async () => {
+test('a failed login is answered 0.8 s after it arrived, for any cause and duration of the checks', async () => {
   await create(userOf('active'));
   await create(userOf('disabled', { status: 'disabled' }));
   for (const [email, isCorrect, tookMs] of [

@@ -7,7 +7,6 @@ import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
 
 const statuses: Record<string, 'active' | 'disabled'> = { 'ada@example.com': 'active', 'bob@example.com': 'disabled' };
 
-/** Requests codes, and delivers the requests. @returns who got a code, and the messages that are delivered again */
 const request = async (...emails: string[]) => {
   const bodies: string[] = [];
   const requests = createResetRequests({ send: async ({ body }) => void bodies.push(body) });

@@ -16,7 +16,7 @@ import { startTicketDesk, type TicketDesk } from '../control/tickets/ticket-desk
 const RETENTION_MS = 730 * DAY_MS;
 
 let desk: TicketDesk;
-/** What the function may do. */
+// With the function's permissions.
 let own: Pick<SupportDependencies, 'database' | 'audit' | 'tickets' | 'outbox'>;
 let support: Actor;
 let organization: string;
@@ -43,7 +43,6 @@ beforeEach(async () => {
   startMs = owner.origin.nowMs;
 });
 
-/** What the function needs, at a time. */
 const at = (nowMs: number, more: Partial<SupportDependencies> = {}): SupportDependencies => ({
   ...own,
   deleteFiles: async () => true,
@@ -58,7 +57,6 @@ const open = async (fields: object = {}): Promise<string> =>
 const resolve = (id: string, atMs = startMs) => desk.send('updateTicket', { as: support, id, atMs, body: { status: 'resolved' } });
 const statusOf = async (id: string) => (await desk.deps.tickets.find(id))?.status;
 
-/** The rows of the table that are about a ticket. */
 const rowsOf = async (id: string): Promise<Record<string, unknown>[]> => {
   const { Items = [] } = await desk.emulator.sdk.scan({ TableName: desk.emulator.tables.Tickets as string });
   return Items.filter(({ account, record }) => account === id || String(record).endsWith(id));

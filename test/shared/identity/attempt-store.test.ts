@@ -15,14 +15,13 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Whether an attempt is allowed. */
 const isAllowed = (attempt: Attempt, nowMs: number): Promise<boolean> =>
   attempts.count(attempt, nowMs).then(
     () => true,
     () => false,
   );
 
-/** How many of so many attempts are allowed, one after another. */
+// One after another.
 const allowedOf = async (times: readonly number[], attempt: (i: number) => Attempt): Promise<number[]> => {
   const allowed: number[] = [];
   for (const [i, nowMs] of times.entries()) if (await isAllowed(attempt(i), nowMs)) allowed.push(nowMs);

@@ -18,20 +18,18 @@ afterAll(async () => {
 
 const limitOf = (id: string): SlidingLimit => ({ id, max: 10, windowMs: WINDOW_MS });
 
-/** The instants that are counted, one after another. */
+// Counts them one after another.
 const countedOf = async (limit: SlidingLimit, instants: readonly number[]): Promise<number[]> => {
   const counted: number[] = [];
   for (const nowMs of instants) if ((await counts.count(limit, nowMs)) === undefined) counted.push(nowMs);
   return counted;
 };
 
-/** How many of so many attempts at the same instant are counted. */
 const countedAtOnce = async (limit: SlidingLimit, attempts: number, nowMs: number): Promise<number> => {
   const results = await Promise.all(Array.from({ length: attempts }, () => counts.count(limit, nowMs)));
   return results.filter((seconds) => seconds === undefined).length;
 };
 
-/** The most of these instants in any window. */
 const mostInWindow = (instants: readonly number[]): number =>
   Math.max(...instants.map((start) => instants.filter((at) => at >= start && at < start + WINDOW_MS).length));
 
@@ -41,7 +39,7 @@ describe('a limit of a sliding window', () => {
     expect(await countedOf(limitOf('boundary'), around)).toHaveLength(10);
   });
 
-  test('holds in every window, whenever attempts come, and lets as many through again a slot later at the latest', async () => {
+  test('holds in every window, and lets as many through again a slot later at the latest', async () => {
     const instants = Array.from({ length: 300 }, (_, i) => NOON + i * 4_700 + ((i * 7_919) % 1_300));
     const counted = await countedOf(limitOf('always'), instants);
     expect(mostInWindow(counted)).toBe(10);
@@ -49,7 +47,7 @@ describe('a limit of a sliding window', () => {
     expect(counted.length).toBeGreaterThanOrEqual(Math.floor((10 * spanMs) / (WINDOW_MS + SLOT_MS)));
   });
 
-  test('says after how many seconds one more fits', async () => {
+  test('returns the seconds until one more fits', async () => {
     const limit = limitOf('waiting');
     await countedOf(
       limit,
@@ -68,7 +66,7 @@ describe('a limit of a sliding window', () => {
     expect(await countedAtOnce(limit, 40, NOON + WINDOW_MS)).toBe(10);
   });
 
-  test('has room again for what is taken back, in the slot of the attempt and in later ones', async () => {
+  test('has room again for an attempt that is taken back, in its slot and in later ones', async () => {
     const limit = limitOf('taken-back');
     const inNextSlot = NOON + SLOT_MS;
     await countedOf(limit, Array<number>(6).fill(NOON));
@@ -78,7 +76,7 @@ describe('a limit of a sliding window', () => {
     expect(await countedAtOnce(limit, 10, inNextSlot)).toBe(2);
   });
 
-  test('has no room from what is taken back when it counts no longer', async () => {
+  test('gains no room from an attempt that is taken back when it counts no longer', async () => {
     const limit = limitOf('too-late');
     await counts.count(limit, NOON);
     expect(await countedAtOnce(limit, 20, NOON + 2 * WINDOW_MS)).toBe(10);

@@ -34,7 +34,7 @@ describe('a new user', () => {
     tokensOf(await signIn(email));
   });
 
-  test('with a temporary password gets no e-mail', async () => {
+  test('gets no e-mail if the temporary password is given', async () => {
     const email = newAddress();
     await users.createUser({ email, temporaryPassword: TEMPORARY });
     expect(await cognito.lastMailTo(email)).toBeUndefined();
@@ -189,7 +189,7 @@ describe('a user pool', () => {
     ]);
   });
 
-  test('that fails or cannot be reached causes a retryable 503 that does not contain the password', async () => {
+  test('causes a retryable 503 without the password if it fails or can’t be reached', async () => {
     const server = createServer((_request, response) => response.writeHead(500).end('{}'));
     const url = await listen(server, 0);
     const failing = openPool(url);
@@ -202,7 +202,7 @@ describe('a user pool', () => {
   });
 
   test.each(['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException'])(
-    'that throws %s causes a 429',
+    'causes a 429 if it throws %s',
     async (type) => {
       const server = createServer((_request, response) =>
         response.writeHead(400, { 'x-amzn-errortype': type }).end(`{"__type":"${type}"}`),

@@ -84,7 +84,7 @@ test.each([
 describe('networks of the deployer', () => {
   const own = createNetworks('127.0.0.0/8, fd12::/16,10.1.0.0/16');
 
-  test('are exempt, and no others', () => {
+  test('are exempt, and no others are', () => {
     expect(['127.0.0.1', '10.1.2.3', 'fd12::1'].map(own.isAllowed)).toEqual([true, true, true]);
     expect(['10.2.0.1', 'fd13::1', '169.254.169.254', '::1', 'fd12::1%eth0'].map(own.isAllowed)).toEqual([
       false,
@@ -96,7 +96,7 @@ describe('networks of the deployer', () => {
     expect([own.hasExemptions, networks.hasExemptions]).toEqual([true, false]);
   });
 
-  test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'internal/8', 'fe80::%1/64'])('%s is not one', (text) => {
+  test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'internal/8', 'fe80::%1/64'])('reject %s', (text) => {
     expect(() => createNetworks(text)).toThrow('is not a network');
   });
 });

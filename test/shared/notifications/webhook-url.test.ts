@@ -53,14 +53,14 @@ test.each([
   ['https://[::ffff:127.0.0.1]/', 'is not on the public Internet'],
   ['https://[fd00:ec2::254]/', 'is not on the public Internet'],
   ['https://[fe80::1%25eth0]/', 'expected an https URL'],
-])('%s can not', (url, fault) => {
+])('%s cannot be the URL of a webhook', (url, fault) => {
   expect(urlFault(networks, url)).toContain(fault);
 });
 
 test('http is for the deployer’s own networks only', () => {
   expect(urlFault(withLoopback, 'http://127.0.0.1:8080/')).toBeUndefined();
   expect(urlFault(withLoopback, 'http://[::1]/')).toBeUndefined();
-  // Whether its addresses are exempt is checked with each delivery.
+  // Each delivery checks whether its addresses are exempt.
   expect(urlFault(withLoopback, 'http://receiver.internal/')).toBeUndefined();
   expect(urlFault(withLoopback, 'http://8.8.8.8/')).toContain('https://');
   expect(urlFault(withLoopback, 'http://10.0.0.1/')).toContain('not on the public Internet');

@@ -55,7 +55,7 @@ describe('refused requests', () => {
     expect(await list(other)).toEqual([of('key_1', 'rate_limit_exceeded', 1)]);
   });
 
-  test('without an authenticated key are counted for the platform', async () => {
+  test('are counted for the platform if they have no authenticated key', async () => {
     const startMs = Date.parse('2026-11-01T00:00Z');
     await count([refusalOf(null, { code: 'invalid_api_key' })], startMs);
     expect(await list(null, startMs, startMs + MINUTE_MS)).toEqual([{ startMs, keyId: null, code: 'invalid_api_key', count: 1 }]);
@@ -101,20 +101,20 @@ describe('refused requests', () => {
     expect(await sumOf(organization)).toBe(5);
   });
 
-  test('of more keys than a transaction can write are all counted', async () => {
+  test('are all counted for more keys than a transaction can write', async () => {
     const organization = newId('organization');
     const keys = Array.from({ length: 250 }, (_, i) => refusalOf(organization, { keyId: `key_${i}` }));
     expect(await count([...keys, ...keys.slice(0, 10)], AT, newId('key'))).toBe(250);
     expect(await list(organization)).toHaveLength(250);
   });
 
-  test('of many log streams at the same time are all counted', async () => {
+  test('are all counted in many concurrent log streams', async () => {
     const organization = newId('organization');
     await Promise.all(Array.from({ length: 40 }, () => count(refusalsOf(organization, 10), AT, newId('key'))));
     expect(await sumOf(organization)).toBe(400);
   });
 
-  test('of an environment with more lines in a minute than can be told apart are not counted, with an error', async () => {
+  test('are left out with an error beyond the lines that a row can list for a minute', async () => {
     const organization = newId('organization');
     await expect(count(refusalsOf(organization, 40_001), AT, newId('key'))).rejects.toThrow(TooManyLines);
     expect(await list(organization)).toEqual([]);

@@ -15,7 +15,6 @@ const START = Date.parse(DAY);
 
 let database: TestDatabase;
 let store: ReturnType<typeof createRequestRowStore>;
-/** The items that were read by queries. */
 let itemsRead = 0;
 beforeAll(async () => {
   database = await startTestDatabase({ hasStreams: false });
@@ -44,7 +43,7 @@ const query = (organization: string, rest: Partial<RowQuery> = {}): RowQuery => 
   ...rest,
 });
 
-/** Every row of a search, page by page; the order is that of the pages. */
+// In the order of the pages.
 const searchAll = async (of: RowQuery): Promise<RequestRow[]> => {
   const rows: RequestRow[] = [];
   for (let before: string | undefined, pages = 0; pages < 100; pages++) {
@@ -68,7 +67,7 @@ describe('the rows of requests', () => {
     for (const id of ['', 'req_1', '../x', `${row.request_id}#2`]) expect(await store.get(row.org_id, id)).toBeUndefined();
   });
 
-  test('are listed newest first in pages that have each row exactly once, for any days, partitions, limits and bounds of work', async () => {
+  test('are listed newest first, each exactly once, for any days, partitions, limits and bounds of work', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ at: fc.integer({ min: 0, max: 3 * DAY_MS }), hasFailed: fc.boolean() }), { maxLength: 40 }),
@@ -118,7 +117,7 @@ describe('the rows of requests', () => {
     expect(await searchAll(query(organization, { matches: ({ user }) => user === 'ann', maxRead: 100 }))).toHaveLength(1);
   });
 
-  test('of failures are read without the others', async () => {
+  test('are read without the others in a search for failures', async () => {
     const organization = newId('organization');
     const writer = store.writer();
     for (let i = 0; i < 200; i++)
@@ -128,7 +127,7 @@ describe('the rows of requests', () => {
     expect(itemsRead).toBe(2);
   });
 
-  test('of a busy organization stay where they are when it gets more partitions', async () => {
+  test('stay where they are when a busy organization gets more partitions', async () => {
     const organization = newId('organization');
     const nowMs = START + DAY_MS / 2;
     const before = requestRow({ organization, atMs: nowMs });

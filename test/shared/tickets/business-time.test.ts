@@ -81,7 +81,7 @@ describe('business hours', () => {
     ['no days', { days: [] }],
     ['a day that no week has', { days: [8] }],
     ['a holiday that is no date', { holidays: ['Christmas'] }],
-  ])('with %s are refused', (_, overrides) => {
+  ])('can’t have %s', (_, overrides) => {
     expect(() => berlin(overrides)).toThrow();
   });
 });

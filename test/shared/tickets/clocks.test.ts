@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 
-/** A Friday, one hour before support goes home. */
+// A Friday, one hour before support goes home.
 const fridayMs = Date.parse('2026-11-27T16:00:00+01:00');
 const mondayMs = Date.parse('2026-11-30T09:00:00+01:00');
 const clocks = createClocks(

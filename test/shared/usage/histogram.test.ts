@@ -13,7 +13,7 @@ const histogramOf = (latencies: readonly number[]): Histogram => {
   return histogram;
 };
 
-/** What earlier versions stored: a map of counts, with 8 buckets an octave. */
+// Earlier versions stored a map of counts, with 8 buckets an octave.
 const earlierRow = (latencies: readonly number[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const ms of latencies) {
@@ -27,7 +27,7 @@ const exactly = (latencies: readonly number[], share: number): number =>
   latencies.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * latencies.length) - 1)] as number;
 
 const Latencies = fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 200 });
-/** Histograms of this version and of earlier ones, some without latencies. */
+// Of this version and of earlier ones, some without latencies.
 const AnyHistogram = fc.tuple(fc.array(fc.integer({ min: 0, max: 700_000 }), { maxLength: 60 }), fc.boolean());
 type Any = [number[], boolean];
 const read = ([latencies, isEarlier]: Any): Histogram =>
@@ -43,7 +43,7 @@ describe('a histogram', () => {
     );
   });
 
-  test('of parts that were stored and merged gives the percentiles of recorded latencies at most 1.1 % too high or too low', () => {
+  test('gives percentiles at most 1.1 % too high or too low after parts were stored and merged', () => {
     const file = path.join(import.meta.dirname, 'recorded-latencies.json');
     const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number[]>;
     for (const latencies of Object.values(recorded)) {
@@ -59,7 +59,7 @@ describe('a histogram', () => {
     }
   });
 
-  test('of merged parts equals the histogram of the whole, in any order and grouping, with parts of earlier versions among them', () => {
+  test('merges parts in any order and grouping to the histogram of the whole, earlier versions included', () => {
     fc.assert(
       fc.property(AnyHistogram, AnyHistogram, AnyHistogram, (...drafts) => {
         const [a, b, c] = drafts.map(read) as [Histogram, Histogram, Histogram];
@@ -74,7 +74,7 @@ describe('a histogram', () => {
     );
   });
 
-  test('of an earlier version has the buckets that the same latencies have today, four of them together', () => {
+  test('has each four of today’s buckets together in an earlier version', () => {
     const latencies = Array.from({ length: 20_000 }, (_, i) => i * 31);
     expect(StoredHistogram.parse(earlierRow(latencies))).toEqual(coarsened(histogramOf(latencies), EARLIER_SCALE));
   });
@@ -99,7 +99,7 @@ describe('a histogram', () => {
     ['a count that is cut off', [5, 3, 0x81]],
     ['a bucket beyond the last one', [5, 0, 0xe7, 0x04, 1]],
     ['an integer without an end', [5, ...Array(12).fill(0x81), 1]],
-  ])('with %s at rest is invalid', (_, bytes) => {
+  ])('is invalid with %s at rest', (_, bytes) => {
     expect(StoredHistogram.safeParse(Uint8Array.from(bytes as number[])).success).toBe(false);
   });
 
@@ -111,7 +111,7 @@ describe('a histogram', () => {
     expect(histogramOf([600_001, 10_000_000]).counts).toEqual(new Map([[614, 2]]));
   });
 
-  test('without requests has no quantile', () => {
+  test('has no quantile without requests', () => {
     expect(quantiles(noLatencies(), [0.5])).toBeUndefined();
   });
 });

@@ -60,7 +60,7 @@ describe('the totals of an organization', () => {
     ['ten_minutes', ['2026-11-30T23:50Z', '2026-12-01T00:00Z', '2026-12-01T00:10Z']],
     ['hour', ['2026-11-30T23:00Z', '2026-12-01T00:00Z', '2026-12-01T01:00Z']],
     ['day', ['2026-12-31T00:00Z', '2027-01-01T00:00Z', '2027-01-02T00:00Z']],
-  ])('by %s are listed from a start to an exclusive end, in the order of time, across partitions', async (span, times) => {
+  ])('are listed by %s from a start to an exclusive end, in the order of time, across partitions', async (span, times) => {
     const organization = newId('organization');
     for (const time of times.toReversed()) await store.put(rowOf(organization, span, time));
     const [first, second, third] = times as [string, string, string];
@@ -95,7 +95,7 @@ describe('the totals of an organization', () => {
     expect(row?.totals).toEqual(totalsOf(3));
   });
 
-  test('of minutes expire after 7 days, of ten minutes and hours after 90, and of days never', async () => {
+  test('expire after 7 days by minute, after 90 by ten minutes and hour, and never by day', async () => {
     const organization = newId('organization');
     const start = '2026-11-21T00:00Z';
     const expiryOf = async (span: Span, period: string): Promise<unknown> => {
@@ -110,7 +110,7 @@ describe('the totals of an organization', () => {
     expect(await expiryOf('day', '2026')).toBeUndefined();
   });
 
-  test('by user add up the shards of a key, and leave out users who count as (other) since there are more users', async () => {
+  test('sum the shards of a key by user, and leave out users who count as (other) by now', async () => {
     const organization = newId('organization');
     await store.put(userRow(organization, 'ann', 1));
     await store.put(userRow(organization, 'ann', 2, { shard: 'key_1#1' }));
@@ -132,7 +132,7 @@ describe('the totals of an organization', () => {
     expect(events(await list(of, '2026-11-21', '2026-11-22'))).toEqual({ ann: 3, bob: 32, cid: 64, null: 4, '(other)': 25 });
   });
 
-  test('of a month by day are one query of a few rows, however many events there were', async () => {
+  test('take one query of a few rows for a month by day, however many events there were', async () => {
     const organization = newId('organization');
     const models = ['small', 'large', 'embedding', 'rerank'];
     for (let day = 1; day <= 30; day++)

@@ -23,7 +23,7 @@ test('shows how long a request waited for earlier targets, even if it was less t
   expect(named(phasesOf({ ...event, step_ends_ms: [1, 7, 8, 8, 560, 900], tries: 2 }))).toContain('wait 8-8');
 });
 
-test('a phase in which a request failed lasts until the next step that is known, and no other phase follows but settle', () => {
+test('a failed phase lasts until the next known step, and only `settle` follows', () => {
   const failed = { time_to_first_token_ms: null, duration_ms: 50 };
   expect(named(phasesOf({ ...failed, step_ends_ms: [1, 7, 8, 9, null, 40] }))).toEqual([
     'parse 0-1',

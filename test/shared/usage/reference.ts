@@ -2,14 +2,14 @@ import { DAY_MS } from '../../../shared/time/units.ts';
 
 const SLOT_MS = 10_000;
 const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);
-/** Whether a slot of ten seconds has a part in the last 60 s. */
+// A slot lasts ten seconds; it counts if a part of it is in the last 60 s.
 const countsAt = (slot: number, now: number): boolean => (slot + 1) * SLOT_MS > slotOf(now) * SLOT_MS - 60_000;
 
 export interface ReferenceLimits {
   requests: number;
   tokens: number;
   concurrency: number;
-  /** Nano-dollars. */
+  /** In nano-dollars. */
   day?: bigint;
   month?: bigint;
   total?: bigint;

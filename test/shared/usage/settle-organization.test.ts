@@ -46,7 +46,7 @@ const sweepAt = (nowMs: number) =>
   });
 
 test.each([1, 2, 3])(
-  'run %i: after crashes and lost messages at every call, while money moves and shards are split, an organization’s ledger equals the sum of the events',
+  'run %i: an organization’s ledger equals the sum of the events, despite crashes and moved money',
   async (seed) => {
     const random = seededRandom(seed);
     const start = START + (100 + seed) * 24 * 60 * MINUTE_MS;

@@ -10,7 +10,7 @@ const totalsOf = (events: readonly UsageEvent[]): Totals => {
   for (const event of events) addEvent(totals, event);
   return totals;
 };
-/** More codes than the limit, so that some count as `other`. */
+// More codes than the limit, so that some count as `other`.
 const withManyCodes = (events: UsageEvent[]): UsageEvent[] =>
   events.map((event, i) => ({ ...event, error_code: `code_${(i * 7_919) % 97}` }));
 const Events = fc.array(Draft, { maxLength: 150 }).map((drafts) => withManyCodes(eventsOf(newKeys(), drafts)));
@@ -69,7 +69,7 @@ describe('totals', () => {
 
   const answer = { ...event, duration_ms: 1_010, time_to_first_token_ms: 200, completion_tokens: 41 };
 
-  test('count the tokens after the first one, and the time from the first one to the end of the answer, without that of the settlement', () => {
+  test('count tokens and time from the first token to the end of the answer, without the settlement', () => {
     const speed = ({ duration_ms_sum, generation_ms_sum, generation_tokens }: Totals) => ({
       duration_ms_sum,
       generation_ms_sum,
@@ -86,7 +86,7 @@ describe('totals', () => {
       expect(speed(totalsOf([each]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 0n, generation_tokens: 0n });
   });
 
-  test('of earlier versions are read: with eight latency buckets an octave, and without the sums of times', () => {
+  test('are read in their earlier form: with eight latency buckets an octave, and without sums of times', () => {
     const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...stored } = storedTotals(totalsOf([answer]));
     const earlier = { ...stored, duration_ms: { 79: 1 }, time_to_first_token_ms: {} };
     expect(StoredTotals.parse(earlier)).toEqual({

@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-/** The counter of one environment. */
 const newEnvironment = () => {
   const { database, tables } = emulator;
   const counting = {
@@ -49,7 +48,6 @@ interface Calls {
   environments?: ReturnType<typeof newEnvironment>[];
 }
 
-/** Makes calls at the same time, spread over the environments. @returns the errors of those that were rejected */
 const makeCalls = async (
   actor: Actor,
   { times, limits, atMs = NOON, resource, environments = [newEnvironment()] }: Calls,
@@ -60,8 +58,8 @@ const makeCalls = async (
   return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as ApiError] : []));
 };
 
-describe('every route', () => {
-  test('that needs a session is counted as a read, a search or a change, and everything but a GET as a change', () => {
+describe('limitsOf', () => {
+  test('counts each route as a read, a search or a change, and all but GETs as changes', () => {
     for (const route of controlRoutes) {
       const limits = limitsOf(route);
       const kinds = limits.filter((name) => ['reads', 'searches', 'changes'].includes(name));
@@ -71,18 +69,18 @@ describe('every route', () => {
     }
   });
 
-  test('without facts of its own has a limit', () => {
+  test('limits a route without limits of its own', () => {
     expect(limitsOf({ method: 'DELETE', access: 'support' })).toEqual(['changes']);
     expect(limitsOf({ method: 'GET', access: 'admin' })).toEqual(['reads']);
   });
 
-  test('uses each limit, so that none is only on paper', () => {
+  test('names each limit in at least one route', () => {
     expect(new Set(controlRoutes.flatMap((route) => limitsOf(route)))).toEqual(new Set(Object.keys(CALL_LIMITS)));
   });
 });
 
-describe('calls', () => {
-  test('of a user are accepted exactly as often as the limit says, by all environments together, and the error says which limit and how long', async () => {
+describe('countCall', () => {
+  test('accepts a user’s calls up to the limit in all environments together, and the error names it', async () => {
     const member = actorOf('member', newId('organization'));
     const environments = [newEnvironment(), newEnvironment(), newEnvironment()];
     expect(await makeCalls(member, { times: 320, limits: ['changes'], environments })).toHaveLength(20);
@@ -95,7 +93,7 @@ describe('calls', () => {
     expect(await makeCalls(member, { times: 1, limits: ['changes'], environments, atMs: NOON + MINUTE_MS })).toEqual([]);
   });
 
-  test('of all users of an organization together have a limit, and those of another organization are not counted with them', async () => {
+  test('limits all users of an organization together, apart from those of other organizations', async () => {
     const organization = newId('organization');
     const [one, other, third] = [1, 2, 3].map(() => actorOf('member', organization)) as [Actor, Actor, Actor];
     expect(await makeCalls(one, { times: 300, limits: ['changes'] })).toEqual([]);
@@ -105,13 +103,13 @@ describe('calls', () => {
     expect(await makeCalls(actorOf('member', newId('organization')), { times: 1, limits: ['changes'] })).toEqual([]);
   });
 
-  test('that a user’s own limit rejects use up nothing of the organization', async () => {
+  test('takes nothing from the organization for calls that a user’s own limit rejects', async () => {
     const organization = newId('organization');
     expect(await makeCalls(actorOf('owner', organization), { times: 900, limits: ['changes'] })).toHaveLength(600);
     expect(await makeCalls(actorOf('owner', organization), { times: 300, limits: ['changes'] })).toEqual([]);
   });
 
-  test('of an organization in a day are bounded, and so its audit log', async () => {
+  test('bounds an organization’s changes in a day, and so its audit log', async () => {
     const organization = newId('organization');
     const { tables, database } = emulator;
     const attempts = createAttemptStore(database, tables.Attempts as string);
@@ -123,14 +121,14 @@ describe('calls', () => {
     ]);
   });
 
-  test('of admins and support have limits too, with higher numbers', async () => {
+  test('limits admins and support too, with higher numbers', async () => {
     const admin = actorOf('admin', null);
     const rejected = await makeCalls(admin, { times: 1_201, limits: ['changes'] });
     expect(rejected.map(({ message }) => message)).toEqual([expect.stringContaining('You can make 1,200 changes a minute.')]);
     expect(await makeCalls(actorOf('support', null), { times: 601, limits: ['ticket_messages'] })).toHaveLength(1);
   });
 
-  test('that are rejected write once in an environment, and then nothing', async () => {
+  test('writes once for rejected calls in an environment, and then nothing', async () => {
     const organization = newId('organization');
     const users = Array.from({ length: 10 }, () => actorOf('member', organization));
     for (const user of users) await makeCalls(user, { times: 10, limits: ['searches'] });
@@ -142,7 +140,7 @@ describe('calls', () => {
     expect(updates).toBe(0);
   });
 
-  test('that read are counted twenty at a time, never more than the limit', async () => {
+  test('counts reads twenty at a time, never more than the limit', async () => {
     const member = actorOf('member', newId('organization'));
     const environments = [newEnvironment(), newEnvironment()];
     updates = 0;
@@ -163,7 +161,7 @@ describe('calls', () => {
         .bounds.filter(({ max, countedAtOnce }) => max <= 200 && countedAtOnce === undefined)
         .map((bound) => [name, bound] as const),
     ),
-  )('against the limit %s are accepted as often as it says: %j', async (name, bound) => {
+  )('accepts calls as often as the limit %s says: %j', async (name, bound) => {
     const organization = newId('organization');
     const counter = newEnvironment();
     // Of each bound but that of a user, several users have a share.
@@ -180,7 +178,7 @@ describe('calls', () => {
     expect(accepted).toBe(bound.max);
   });
 
-  test('that read or search are accepted while the database takes no writes, and changes are not', async () => {
+  test('accepts reads and searches while the database takes no writes, but no changes', async () => {
     const owner = actorOf('owner', newId('organization'));
     const environments = [createCallCounter({ countInSpan: () => Promise.reject(new DatabaseUnavailable(new Error('It is down.'))) })];
     for (const limits of [['reads'], ['searches']] as const)
@@ -188,7 +186,7 @@ describe('calls', () => {
     expect(await makeCalls(owner, { times: 1, limits: ['changes'], environments })).toMatchObject([{ status: 503 }]);
   });
 
-  test('that test a webhook are counted for this webhook, and for no other organization that names it', async () => {
+  test('counts tests of a webhook for this webhook, and for no other organization that names it', async () => {
     const owner = actorOf('owner', newId('organization'));
     const stranger = actorOf('owner', newId('organization'));
     expect(await makeCalls(stranger, { times: 12, limits: ['webhook_tests'], resource: 'wh_1' })).toHaveLength(2);
@@ -199,10 +197,10 @@ describe('calls', () => {
   });
 });
 
-/** The longest that a call of a kind takes on average, in seconds: assumed, as decision 0080 says. */
+// Assumed averages of a call's longest duration, in seconds, as decision 0080 says.
 const SECONDS = { reads: 0.1, searches: 1.3, changes: 0.2, aws_calls: 20 } as const;
 
-test('one organization that uses all its limits at once holds at most half of the environments of `control`', () => {
+test('limits an organization to half of the environments of `control`, with all its limits used at once', () => {
   const held = Object.entries(SECONDS).map(([name, seconds]) => {
     const bounds = callLimitOf(name as CallLimitName).bounds.filter(({ span }) => span === 'minute');
     return seconds * (bounds.at(-1)?.max ?? Number.POSITIVE_INFINITY);
@@ -211,7 +209,7 @@ test('one organization that uses all its limits at once holds at most half of th
   expect(held.reduce((sum, seconds) => sum + seconds) / all).toBeLessThanOrEqual(0.5);
 });
 
-test('a bound in words has the number of admins and support, if it is another one', () => {
+test('textForAll names the number of admins and support, if it differs', () => {
   expect(callLimitOf('changes').bounds.map(textForAll)).toEqual([
     'A user can make 300 changes a minute (admins and support: 1,200)',
     'An organization can make 600 changes a minute',
@@ -219,7 +217,7 @@ test('a bound in words has the number of admins and support, if it is another on
   ]);
 });
 
-test('docs/control-plane.md has the limits as they are', () => {
+test('docs/control-plane.md lists every limit with its numbers', () => {
   const [, section = ''] = readFileSync('docs/control-plane.md', 'utf8').split('\n## Limits of calls\n');
   const cells = section
     .slice(0, section.indexOf('\n## '))

@@ -51,7 +51,7 @@ describe('a member', () => {
     await expect(create(member)).rejects.toMatchObject(reached);
   });
 
-  test.each([0, 7])('whose quota is %i has as many keys', async (maxApiKeys) => {
+  test.each([0, 7])('has at most as many keys as its quota of %i', async (maxApiKeys) => {
     const member = await user('member', { maxApiKeys });
     for (let i = 0; i < maxApiKeys; i++) await create(member);
     await expect(create(member)).rejects.toMatchObject(reached);

@@ -56,7 +56,6 @@ test('an owner creates a key with as many limiter items as one transaction can c
 const shardsOfKey = async (id: string): Promise<KeyItem[]> => (await readAllShards(database.limiters, id)) as KeyItem[];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** A function process that crashes before its transaction with this number, and one that only observes. */
 const crashingAt = (number: number, observe: () => Promise<void> = async () => undefined): Database => {
   let transactions = 0;
   return {

@@ -22,7 +22,7 @@ export const DOLLAR = 1_000_000_000n;
 export const MONTH = '2026-10';
 
 /**
- * What the control plane's billing rules need, over the emulator or another database; the tasks that they send are in
+ * The dependencies of the control plane's billing rules, over the emulator or another database; their tasks are in
  * `sent`.
  */
 export const billingDepsOf = (test: TestDatabase, over: Database = test.database) => {
@@ -75,7 +75,7 @@ export const newCustomer = async (deps: BillingDeps, name = 'Acme') => {
   return { organization, owner: await storeUser(deps, { role: 'owner', organization, nowMs: NOW }) };
 };
 
-/** A draft for an organization's month, as the closing of the month writes it, with what it billed. */
+/** Stores a draft for an organization's month, as the closing of the month writes it, with the usage that it billed. */
 export const storeDraft = async (deps: BillingDeps, organization: string, fields: Partial<Invoice> = {}): Promise<Invoice> => {
   const draft = newInvoice({ organization, month: MONTH, ...fields });
   const { id, month } = draft;

@@ -26,7 +26,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** An invoice in the plain model. */
 interface Model {
   state: InvoiceState;
   isNumbered: boolean;
@@ -34,7 +33,7 @@ interface Model {
 }
 type Operation = { kind: 'issue' | 'pay' | 'void' | 'delete' } | { kind: 'credit'; amount: bigint | 'whole' };
 
-/** The invoice after an operation; undefined if it is not allowed. Written from the documented rules alone. */
+// Written from the documented rules alone. Undefined: the operation is not allowed.
 const applied = (model: Model, operation: Operation): Model | undefined => {
   const { state, credited } = model;
   switch (operation.kind) {
@@ -87,10 +86,7 @@ const outcomeOf = async (work: Promise<unknown>): Promise<Outcome> => {
   }
 };
 
-/**
- * What two concurrent operations can have left: all that were done, and a crashed one or not, in any order that the
- * model allows.
- */
+// All that were done, and a crashed one or not, in any order that the model allows.
 const possible = (model: Model, operations: readonly (readonly [Operation, Outcome])[]): Model[] => {
   const rest = operations.filter(([, outcome]) => outcome !== 'rejected');
   const ends: Model[] = rest.some(([, outcome]) => outcome === 'done') ? [] : [model];
@@ -156,7 +152,7 @@ test.each(SEEDS)(
       expect(own.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(credited_nanos);
       expect(credited_nanos <= total_nanos).toBe(true);
       expect((await deps.creditNotes.list(id, { limit: 100 })).notes).toHaveLength(own.length);
-      // What a void invoice billed is not billed any more.
+      // A void invoice bills nothing.
       expect((await deps.billed.get(organization, month)) === undefined).toBe(state === 'void');
     }
     const issued = invoices.filter(({ number }) => number !== null).length;

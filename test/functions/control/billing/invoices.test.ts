@@ -24,7 +24,7 @@ import { type BillingDeps, billingDepsOf, DOLLAR, MONTH, NOW, newAdmin, newCusto
 const SECONDS = NOW / 1_000;
 
 let database: TestDatabase;
-/** What the control plane may do. */
+// With the permissions of the control plane.
 let control: Database;
 let deps: BillingDeps;
 let admin: Actor;
@@ -93,7 +93,7 @@ describe('a billing profile', () => {
     },
   );
 
-  test('with a Stripe customer lists its organization among those whose usage is exported, until it has none', async () => {
+  test('exports an organization’s usage while its profile has a Stripe customer', async () => {
     const { organization } = await newCustomer(deps);
     const billing = createRecordTable(database.database, database.tables.Billing as string);
     const metered = () => billing.get({ account: 'platform', record: METERED_PREFIX + organization });
@@ -103,7 +103,7 @@ describe('a billing profile', () => {
     }
   });
 
-  test('of another organization is a 404', async () => {
+  test('is a 404 for another organization', async () => {
     const { owner } = await newCustomer(deps);
     const { organization } = await newCustomer(deps);
     await expect(retrieveProfile(deps, owner, organization)).rejects.toMatchObject({ status: 404 });
@@ -125,7 +125,7 @@ describe('an invoice', () => {
     expect(deps.sent).toEqual([{ task: 'render', organization, document: id }]);
   });
 
-  test('on the wire has exact integers, amounts as text, seconds, and nothing internal', async () => {
+  test('has exact integers, amounts as text and seconds on the wire, and nothing internal', async () => {
     const { organization } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization, { files: { pdf: { key: 'invoices/x.pdf', sha256: 'b'.repeat(64), bytes: 7 } } });
     const text = JSON.stringify(toInvoiceResource(await visibleInvoice(deps, admin, id)));
@@ -161,7 +161,7 @@ describe('an invoice', () => {
     expect(await idsOf(admin, { organization, state: 'draft' })).toEqual([september]);
   });
 
-  test('is paid once, with when and how', async () => {
+  test('is paid once, with the time and the reference', async () => {
     const { organization } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
     await expect(payInvoice(deps, admin, id, {}, undefined)).rejects.toMatchObject({ status: 409, code: 'invoice_not_issued' });
@@ -190,7 +190,7 @@ describe('an invoice', () => {
     expect(await payInvoice(deps, admin, id, { paid_at: midnight }, undefined)).toMatchObject({ state: 'paid', paid_at: midnight });
   });
 
-  test('that is voided keeps its number, and its month can be closed again', async () => {
+  test('keeps its number when it is voided, and its month can be closed again', async () => {
     const { organization, owner } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
     const { number } = await issueDraft(deps, admin, id, undefined);
@@ -216,7 +216,7 @@ describe('an invoice', () => {
     await expect(voidInvoice(deps, admin, id, { reason: 'x' }, undefined)).rejects.toMatchObject({ status: 409, code: 'invoice_in_use' });
   });
 
-  test('that is a draft is deleted without a number and without a word to its organization', async () => {
+  test('is deleted as a draft without a number, and without a notification', async () => {
     const { organization, owner } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
     const last = await deps.numbers.last('invoice');

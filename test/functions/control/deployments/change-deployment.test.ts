@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const withStatus = (before: Deployment, status: Generation['status'], number = 1): Generation[] =>
   before.generations.map((each) => (each.number === number ? { ...each, status } : each));
-/** A deployment as the function `deployments` leaves it in this state. */
+// As the function `deployments` leaves it in this state.
 const deploymentIn = async (state: DeploymentState, status: Generation['status'] = 'ready'): Promise<string> => {
   const { id } = await managed.create(owner);
   await managed.observe(id, (before) => inState({ ...before, generations: withStatus(before, status) }, state, NOW_MS));
@@ -43,8 +43,8 @@ const update = (id: string, fields: object, expected?: number[], actor = owner):
   updateDeployment(managed.deps, actor, { id, expected }, DeploymentUpdate.parse(fields));
 const actions = async (id: string): Promise<string[]> => (await managed.log(organization, id)).map(({ action }) => action);
 
-describe('an update', () => {
-  test('changes settings and keeps what it omits, has the deployment looked at, and is in the audit log', async () => {
+describe('updateDeployment', () => {
+  test('changes settings and keeps omitted ones, queues a pass, and is in the audit log', async () => {
     const id = await deploymentIn('in_service');
     const updated = await update(id, { copies: { max: 4 }, scale_to_zero_after_seconds: null, capabilities: { tools: false } });
     expect(updated).toMatchObject({
@@ -65,7 +65,7 @@ describe('an update', () => {
     );
   });
 
-  test('of the tokenizer is checked, and leaves one of an earlier release as it is if it has none', async () => {
+  test('checks a new tokenizer, and keeps one of an earlier release if the update has none', async () => {
     const id = await deploymentIn('in_service');
     const old = { tokenizer: 'files/tokenizer.json' };
     await managed.observe(id, (before) => ({ ...before, serving: { ...before.serving, tokenizer: old } }));
@@ -80,7 +80,7 @@ describe('an update', () => {
     expect(await update(id, { tokenizer: null })).toMatchObject({ tokenizer: null });
   });
 
-  test('that changes nothing is no change', async () => {
+  test('writes nothing if it changes nothing', async () => {
     const id = await deploymentIn('in_service');
     expect(await update(id, { copies: { min: 1 }, runtime: 'vllm-0.27.1', traffic_percent: 100 })).toMatchObject({ version: 1 });
     expect(managed.reconciled).toEqual([]);
@@ -92,20 +92,20 @@ describe('an update', () => {
     [{ runtime: 'unknown' }, 'runtime'],
     [{ runtime: 'vllm-0.30.0', traffic_percent: 0 }, 'traffic_percent'],
     [{ environment: { SM_VLLM_MAX_MODEL_LEN: '4096' } }, 'context_length'],
-  ])('%j is rejected', async (fields, param) => {
+  ])('rejects %j', async (fields, param) => {
     const id = await deploymentIn('in_service');
     await expect(update(id, fields)).rejects.toMatchObject({ status: 400, param });
     expect((await managed.stored(id)).changes).toBe(1);
   });
 
-  test('with an ETag is made only if the owner’s settings are still the same, whatever AWS does meanwhile', async () => {
+  test('compares an ETag with the owner’s settings only, whatever AWS does meanwhile', async () => {
     const id = await deploymentIn('in_service');
     await managed.observe(id, (before) => inState(before, 'draining', NOW_MS));
     expect(await update(id, { copies: { max: 2 } }, [1])).toMatchObject({ version: 2, state: 'draining' });
     await expect(update(id, { copies: { max: 3 } }, [1])).rejects.toMatchObject({ status: 412 });
   });
 
-  test('is repeated if the function `deployments` or a wake came first, and loses nothing of theirs', async () => {
+  test('retries if the function `deployments` or a wake wrote first, and keeps their changes', async () => {
     const id = await deploymentIn('in_service');
     let reads = 0;
     const { deployments } = managed.deps;
@@ -136,7 +136,7 @@ describe('an update', () => {
     expect(await managed.stored(id)).toMatchObject({ copies: { max: 9 }, changes: 2 });
   });
 
-  test('is rejected in its transaction if the owner was demoted meanwhile', async () => {
+  test('fails in its transaction if the owner was demoted meanwhile', async () => {
     const id = await deploymentIn('in_service');
     await managed.demote(owner);
     await expect(update(id, { copies: { max: 2 } })).rejects.toMatchObject({ status: 403, code: 'rights_changed' });
@@ -168,7 +168,7 @@ describe('a rollout', () => {
     expect(await actions(id)).toHaveLength(4);
   });
 
-  test('returns to the generation before with 0, and another one can follow', async () => {
+  test('returns to the previous generation with 0, and another one can follow', async () => {
     const id = await deploymentIn('in_service');
     await update(id, { runtime: 'vllm-0.30.0', traffic_percent: 10 });
     expect(await update(id, { traffic_percent: 0 })).toMatchObject({
@@ -182,7 +182,7 @@ describe('a rollout', () => {
     expect(await update(id, { runtime: 'vllm-0.30.0' })).toMatchObject({ generations: [{}, {}, { number: 3, traffic_percent: 100 }] });
   });
 
-  test('waits for the one before: 409 while it is unfinished', async () => {
+  test('waits for the previous one: 409 while it is unfinished', async () => {
     const id = await deploymentIn('in_service');
     await update(id, { runtime: 'vllm-0.30.0', traffic_percent: 10 });
     await expect(update(id, { runtime: 'vllm-0.27.0' })).rejects.toMatchObject({ status: 409, code: 'rollout_unfinished' });
@@ -222,7 +222,7 @@ describe('a rollout', () => {
     });
   });
 
-  test('of more or fewer accelerators uses all of them, unless its owner says otherwise', async () => {
+  test('uses all accelerators of the new number, unless its owner says otherwise', async () => {
     const { id } = await managed.create(owner, { instance_types: ['ml.g5.12xlarge'], accelerators: 2 });
     const inService = async (number: number): Promise<void> => {
       await managed.observe(id, (before) => ({
@@ -263,7 +263,7 @@ describe('a rollout', () => {
 });
 
 describe('stop, start, retry and delete', () => {
-  test('a deployment is stopped and started again, and each is once in history and log', async () => {
+  test('stop and start a deployment again, each with one entry in history and log', async () => {
     const id = await deploymentIn('in_service');
     expect(await stopDeployment(managed.deps, owner, { id })).toMatchObject({ state: 'stopping', version: 2 });
     expect(await stopDeployment(managed.deps, owner, { id })).toMatchObject({ version: 2 });
@@ -282,7 +282,7 @@ describe('stop, start, retry and delete', () => {
     expect(managed.reconciled).toEqual([id, id]);
   });
 
-  test('a failed deployment is retried with a new generation, and only then', async () => {
+  test('retry only a failed deployment, with a new generation', async () => {
     const id = await deploymentIn('failed', 'failed');
     await expect(startDeployment(managed.deps, owner, { id })).rejects.toMatchObject({ status: 409, code: 'deployment_failed' });
     expect(await retryDeployment(managed.deps, owner, { id })).toMatchObject({
@@ -296,7 +296,7 @@ describe('stop, start, retry and delete', () => {
     await expect(retryDeployment(managed.deps, owner, { id })).rejects.toMatchObject({ status: 409, code: 'deployment_not_failed' });
   });
 
-  test('a deployment that failed and was stopped starts with a new generation', async () => {
+  test('start a failed and stopped deployment with a new generation', async () => {
     const id = await deploymentIn('failed', 'failed');
     await stopDeployment(managed.deps, owner, { id });
     await managed.observe(id, (before) => inState(before, 'stopped', NOW_MS));
@@ -306,7 +306,7 @@ describe('stop, start, retry and delete', () => {
     });
   });
 
-  test('a deleted deployment accepts no more changes, can be read, and is deleted once', async () => {
+  test('delete a deployment once: it can be read, but not changed any more', async () => {
     const id = await deploymentIn('in_service');
     expect(await deleteDeployment(managed.deps, owner, { id })).toMatchObject({ state: 'deleting', version: 2 });
     expect(await deleteDeployment(managed.deps, owner, { id })).toMatchObject({ state: 'deleting', version: 2 });
@@ -319,7 +319,7 @@ describe('stop, start, retry and delete', () => {
     expect(managed.reconciled).toEqual([id]);
   });
 
-  test('a suspended organization can save money, but not spend it', async () => {
+  test('let a suspended organization save money, but not spend it', async () => {
     const id = await deploymentIn('in_service');
     await managed.suspend(organization);
     await expect(update(id, { copies: { max: 2 } })).rejects.toMatchObject({ status: 403, code: 'organization_suspended' });
@@ -331,7 +331,7 @@ describe('stop, start, retry and delete', () => {
   });
 });
 
-test('every reply is as documented', async () => {
+test('every reply has the documented shape', async () => {
   const id = await deploymentIn('in_service');
   for (const actor of [owner, managed.admin]) {
     const resource = await retrieveDeployment(managed.deps, actor, id);

@@ -31,7 +31,6 @@ beforeEach(async () => {
 });
 
 const create = (fields: object = {}, key?: string, actor: Actor = owner) => managed.create(actor, fields, key);
-/** Stores a model in the organization's inventory. */
 const putModel = (name: string, { serving }: Deployment, fields: object = {}): Promise<void> =>
   emulator.models.put(organization, {
     name,
@@ -46,7 +45,7 @@ const names = async (): Promise<string[]> =>
   (await managed.deps.deployments.list(organization, { limit: 100 })).deployments.map(({ name }) => name);
 
 describe('a deployment', () => {
-  test('is created with its defaults, at once looked at, and in the audit log', async () => {
+  test('is created with its defaults, queues a pass, and is in the audit log', async () => {
     const created = await create({ copies: { max: 3 }, environment: { SM_VLLM_MAX_MODEL_LEN: '16384' }, tags: { team: 'search' } });
     expect(created).toMatchObject({
       object: 'deployment',
@@ -94,14 +93,14 @@ describe('a deployment', () => {
     await expect(create(many)).rejects.toMatchObject({ status: 400, param: 'environment.SM_VLLM_TENSOR_PARALLEL_SIZE' });
   });
 
-  test('is created even if nothing can be told about it: the schedule finds it', async () => {
+  test('is created even if no pass can be queued: the schedule finds it', async () => {
     managed.setReconcileFails(true);
     expect(await create()).toMatchObject({ state: 'pending' });
     expect(await names()).toEqual(['qwen']);
   });
 });
 
-describe('a creation that is repeated', () => {
+describe('a repeated creation', () => {
   test('returns the same deployment, by its name and by its idempotency key, and creates nothing twice', async () => {
     const { id } = await create({ tags: { a: '1', b: '2' } }, 'key-1');
     expect(await create({ tags: { b: '2', a: '1' } })).toMatchObject({ id });
@@ -110,7 +109,7 @@ describe('a creation that is repeated', () => {
     expect(await names()).toEqual(['qwen']);
   });
 
-  test('is rejected with another body: 409 for the name, 422 for the idempotency key', async () => {
+  test('rejects another body: 409 for the name, 422 for the idempotency key', async () => {
     await create({}, 'key-1');
     await expect(create({ copies: { min: 2 } })).rejects.toMatchObject({ status: 409, code: 'deployment_exists' });
     await expect(create({ name: 'other' }, 'key-1')).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
@@ -118,7 +117,7 @@ describe('a creation that is repeated', () => {
     expect(await names()).toEqual(['qwen']);
   });
 
-  test('is made once if both arrive at the same time', async () => {
+  test('creates one deployment if both arrive at the same time', async () => {
     const made = await Promise.all([create({}, 'key-1'), create({}, 'key-1'), create()]);
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     expect(await names()).toEqual(['qwen']);
@@ -130,14 +129,14 @@ describe('a creation that is repeated', () => {
     await expect(create()).rejects.toMatchObject({ status: 409, code: 'deployment_deleted' });
   });
 
-  test('of another organization has no effect on this one’s idempotency keys and names', async () => {
+  test('ignores the idempotency keys and names of other organizations', async () => {
     const { id } = await create({}, 'key-1');
     const { owner: other } = await managed.newTenant();
     expect((await create({}, 'key-1', other)).id).not.toBe(id);
   });
 });
 
-describe('a creation is rejected', () => {
+describe('createDeployment', () => {
   test.each<[string, object, string]>([
     ['an unknown runtime', { runtime: 'vllm' }, 'runtime'],
     ['an unknown instance type', { instance_types: ['ml.g5.xlarge', 'ml.g1.xlarge'] }, 'instance_types[1]'],
@@ -148,12 +147,12 @@ describe('a creation is rejected', () => {
     ['fewer copies at most than at least', { copies: { min: 2, max: 1 } }, 'copies.max'],
     ['a longer context than the runtime’s', { context_length: 9_000, environment: { SM_VLLM_MAX_MODEL_LEN: '8192' } }, 'context_length'],
     ['more output than context', { context_length: 1_000, max_output_tokens: 2_000 }, 'max_output_tokens'],
-  ])('with %s', async (_, fields, param) => {
+  ])('rejects %s', async (_, fields, param) => {
     await expect(create(fields)).rejects.toMatchObject({ status: 400, param });
     expect(managed.asked).toEqual([]);
   });
 
-  test('with the whole folder of the organization, or one that leaves it', async () => {
+  test('rejects the whole folder of the organization, and one that leaves it', async () => {
     for (const folder of ['', '../org_other/', 'a/../../org_other/', 'a//', 'a?b/'])
       await expect(create({ model: `s3://weights/${organization}/${folder}` })).rejects.toMatchObject({ status: 400, param: 'model' });
   });
@@ -168,7 +167,7 @@ describe('a creation is rejected', () => {
     ['a list as a value', { SM_VLLM_DTYPE: '["auto","--trust-remote-code"]' }, 'one word'],
     ['another argument as a value', { SM_VLLM_DTYPE: '--trust-remote-code' }, 'one word'],
     ['a value that is no number', { SM_VLLM_MAX_NUM_SEQS: '1 --host' }, 'positive integer'],
-  ])('with the variable %s, and the error says what is allowed', (_, environment, words) => {
+  ])('rejects the variable %s with an error that says what is allowed', (_, environment, words) => {
     const body = { name: 'a', model: 'a/b', runtime: 'r', instance_types: ['t'], environment };
     expect(() => validate(NewDeployment, body)).toThrow(words);
   });
@@ -182,13 +181,13 @@ describe('a creation is rejected', () => {
     { instance_types: [] },
     { instance_types: ['a', 'a'] },
     { copies: { max: 0 } },
-  ])('with %j', (fields) => {
+  ])('rejects %j', (fields) => {
     const body = { name: 'a', model: 'a/b', runtime: 'r', instance_types: ['t'] };
     expect(NewDeployment.safeParse(body).success).toBe(true);
     expect(NewDeployment.safeParse({ ...body, ...fields }).success).toBe(false);
   });
 
-  test('with an instance type that has no price: only an admin can add one', async () => {
+  test('rejects an instance type without a price: only an admin can add one', async () => {
     await expect(create({ instance_types: ['ml.p5.48xlarge'] })).rejects.toMatchObject({
       status: 409,
       code: 'instance_type_not_priced',
@@ -196,12 +195,12 @@ describe('a creation is rejected', () => {
     });
   });
 
-  test('with a runtime that was retired', async () => {
+  test('rejects a retired runtime', async () => {
     await updateRuntime(managed.deps, managed.admin, 'vllm-0.30.0', { status: 'retired' });
     await expect(create({ runtime: 'vllm-0.30.0' })).rejects.toMatchObject({ status: 400, param: 'runtime' });
   });
 
-  test('with weights that are not there, in the words of the check', async () => {
+  test('rejects missing weights with the error of the check', async () => {
     managed.setFindings({ weights: { passed: false, message: 'The folder is empty. Upload the files first.' } });
     await expect(create()).rejects.toMatchObject({
       status: 400,
@@ -214,7 +213,7 @@ describe('a creation is rejected', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('with tokenizer files that nobody registered, and says what to do', async () => {
+  test('rejects unregistered tokenizer files, and says what to do', async () => {
     for (const tokenizer of [
       'other-org/tokenizer.json',
       '../x',
@@ -236,7 +235,7 @@ describe('a creation is rejected', () => {
     );
   });
 
-  test('with a tokenizer that can’t count, in the words of the check, and without one that answers', async () => {
+  test('rejects a tokenizer that can’t count, with the error of the check, or that doesn’t answer', async () => {
     managed.setCount(async () => {
       throw new FunctionUnavailable(new FunctionError('tokenizer', 'NoSuchKey', 'The specified key does not exist.'));
     });
@@ -258,40 +257,40 @@ describe('a creation is rejected', () => {
     expect(managed.counted.at(-1)).toMatchObject({ files: TOKENIZER, organization });
   });
 
-  test('with code in the weights, unless an admin allows it', async () => {
+  test('rejects code in the weights, unless an admin allows it', async () => {
     await expect(create({ allow_code: true })).rejects.toMatchObject({ status: 403, param: 'allow_code' });
     const fields = { organization, model: `s3://weights/${organization}/qwen/`, allow_code: true };
     expect(await create(fields, undefined, managed.admin)).toMatchObject({ allow_code: true, organization });
     expect(managed.asked).toMatchObject([{ allows_code: true }]);
   });
 
-  test('with the name of a model that an admin registered for the organization', async () => {
+  test('rejects the name of a model that an admin registered for the organization', async () => {
     const { id } = await create();
     await putModel('registered', await managed.stored(id));
     await expect(create({ name: 'registered' })).rejects.toMatchObject({ status: 409, code: 'model_exists' });
   });
 
-  test('for another organization, and by an admin who names none', async () => {
+  test('rejects another organization, and an admin who names none', async () => {
     const { organization: other } = await managed.newTenant();
     await expect(create({ organization: other })).rejects.toMatchObject({ status: 404, code: 'organization_not_found' });
     await expect(create({}, undefined, managed.admin)).rejects.toMatchObject({ status: 400, param: 'organization' });
   });
 
-  test('for a suspended organization, also by an admin', async () => {
+  test('rejects a suspended organization, also from an admin', async () => {
     await managed.suspend(organization);
     const fields = { organization, model: `s3://weights/${organization}/qwen/` };
     await expect(create(fields, undefined, managed.admin)).rejects.toMatchObject({ status: 403, code: 'organization_suspended' });
   });
 
-  test('in its transaction if the owner was demoted meanwhile', async () => {
+  test('fails in its transaction if the owner was demoted meanwhile', async () => {
     await managed.demote(owner);
     await expect(create()).rejects.toMatchObject({ status: 403, code: 'rights_changed' });
     expect(await names()).toEqual([]);
   });
 });
 
-describe('the twenty deployments of an organization', () => {
-  test('are never exceeded, not even by creations at the same time', async () => {
+describe('an organization with twenty deployments', () => {
+  test('gets no more of them, not even by concurrent creations', async () => {
     for (let i = 1; i < 20; i++) await create({ name: `n${i}` });
     const { promise: bothArrived, resolve } = Promise.withResolvers<void>();
     let arrived = 0;
@@ -323,7 +322,7 @@ describe('a validation', () => {
     return found;
   };
 
-  test('creates nothing, and tells price, quota and start', async () => {
+  test('creates nothing, and returns price, quota and start', async () => {
     managed.setFindings({ quotas: [{ instance_type: 'ml.g5.12xlarge', limit: 8, used: 5 }] });
     managed.setStartSeconds([300, 400, 500]);
     const found = await estimate({ instance_types: ['ml.g5.12xlarge', 'ml.g5.xlarge'], copies: { min: 2, max: 9 } });
@@ -358,14 +357,14 @@ describe('a validation', () => {
     await expect(estimate({ runtime: 'vllm' })).rejects.toMatchObject({ status: 400, param: 'runtime' });
   });
 
-  test('of a name in use is rejected as the creation would be, unless it is the same deployment', async () => {
+  test('rejects a name in use as the creation would, unless it is the same deployment', async () => {
     const { id } = await create();
     await putModel('qwen', await managed.stored(id), { deployment: { id, is_ready: false } });
     await expect(estimate({ copies: { max: 9 } })).rejects.toMatchObject({ status: 409, code: 'deployment_exists' });
     expect(await estimate()).toMatchObject({ instance_types: [{ instance_type: 'ml.g5.xlarge' }] });
   });
 
-  test('beyond the twenty deployments of an organization is rejected', async () => {
+  test('rejects a deployment beyond an organization’s twenty', async () => {
     for (let i = 0; i < 20; i++) await create({ name: `qwen-${i}` });
     await expect(estimate()).rejects.toMatchObject({ status: 409, code: 'too_many_deployments' });
   });

@@ -18,7 +18,6 @@ let managed: ManagedDeployments;
 let organization: string;
 let owner: Actor;
 let id: string;
-/** The shared model's name. */
 let shared: string;
 beforeAll(async () => {
   emulator = await startTestDatabase();
@@ -34,7 +33,7 @@ beforeEach(async () => {
 });
 
 const TARGETS = [{ endpoint: 'sluice-x-g1', component: 'sluice-x-g1', container_model: 'qwen', weight: 100 }] as const;
-/** What the function `deployments` writes for a deployment in this state. */
+// As the function `deployments` writes it.
 const serve = async (state: DeploymentState = 'in_service'): Promise<void> => {
   const { serving } = await managed.observe(id, (before) => inState(before, state, NOW_MS));
   await emulator.models.put(organization, {
@@ -100,8 +99,8 @@ describe('a published deployment', () => {
   });
 });
 
-describe('a deployment is not published', () => {
-  test('unless it is in service, whatever the admin accepts', async () => {
+describe('publishDeployment', () => {
+  test('rejects a deployment that is not in service, whatever the admin accepts', async () => {
     await expect(publish()).rejects.toMatchObject({ status: 409, code: 'deployment_not_ready' });
     for (const state of ['creating', 'scaled_to_zero', 'stopped', 'failed'] as const) {
       await serve(state);
@@ -113,7 +112,7 @@ describe('a deployment is not published', () => {
     }
   });
 
-  test('under the name of another shared model', async () => {
+  test('rejects the name of another shared model', async () => {
     await serve();
     await publish();
     const { owner: other } = await managed.newTenant();
@@ -123,7 +122,7 @@ describe('a deployment is not published', () => {
     await expect(publish()).rejects.toMatchObject({ status: 409, code: 'model_exists' });
   });
 
-  test('without a price in effect, or if its targets fail their check and the admin does not accept that', async () => {
+  test('rejects a model without a price in effect, or with failed checks that the admin does not accept', async () => {
     await serve();
     const later = [{ per_million: { prompt: '1', completion: '1' }, effective_at: NOW_MS / 1_000 + 60 }];
     await expect(publish({ prices: later })).rejects.toMatchObject({ status: 400, param: 'prices' });

@@ -29,7 +29,6 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Sends a request through the route with this operation id, as the owner. */
 const send = async (operationId: string, { id, body, headers = {} }: Sent = {}) => {
   const found = deploymentRoutes.find((route) => route.operationId === operationId);
   if (!found) throw new Error(`There is no ${operationId}.`);
@@ -48,7 +47,7 @@ const body = () => ({
   instance_types: ['ml.g5.xlarge'],
 });
 
-test('a creation is answered with 201, its ETag and an estimate, a validation with 200 and the estimate alone', async () => {
+test('a creation returns 201, its ETag and an estimate; a validation 200 and only the estimate', async () => {
   const validated = await send('createDeployment', { body: { ...body(), validate_only: true } });
   expect([validated.status, validated.etag]).toEqual([200, undefined]);
   const created = await send('createDeployment', { body: body() });

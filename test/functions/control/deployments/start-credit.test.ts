@@ -13,7 +13,7 @@ import { startTestDatabase, type TestDatabase } from '../../../support/emulators
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
-/** A quarter of an hour of an ml.g5.xlarge, which costs $1.41 an hour. */
+// A quarter of an hour of an ml.g5.xlarge, which costs $1.41 an hour.
 const STEP = 352_500_000n;
 
 let emulator: TestDatabase;
@@ -47,10 +47,7 @@ const available = async (): Promise<bigint> => {
 const held = async (id: string): Promise<bigint> => (await managed.stored(id)).meter?.held_nanos ?? 0n;
 const update = (id: string, fields: object) => updateDeployment(managed.deps, owner, { id }, DeploymentUpdate.parse(fields));
 
-/**
- * A deployment of an organization that pays by invoice, as the function `deployments` leaves it; then it pays from
- * credit.
- */
+// Created by an organization that pays by invoice, which then pays from credit.
 const deploymentIn = async (state: DeploymentState, fields: Partial<Deployment> = {}): Promise<string> => {
   const { id } = await managed.create(owner);
   await managed.observe(id, (before) => {
@@ -64,8 +61,8 @@ const deploymentIn = async (state: DeploymentState, fields: Partial<Deployment> 
 
 const OUT_OF_CREDIT = { status: 409, code: 'out_of_credit' };
 
-describe('without credit for 15 minutes of its least copies, a deployment of a prepaid organization is not', () => {
-  test('created: nothing is stored, and nothing is looked at', async () => {
+describe('a prepaid deployment without credit for 15 minutes of its least copies', () => {
+  test('is not created: no row is stored, and no pass queued', async () => {
     await payFromCredit(STEP - 1n);
     await expect(managed.create(owner)).rejects.toMatchObject({
       ...OUT_OF_CREDIT,
@@ -80,7 +77,7 @@ describe('without credit for 15 minutes of its least copies, a deployment of a p
     ['tried again', 'failed', (id) => retryDeployment(managed.deps, owner, { id })],
     ['given more copies', 'in_service', (id) => update(id, { copies: { max: 2 } })],
     ['woken by a change of its window', 'scaled_to_zero', (id) => update(id, { scale_to_zero_after_seconds: null })],
-  ])('%s', async (_, state, act) => {
+  ])('is not %s', async (_, state, act) => {
     const id = await deploymentIn(state, state === 'stopped' ? { wanted: 'stopped' } : {});
     await payFromCredit(STEP - 1n);
     const before = await managed.stored(id);
@@ -131,7 +128,7 @@ test('a start needs credit for all least copies, on the most expensive of its in
   expect(await held((await managed.create(owner, body)).id)).toBe(needed);
 });
 
-test('what a deployment holds already counts for its next start', async () => {
+test('credit that a deployment holds already counts for its next start', async () => {
   await payFromCredit(STEP);
   const { id } = await managed.create(owner);
   await stopDeployment(managed.deps, owner, { id });
@@ -164,7 +161,7 @@ test('a validation warns that the credit does not pay for a start, and holds not
   expect(await available()).toBe(STEP);
 });
 
-test('of equal requests at the same time, none is out of credit because of another, and the credit is held once', async () => {
+test('equal concurrent requests hold the credit once, and none of them runs out of it', async () => {
   await payFromCredit(STEP);
   const made = await Promise.all(Array.from({ length: 4 }, () => managed.create(owner, {}, 'key-1')));
   const [{ id } = { id: '' }] = made;

@@ -53,12 +53,12 @@ const open = (options: Partial<TokenVerifierOptions> = {}) =>
 
 const invalid = { status: 401, code: 'invalid_token', headers: { 'www-authenticate': 'Bearer' } };
 
-describe('an access token', () => {
-  test('of our user pool returns the subject, the issuer and the time of issue', async () => {
+describe('verify', () => {
+  test('returns the subject, the issuer and the time of issue of a user pool’s token', async () => {
     expect(await open().verify(tokenOf())).toEqual({ subject: 'subject-1', issuer: ISSUER, issuedAtMs: (NOW_S - 10) * 1_000 });
   });
 
-  test('that has expired is rejected with a message that says to refresh it', async () => {
+  test('rejects an expired token with a message that says to refresh it', async () => {
     await expect(open().verify(tokenOf({ exp: NOW_S - 1 }))).rejects.toMatchObject({
       ...invalid,
       code: 'token_expired',
@@ -81,16 +81,16 @@ describe('an access token', () => {
     ['not valid yet', () => tokenOf({ nbf: NOW_S + 600 })],
     ['that is not a JWT', () => 'sk-something'],
     ['that is empty', () => ''],
-  ])('%s is rejected with the same message', async (_what, token) => {
+  ])('rejects a token %s with the same message', async (_what, token) => {
     await expect(open().verify(token())).rejects.toMatchObject({ ...invalid, message: 'The access token is invalid. Log in again.' });
   });
 
-  test('longer than 8 kB is rejected without fetching keys', async () => {
+  test('rejects a token longer than 8 kB without fetching keys', async () => {
     await expect(open().verify(tokenOf({ padding: 'x'.repeat(8_192) }))).rejects.toMatchObject(invalid);
     expect(fetches).toBe(0);
   });
 
-  test('of another OpenID Connect issuer must have our audience', async () => {
+  test('requires our audience of another OpenID Connect issuer', async () => {
     const verifier = open({ clientId: undefined as never, audience: 'sluice' });
     expect(await verifier.verify(tokenOf({ aud: ['sluice', 'other'], client_id: undefined, token_use: undefined }))).toMatchObject({
       subject: 'subject-1',

@@ -32,7 +32,6 @@ afterAll(() => emulator.close());
 
 const member = actorOf('member', 'org_1');
 const price = (id: string, fields: object) => addInstancePrice(deps, admin, id, NewInstancePrice.parse(fields));
-/** The price versions at rest. */
 const store = (id: string) => deps.catalogue.prices(id);
 
 describe('the catalogue of instance types', () => {

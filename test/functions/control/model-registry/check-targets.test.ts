@@ -88,7 +88,7 @@ describe('an endpoint without the tag', () => {
     ['it has none', { tags: {} }, 'endpoint'],
     ['it has another value', { tags: { sluice: 'yes' } }, 'endpoint'],
     ['its component has none', { componentTags: {} }, 'inference component'],
-  ])('is not invoked, and the report names the resource without the tag: %s', async (_, tags, lacking) => {
+  ])('is not invoked if %s, and the report names it', async (_, tags, lacking) => {
     sagemaker.deploy('e', { component: 'c', ...tags });
     const { passed, failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
     expect({ passed, failed }).toEqual({ passed: ['exists'], failed: 'tagged' });
@@ -158,7 +158,7 @@ describe('a model with several targets', () => {
   });
 });
 
-describe('if SageMaker returns an error', () => {
+describe('checkTargets', () => {
   /** Checks against a SageMaker that answers every request with an error. */
   const checkAt = async <Result>(
     status: number,
@@ -177,14 +177,14 @@ describe('if SageMaker returns an error', () => {
     }
   };
 
-  test('because Sluice has no access to a region, the report says so', async () => {
+  test('reports that Sluice has no access to a region', async () => {
     const denied = { __type: 'AccessDeniedException', Message: 'User: arn:aws:sts::123456789012:assumed-role/r is not authorized' };
     const { failed, detail } = await checkAt(400, denied, (facts) => checkOne({ endpoint: 'e', region: 'eu-west-1' }, { facts }));
     expect(failed).toBe('exists');
     expect(detail).toMatch(/'eu-west-1'.*endpointRegions/);
   });
 
-  test.each(['mars', 'eu-west-1.example.com/'])('because %s is not a region, the report says so', async (region) => {
+  test.each(['mars', 'eu-west-1.example.com/'])('reports that %s is not a region', async (region) => {
     const { failed, detail } = await checkOne({ endpoint: 'e', region });
     expect(failed).toBe('exists');
     expect(detail).toContain(`'${region}'`);
@@ -194,7 +194,7 @@ describe('if SageMaker returns an error', () => {
     [500, 'InternalFailure'],
     [503, 'ServiceUnavailable'],
     [400, 'ThrottlingException'],
-  ])('because it is down (%i %s), the check returns 503', async (status, name) => {
+  ])('returns 503 while SageMaker is down: %i %s', async (status, name) => {
     const checking = checkAt(status, { __type: name }, (facts) => checkTargets({ ...deps, facts }, modelOf([{ endpoint: 'e' }])));
     await expect(checking).rejects.toMatchObject({ status: 503, code: 'service_unavailable', cause: { name } });
   });

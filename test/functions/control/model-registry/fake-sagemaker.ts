@@ -6,7 +6,7 @@ import { startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
 
 const CHUNK = { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'length' }] };
 
-/** One token, as a runtime streams it. */
+// As a runtime streams it.
 const oneToken: RequestListener = (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(`data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n`);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** An admin whose clock advances a second with each call, so that the log has an order. */
+// The clock advances a second with each call, so that the log has an order.
 let seconds = NOW_SECONDS;
 const nextAdmin = () => actorOf('admin', null, ++seconds * 1_000);
 const update = (name: string, fields: object, organization?: string) =>
@@ -35,7 +35,7 @@ describe("an organization's own deployment", () => {
     await expect(managed.register({ organization: organization.id })).rejects.toMatchObject({ status: 403 });
   });
 
-  test('is visible to members without its targets, in their audit log, and does not exist for other organizations', async () => {
+  test('shows members no targets, is in their audit log, and does not exist for other organizations', async () => {
     const { id } = await managed.newOrganization();
     const other = await managed.newOrganization();
     const { name } = await managed.register({ organization: id });

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 const addressOf = (name: string, organization?: string, expected?: number[]) => ({ name, organization, expected });
-/** An admin whose clock advances a second with each call, so that the log has an order. */
+// The clock advances a second with each call, so that the log has an order.
 let seconds = NOW_SECONDS;
 const nextAdmin = () => actorOf('admin', null, ++seconds * 1_000);
 const update = (name: string, fields: object, organization?: string, expected?: number[], deps = managed.deps) =>
@@ -33,7 +33,7 @@ const destroy = (name: string, organization?: string) => deleteModel(managed.dep
 const retrieve = (name: string) => retrieveModel(managed.deps, admin, name, undefined);
 
 describe('a model', () => {
-  test('is registered with its report, published, deprecated, unpublished and deleted, and the audit log has it all', async () => {
+  test('is registered, published, deprecated, unpublished and deleted, and the audit log has each step', async () => {
     const { name: successor } = await managed.register();
     const registered = await managed.register({
       targets: [
@@ -111,8 +111,8 @@ describe('a model', () => {
   });
 });
 
-describe('checks', () => {
-  test('that fail prevent a registration, unless the request accepts failed checks', async () => {
+describe('registerModel and updateModel', () => {
+  test('reject a model with failed checks, unless the request accepts them', async () => {
     managed.setPassing(false);
     const name = 'unchecked/model';
     await expect(managed.register({ name })).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('checks', () => {
     await expect(checkAgain(managed.deps, { model: 'none' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('are repeated only if a target, the dialect or the tokenizer changes', async () => {
+  test('repeat the checks only if a target, the dialect or the tokenizer changes', async () => {
     const { name } = await managed.register();
     managed.setPassing(false);
     managed.checkedModels.length = 0;
@@ -142,7 +142,7 @@ describe('checks', () => {
 });
 
 describe('two changes of a model', () => {
-  test('made concurrently: one succeeds and is audited, the other returns 412', async () => {
+  test('are concurrent: one succeeds and is audited, the other returns 412', async () => {
     const { name } = await managed.register();
     const deps = managed.racing();
     const results = await Promise.allSettled(
@@ -154,14 +154,14 @@ describe('two changes of a model', () => {
     expect((await managed.log(null, name)).map(({ action }) => action)).toEqual(['model.updated', 'model.registered']);
   });
 
-  test('made in sequence: the second returns 412 if it expects the old version', async () => {
+  test('are sequential: the second one returns 412 if it expects the old version', async () => {
     const { name } = await managed.register();
     await update(name, { context_length: 2_000 }, undefined, [1]);
     await expect(update(name, { context_length: 3_000 }, undefined, [1])).rejects.toMatchObject({ status: 412 });
     await expect(deleteModel(managed.deps, admin, addressOf(name, undefined, [1]))).rejects.toMatchObject({ status: 412 });
   });
 
-  test('of a row without a version start at version 1', async () => {
+  test('start at version 1 for a row without a version', async () => {
     const { name } = await managed.register();
     const place = { TableName: database.tables.Models as string, Key: { pool: SERVERLESS_POOL, name } };
     await database.database.update({ ...place, UpdateExpression: 'REMOVE #version', ExpressionAttributeNames: { '#version': 'version' } });

@@ -41,7 +41,7 @@ const gpuTime = (organization: string, cost_nanos: bigint, fields: Partial<GpuEv
   ...fields,
 });
 
-test('the balance includes GPU time that was paid from credit, of deleted deployments too, and what is held for deployments', async () => {
+test('balanceOf counts prepaid GPU time, of deleted deployments too, and credit held for deployments', async () => {
   const { organization, key } = await setUpIn(deps, DOLLAR);
   const meter = { until: NOON, running: [] };
   for (const [name, held_nanos] of [

@@ -44,10 +44,10 @@ const set = (no_content: boolean, over?: Database) =>
   updateOrganization(accountStores(database, over), admin.origin, organization, OrganizationUpdate.parse({ no_content }));
 const current = () => accountStores(database).organizations.get(organization);
 
-/** Whether content may be stored, by each limiter item of a key. */
+// As each limiter item of the key says.
 const settingsOf = async (id: string): Promise<boolean[]> => ((await readAllShards(database.limiters, id)) as KeyItem[]).map(mayStore);
 
-/** The database, with something that happens before its n-th call of a kind. */
+// Something happens before the n-th call of a kind.
 const meanwhile = (kind: 'transactWrite' | 'update' | 'query', number: number, happening: () => Promise<unknown>): Database => {
   let calls = 0;
   const call = async (input: never): Promise<never> => {

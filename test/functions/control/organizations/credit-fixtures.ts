@@ -13,7 +13,7 @@ import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 export const DOLLAR = 1_000_000_000n;
 export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);
 
-/** What granting credit and reading balances needs. */
+/** The dependencies of grants and balances. */
 export const creditDepsOf = (database: TestDatabase) => ({
   database: database.database,
   limiters: database.limiters,

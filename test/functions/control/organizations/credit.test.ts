@@ -34,7 +34,7 @@ const setUp = (nanos: bigint) => setUpIn(deps, nanos);
 
 const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.whole(organization))?.avail ?? 0);
 
-test('1,000 requests, 128 at a time in eight environments, never exceed a credit of $1.00, and the ledger balances to the nano-dollar', async () => {
+test('1,000 concurrent requests never exceed $1.00 of credit, and the ledger balances to the nano-dollar', async () => {
   const { organization, key } = await setUp(DOLLAR);
   const random = seededRandom(7);
   const environments: Keys[] = Array.from({ length: 8 }, () => makeCaller(database.limiters, () => NOON));
@@ -109,13 +109,13 @@ describe('prepaid credit', () => {
     expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 200n))).toBe(true);
   });
 
-  test('that is used up still admits requests that cost nothing', async () => {
+  test('admits free requests once it is used up', async () => {
     const { key } = await setUp(0n);
     expect(await attempt(keysAt(NOON), key, 1, undefined, 1n)).toMatchObject({ code: 'insufficient_quota' });
     expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 0n))).toBe(true);
   });
 
-  test('that is used up costs no writes for many requests', async () => {
+  test('rejects many requests without writes once it is used up', async () => {
     const { key } = await setUp(0n);
     let writes = 0;
     const store: typeof database.limiters = {
@@ -141,17 +141,17 @@ describe('prepaid credit', () => {
   });
 });
 
-describe('grants', () => {
-  test.each(['0', '-0', '000.00', '0.000000000'])('of nothing (%s) are rejected', (amount) => {
+describe('createCreditGrant', () => {
+  test.each(['0', '-0', '000.00', '0.000000000'])('rejects a grant of nothing: %s', (amount) => {
     const { error } = NewCreditGrant.safeParse({ amount, reason: 'Order 1' });
     expect(error?.issues).toMatchObject([{ path: ['amount'], message: expect.stringContaining('other than 0') }]);
   });
 
-  test.each(['100', '0.000000001', '-12.50', '10'])('of %s are accepted', (amount) => {
+  test.each(['100', '0.000000001', '-12.50', '10'])('accepts a grant of %s', (amount) => {
     expect(NewCreditGrant.parse({ amount, reason: 'Order 1' })).toMatchObject({ amount });
   });
 
-  test('made concurrently are all in the ledger and each once in the balance', async () => {
+  test('adds concurrent grants to the ledger, and each once to the balance', async () => {
     const { organization } = await setUp(0n);
     const grants = await Promise.all(Array.from({ length: 8 }, () => grantCredit(deps, grantOf(organization, DOLLAR))));
     expect(grants.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -159,14 +159,14 @@ describe('grants', () => {
     expect(await availableTo(organization)).toBe(8n * DOLLAR);
   });
 
-  test('that a crash left out of the balance are added by the next grant', async () => {
+  test('adds grants to the balance that an earlier crash left out', async () => {
     const { organization } = await setUp(DOLLAR);
     await transact(database.database, deps.credit.toCreate({ ...grantOf(organization, DOLLAR), number: 2 }));
     await grantCredit(deps, grantOf(organization, -DOLLAR / 2n));
     expect(await availableTo(organization)).toBe((3n * DOLLAR) / 2n);
   });
 
-  test('to an organization without limits are rejected', async () => {
+  test('rejects a grant to an organization without limits', async () => {
     await expect(grantCredit(deps, grantOf(newId('organization'), DOLLAR))).rejects.toThrow('have never been set');
   });
 });

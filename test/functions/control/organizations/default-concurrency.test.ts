@@ -45,7 +45,7 @@ const areLimited = async (keys: readonly string[]): Promise<boolean[]> =>
 const actionsOf = async (organization: string): Promise<string[]> =>
   (await stores.audit.list(organization, { limit: 100 })).data.map(({ action }) => action);
 
-/** Rows of earlier releases don't say whether an admin has set the concurrency. */
+// Rows of earlier releases don't say whether an admin has set the concurrency.
 const makeOlder = async (id: string, concurrency: number): Promise<void> => {
   await database.database.update({
     TableName: database.tables.Accounts as string,
@@ -64,7 +64,7 @@ const apply = (id: string, deps = stores) =>
   deps.organizations.get(id).then((organization) => applyDefaultConcurrency(deps, admin.origin, organization));
 
 describe('a new organization', () => {
-  test('can have 100 concurrent requests, a quarter of what inference reserves, which costs no limiter while its keys together cannot have more', async () => {
+  test('can have 100 concurrent requests, and no limiter while its keys together cannot exceed them', async () => {
     const id = await newOrganization();
     expect((await stores.organizations.get(id)).limits).toMatchObject({ concurrency: 100, requests_per_minute: null, prepaid: false });
     const keys = [await create(id), await create(id, 68)];
@@ -100,7 +100,7 @@ describe('a new organization', () => {
     expect([await concurrencyOf(id), await areLimited([key])]).toEqual([100, [true]]);
   });
 
-  test('never has keys for more than 100 concurrent requests without a limiter, however many are created at the same time', async () => {
+  test('gets its limiter before its keys can have more than 100 requests, even if created concurrently', async () => {
     for (let round = 0; round < 4; round++) {
       const id = await newOrganization();
       const results = await Promise.allSettled(Array.from({ length: 6 }, () => create(id, 30)));
@@ -140,7 +140,7 @@ describe('the default concurrency', () => {
     expect([await shown(id), await concurrencyOf(id)]).toEqual([[100, true], 100]);
   });
 
-  test('reaches organizations of earlier releases, with a limiter or without one, but none whose number an admin has set', async () => {
+  test('reaches organizations of earlier releases, but none whose number an admin has set', async () => {
     const [free, busy, limited, set, exact] = (await Promise.all(Array.from({ length: 5 }, newOrganization))) as [
       string,
       string,
@@ -177,7 +177,7 @@ describe('the default concurrency', () => {
     expect(await Promise.all([free, busy, limited].map((id) => apply(id)))).toEqual([false, false, false]);
   });
 
-  test('of an organization of an earlier release is the one of now when it gets its limiter, by a key or a suspension', async () => {
+  test('is the current one when an organization of an earlier release gets its limiter', async () => {
     const [grown, suspended] = [await newOrganization(), await newOrganization()];
     for (const id of [grown, suspended]) await makeOlder(id, 1_000);
     await create(grown, 101);

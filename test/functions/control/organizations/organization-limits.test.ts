@@ -24,14 +24,14 @@ beforeEach(() => {
 const setUp = (nanos: bigint) => setUpIn(deps, nanos);
 
 describe('an organization', () => {
-  test('without limits costs no extra write: one write admits a request', async () => {
+  test('costs no extra write without limits: one write admits a request', async () => {
     const key = await makeKey(database.limiters, { org: newId('organization') });
     const keys = makeCaller(database.limiters, () => NOON);
     await attempt(keys, key);
     expect(((await attempt(keys, key)) as Admission).roundTrips).toBe(1);
   });
 
-  test('with limits limits all its keys together, including a key that was created concurrently', async () => {
+  test('limits all its keys together, including a key that was created concurrently', async () => {
     const organization = newId('organization');
     const [first, , second] = await Promise.all([
       makeKey(database.limiters, { org: organization }),
@@ -54,7 +54,7 @@ describe('an organization', () => {
   test.each([
     ['one limiter', {}],
     ['eight shards', { concurrency: 96, tokens_per_minute: 1_000_000 }],
-  ])('with new limits rejects the next request in every environment that had cached its key of %s', async (_, limits) => {
+  ])('applies new limits to the next request in every environment that had cached its key of %s', async (_, limits) => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, ...limits });
     const environments = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => NOON));
@@ -63,7 +63,7 @@ describe('an organization', () => {
     for (const keys of environments) for (let i = 0; i < 4; i++) expect(await attempt(keys, key)).toMatchObject({ status: 429 });
   });
 
-  test('that is resumed is admitted by an environment that had seen it suspended', async () => {
+  test('is admitted after a resume by an environment that had seen it suspended', async () => {
     const { organization, key } = await setUp(DOLLAR);
     let now = NOON;
     const keys = makeCaller(database.limiters, () => now);
@@ -74,7 +74,7 @@ describe('an organization', () => {
     expect(isAdmitted(await attempt(keys, key))).toBe(true);
   });
 
-  test('that only limits money shows its keys’ own limits in the headers', async () => {
+  test('shows its keys’ own limits in the headers if it limits only money', async () => {
     const { key } = await setUp(0n);
     const keys = makeCaller(database.limiters, () => NOON);
     for (let i = 0; i < 2; i++)
@@ -84,7 +84,7 @@ describe('an organization', () => {
       });
   });
 
-  test('that is suspended gets a 403, and nothing is in flight', async () => {
+  test('gets a 403 while it is suspended, and nothing is in flight', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.configure(organization, { status: 'suspended' });
     const keys = makeCaller(database.limiters, () => NOON);
@@ -92,7 +92,7 @@ describe('an organization', () => {
     expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
   });
 
-  test('that is suspended costs no writes for many requests, and is read again after five seconds', async () => {
+  test('costs no writes while it is suspended, and is read again after five seconds', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.configure(organization, { status: 'suspended' });
     let writes = 0;
@@ -112,7 +112,7 @@ describe('an organization', () => {
     expect(isAdmitted(await attempt(keys, key, 1, undefined, 5n))).toBe(true);
   });
 
-  test('limits a key that was not marked once the sweep marks it', async () => {
+  test('limits an unmarked key once the sweep has marked it', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.unmarkOrganizationLimited(key.keyId);
     await attempt(

@@ -29,7 +29,7 @@ const { origin } = actorOf('admin', null, START);
 const LIMITS = { requests_per_minute: 600_000, concurrency: 5_000, month_budget: '900' };
 
 let database: TestDatabase;
-/** What the functions may do. */
+// With the permissions of the functions.
 let control: Database;
 let metering: Database;
 beforeAll(async () => {
@@ -46,7 +46,6 @@ beforeEach(() => {
 
 const deps = (over: Database = control) => accountStores(database, over);
 
-/** An organization with so many shards, and a key of it. */
 const setUp = async (shards: number) => {
   const { id } = await createOrganization(deps(), origin, { name: 'Busy' });
   const key = await makeKey(database.limiters, { org: id, requests_per_minute: 1_000_000 });
@@ -122,24 +121,21 @@ test('an organization that gets more shards while it is suspended or limited kee
   expect((await readAllShards(database.limiters, id)).length).toBeGreaterThan(3);
 });
 
-test.each([1, 2, 3])(
-  'the sweep completes a change of many shards that crashed after %i transactions, and no shard is added before',
-  async (at) => {
-    const { id } = await setUp(130);
-    const limits = OrganizationLimits.parse({ ...LIMITS, concurrency: 3_000, month_budget: '1000' });
-    await expect(limitOrganization(deps(crashingAt(at)), origin, id, limits)).rejects.toThrow(Crash);
-    const keys = makeCaller(database.limiters, () => START);
-    for (let i = 0; i < 2; i++) await growOrganization(keys, id, 1);
-    expect(await readAllShards(database.limiters, id)).toHaveLength(130);
-    await database.limiters.markSwept(epochOf(START) - 1);
-    await sweepAt(START + MINUTE_MS);
-    const whole = await database.limiters.whole(id);
-    expect(whole?.pending).toBeUndefined();
-    expect(whole).toMatchObject({ lim_c: 3_000, lim_r: 600_000, bud_m: 1_000_000_000_000 });
-  },
-);
+test.each([1, 2, 3])('the sweep completes a change of many shards that crashed after %i transactions', async (at) => {
+  const { id } = await setUp(130);
+  const limits = OrganizationLimits.parse({ ...LIMITS, concurrency: 3_000, month_budget: '1000' });
+  await expect(limitOrganization(deps(crashingAt(at)), origin, id, limits)).rejects.toThrow(Crash);
+  const keys = makeCaller(database.limiters, () => START);
+  for (let i = 0; i < 2; i++) await growOrganization(keys, id, 1);
+  expect(await readAllShards(database.limiters, id)).toHaveLength(130);
+  await database.limiters.markSwept(epochOf(START) - 1);
+  await sweepAt(START + MINUTE_MS);
+  const whole = await database.limiters.whole(id);
+  expect(whole?.pending).toBeUndefined();
+  expect(whole).toMatchObject({ lim_c: 3_000, lim_r: 600_000, bud_m: 1_000_000_000_000 });
+});
 
-test('the sweep finds the entries of crashed requests in any shard, and reads the shards of an organization once', async () => {
+test('the sweep finds crashed requests in any shard, and reads an organization’s shards once', async () => {
   const { id, key } = await setUp(6);
   // Later than what the other tests left in flight.
   const now = START + 60 * MINUTE_MS;

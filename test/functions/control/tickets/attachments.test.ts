@@ -37,7 +37,6 @@ const retrieve = (as: Actor, id: string, attachment: string, atMs?: number): Pro
   desk.send('retrieveTicketAttachment', { as, id, attachment, ...(atMs && { atMs }) });
 const messagesOf = async (as: Actor, id: string) => (await desk.send('listTicketMessages', { as, id })).body.data;
 
-/** Announces and uploads a file. @returns its id, with the form that was used */
 const upload = async (as: Actor, id: string, content = CONTENT, fields: object = {}): Promise<Form & { id: string }> => {
   const { status, body } = await announce(as, id, { bytes: Buffer.byteLength(content), ...fields });
   expect(status).toBe(201);
@@ -45,7 +44,6 @@ const upload = async (as: Actor, id: string, content = CONTENT, fields: object =
   return body;
 };
 
-/** What the URL of an attachment returns. */
 const download = async (as: Actor, id: string, attachment: string): Promise<{ status: number; text: string; headers: Headers }> => {
   const response = await fetch((await retrieve(as, id, attachment)).body.url);
   return { status: response.status, text: await response.text(), headers: response.headers };
@@ -128,8 +126,8 @@ describe('a file that is announced, uploaded and named by a message', () => {
   });
 });
 
-describe('a file is not shown', () => {
-  test('before it is uploaded: the message is not written, and can be sent again after the upload', async () => {
+describe('a file', () => {
+  test('is rejected with its message until it is uploaded', async () => {
     const id = await open();
     const { body } = await announce(member, id);
     const refused = await write(member, id, [body.id]);
@@ -140,14 +138,14 @@ describe('a file is not shown', () => {
     expect(await write(member, id, [body.id])).toMatchObject({ status: 201 });
   });
 
-  test('before a message names it', async () => {
+  test('is shown only once a message names it', async () => {
     const id = await open();
     const { id: attachment } = await upload(member, id);
     for (const as of [member, owner, support])
       expect(await retrieve(as, id, attachment)).toMatchObject({ status: 404, code: 'attachment_not_found' });
   });
 
-  test('if the bucket has another file than was announced', async () => {
+  test('is rejected if the bucket has another file than was announced', async () => {
     const id = await open();
     const { body } = await announce(member, id);
     const key = `pending/${organization}/${id}/${body.id}`;
@@ -161,7 +159,7 @@ describe('a file is not shown', () => {
     expect(await desk.bucket.keys()).not.toContain(`kept/${organization}/${id}/${body.id}`);
   });
 
-  test('to customers if it belongs to a note', async () => {
+  test('is not shown to customers if it belongs to a note', async () => {
     const id = await open();
     const { id: attachment } = await upload(support, id);
     expect(await write(support, id, [attachment], { visibility: 'internal' })).toMatchObject({ status: 201 });
@@ -174,8 +172,8 @@ describe('a file is not shown', () => {
   });
 });
 
-describe('nobody reaches the files of others', () => {
-  test('a message names only files that its author announced for this ticket', async () => {
+describe('files of others', () => {
+  test('can’t be named by a message: it names only files that its author announced for this ticket', async () => {
     const id = await open();
     const own = await open();
     const foreign = await open(foreignOwner);
@@ -191,7 +189,7 @@ describe('nobody reaches the files of others', () => {
     expect(await write(foreignOwner, foreign, [ofMember])).toMatchObject({ status: 404 });
   });
 
-  test('a file is found only with its own ticket, by who can see that', async () => {
+  test('are found only with their own ticket, by those who can see it', async () => {
     const id = await open();
     const foreign = await open(foreignOwner);
     const { id: attachment } = await upload(member, id);
@@ -207,7 +205,7 @@ describe('nobody reaches the files of others', () => {
     expect(await announce(foreignOwner, id)).toMatchObject({ status: 404, code: 'ticket_not_found' });
   });
 
-  test('ids that are paths, or no ids, are rejected', async () => {
+  test('can’t be reached by ids that are paths, or no ids', async () => {
     const id = await open();
     const { id: attachment } = await upload(member, id);
     for (const tricky of [`../${id}/${attachment}`, `${attachment}/..`, `${attachment}?versionId=1`])
@@ -218,7 +216,7 @@ describe('nobody reaches the files of others', () => {
   });
 });
 
-describe('a form uploads only what was announced', () => {
+describe('a form', () => {
   test.each([
     ['more bytes', `${CONTENT}!`, {}, 'EntityTooLarge'],
     ['fewer bytes', CONTENT.slice(1), {}, 'EntityTooSmall'],
@@ -230,7 +228,7 @@ describe('a form uploads only what was announced', () => {
     ['another signature', CONTENT, { 'x-amz-signature': '0'.repeat(64) }, 'SignatureDoesNotMatch'],
     ['no signature', CONTENT, { 'x-amz-signature': undefined }, 'SignatureDoesNotMatch'],
     ['another policy', CONTENT, { policy: Buffer.from('{}').toString('base64') }, 'SignatureDoesNotMatch'],
-  ])('%s: rejected', async (_what, content, changes, code) => {
+  ])('rejects %s', async (_what, content, changes, code) => {
     const id = await open();
     const { body } = await announce(member, id);
     const { status, text } = await desk.bucket.submit(body, content, changes);
@@ -238,7 +236,7 @@ describe('a form uploads only what was announced', () => {
     expect((await desk.bucket.keys()).filter((key) => key.includes(id) || key.includes('org_other'))).toEqual([]);
   });
 
-  test('until it expires', async () => {
+  test('uploads until it expires', async () => {
     const id = await open();
     const { nowMs } = member.origin;
     const { body } = await announce(member, id, {}, nowMs);
@@ -248,7 +246,7 @@ describe('a form uploads only what was announced', () => {
     expect((await desk.bucket.submit(body, CONTENT)).status).toBe(204);
   });
 
-  test('and a download ends with its URL, which returns nothing but this file', async () => {
+  test('has a download whose URL expires too, and returns nothing but this file', async () => {
     const id = await open();
     const { id: attachment } = await upload(member, id);
     await write(member, id, [attachment]);
@@ -262,7 +260,7 @@ describe('a form uploads only what was announced', () => {
   });
 });
 
-describe('an announcement is rejected', () => {
+describe('announceAttachment', () => {
   test.each([
     ['with a path', '../client.log'],
     ['with a path of Windows', '..\\client.log'],
@@ -281,7 +279,7 @@ describe('an announcement is rejected', () => {
     ['that ends with a dot', 'client.log.'],
     ['that is too long', `${'ä'.repeat(99)}.log`],
     ['that is empty', ''],
-  ])('for a name %s', async (_why, name) => {
+  ])('rejects a name %s', async (_why, name) => {
     expect(await announce(member, await open(), { name })).toMatchObject({ status: 400, param: 'name' });
   });
 
@@ -293,18 +291,18 @@ describe('an announcement is rejected', () => {
     ['a file of more than 10 MB', { bytes: 10_000_001 }, 'bytes'],
     ['half a byte', { bytes: 1.5 }, 'bytes'],
     ['no size', { bytes: undefined }, 'bytes'],
-  ])('for %s', async (_why, fields, param) => {
+  ])('rejects %s', async (_why, fields, param) => {
     expect(await announce(member, await open(), fields)).toMatchObject({ status: 400, param });
   });
 
-  test('for a closed ticket', async () => {
+  test('rejects a closed ticket', async () => {
     const id = await open();
     await desk.send('updateTicket', { as: member, id, body: { status: 'resolved' } });
     const closed = { status: 409, code: 'ticket_closed' };
     expect(await announce(member, id, {}, member.origin.nowMs + 7 * 24 * 60 * MINUTE_MS)).toMatchObject(closed);
   });
 
-  test('after 60 in an hour, of all users of the organization', async () => {
+  test('accepts 60 in an hour from all users of an organization', async () => {
     const [first, second] = [await open(member), await open(owner)];
     const atMs = Math.floor(member.origin.nowMs / (60 * MINUTE_MS)) * 60 * MINUTE_MS;
     for (let i = 0; i < 60; i++) expect((await announce(i % 2 ? member : owner, i % 2 ? first : second, {}, atMs)).status).toBe(201);
@@ -313,7 +311,7 @@ describe('an announcement is rejected', () => {
     expect((await announce(support, first, {}, atMs)).status).toBe(201);
   });
 
-  test('after 200 of one side of a ticket, and the other side has its own', async () => {
+  test('accepts 200 from each side of a ticket', async () => {
     const id = await open();
     for (let i = 0; i < 200; i++)
       expect((await announce(member, id, {}, member.origin.nowMs + Math.floor(i / 60) * 60 * MINUTE_MS)).status).toBe(201);

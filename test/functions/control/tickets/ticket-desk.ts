@@ -120,7 +120,7 @@ export const startTicketDesk = async (promise: object = {}) => {
       return event.request_id;
     },
 
-    /** What an organization was notified of, oldest first. */
+    /** The notifications of an organization, oldest first. */
     notifications: async (organization: string) => {
       const rows = await Array.fromAsync(table('Notifications').all({ account: organization, prefix: OUTBOX_PREFIX }));
       return rows.map(readOutboxEntry).flatMap((entry) => (entry.kind === 'notification' ? [entry.notification] : []));

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** What one party does, or the schedule that closes tickets. */
 type Step =
   | { do: 'write'; side: 'customer' | 'support' }
   | { do: 'note' }
@@ -30,13 +29,13 @@ type Step =
   | { do: 'reopen'; side: 'customer' | 'support' }
   | { do: 'close' };
 
-/** A ticket as a person would keep it on paper. */
+// A ticket as a person would keep it on paper.
 interface Paper {
   status: TicketStatus;
   severity: Severity;
   closesAt: number | null;
   firstAnswerAt: number | null;
-  /** When it became support's turn; null: it is not. */
+  /** The start of support's turn; null: it is the customer's. */
   turnSince: number | null;
   /** How long it was support's turn before. */
   used: number;
@@ -49,7 +48,7 @@ const RESOLUTION_MINUTES: Record<Severity, number> = { low: 4_800, normal: 2_400
 const isClosed = ({ status, closesAt }: Paper, now: number): boolean =>
   status === 'closed' || (status === 'resolved' && (closesAt as number) <= now);
 
-/** Puts the ticket into a status; the clock runs while it is support's turn. */
+// The clock runs while it is support's turn.
 const put = (paper: Paper, status: TicketStatus, now: number): Paper => {
   const isTurn = status === 'open' || status === 'waiting_on_support';
   const next = { ...paper, status };
@@ -60,7 +59,7 @@ const put = (paper: Paper, status: TicketStatus, now: number): Paper => {
   return next;
 };
 
-/** What happens to the paper, and the answer: `ok` or the code of an error. */
+// The answer is `ok` or the code of an error.
 const onPaper = (paper: Paper, step: Step, now: number): [Paper, string] => {
   const answered = (next: Paper): Paper => ({ ...next, firstAnswerAt: paper.firstAnswerAt ?? now });
   if (step.do === 'note') return [paper, 'ok'];
@@ -113,7 +112,6 @@ const take = async (id: string, step: Step, atMs: number): Promise<string> => {
   return codeOf(await desk.send('updateTicket', { as, id, atMs, body }));
 };
 
-/** The paper that the stored ticket amounts to. */
 const stored = async (id: string): Promise<Paper & { due: number | null }> => {
   const ticket = await desk.deps.tickets.find(id);
   if (!ticket) throw new Error(`${id} is gone.`);
@@ -130,7 +128,7 @@ const stored = async (id: string): Promise<Paper & { due: number | null }> => {
   };
 };
 
-/** When the resolution is due, if it is support's turn. */
+// Only if it is support's turn.
 const dueOf = ({ turnSince, used, severity }: Paper): number | null =>
   turnSince === null ? null : turnSince + Math.max(0, RESOLUTION_MINUTES[severity] * MINUTE_MS - used);
 
@@ -161,7 +159,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('reopen' as const), side: aSide }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('close' as const) }) },
 );
-/** The times at which something could be decided differently, and any other. */
+// The times at which something could be decided differently, and any other.
 const aWait = fc.oneof(fc.constantFrom(0, 1, 7 * DAY_MS - 1, 7 * DAY_MS, 30 * DAY_MS), fc.nat(40 * DAY_MS), fc.nat(3_600_000));
 
 const newTicket = async (): Promise<{ id: string; paper: Paper; now: number }> => {
@@ -177,7 +175,7 @@ let now = Date.UTC(2026, 0, 1);
 let opened = 0;
 
 test(
-  'whatever two parties and time do to a ticket, it stands where a ticket on paper would, and each gets the same answer',
+  'any steps of two parties and time have the state and the replies of a ticket on paper',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record({ waitMs: aWait, step: aStep }), { minLength: 1, maxLength: 14 }), async (steps) => {
@@ -202,7 +200,7 @@ test(
 );
 
 test(
-  'of two changes at once, such as a reply while it closes, both happen in some order, or one and the other is told to repeat it',
+  'two concurrent changes both happen in some order, or one of them is asked to repeat',
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -39,8 +39,8 @@ const write = (as: Actor, id: string, body: string, fields: object = {}): Promis
 const retrieve = async (as: Actor, id: string, atMs?: number) => (await send('retrieveTicket', { as, id, ...(atMs && { atMs }) })).body;
 const messagesOf = async (as: Actor, id: string) => (await send('listTicketMessages', { as, id })).body.data;
 
-describe('opening a ticket', () => {
-  test('returns it, with its text as the first message and one entry in the history, the audit log and the outbox', async () => {
+describe('openTicket', () => {
+  test('returns it with its first message, and one entry in the history, the audit log and the outbox', async () => {
     const { status, body } = await send('createTicket', {
       as: member,
       body: { subject: ' Slow answers ', body: 'Since nine.\n\tSee <b>this</b>.', severity: 'high', category: 'api' },
@@ -81,7 +81,7 @@ describe('opening a ticket', () => {
     ]);
   });
 
-  test('keeps what is known of requests, a deployment and an invoice at that moment', async () => {
+  test('stores the current state of its requests, deployment and invoice', async () => {
     const requests = [await desk.failedRequest(owner), await desk.failedRequest(owner)];
     const { id: deployment } = await storeDeployment(desk.emulator, { organization, state: 'failed', wanted: 'running' });
     const { invoiceId: invoice } = await storeInvoice(desk.emulator, organization);
@@ -114,7 +114,7 @@ describe('opening a ticket', () => {
     });
   });
 
-  test('shows its organization the evidence without what is internal', async () => {
+  test('shows its organization the evidence without internal facts', async () => {
     const id = await open(owner, { request_ids: [await desk.failedRequest(owner)] });
     const { body } = await send('listTicketEvidence', { as: owner, id });
     expect(body.data).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('opening a ticket', () => {
     expect(body.data[0].resource.object).toBe('request');
   });
 
-  test('is possible for a hundred tickets of an organization that are not resolved', async () => {
+  test('accepts a hundred unresolved tickets of an organization', async () => {
     const tickets: string[] = [];
     const hour = (i: number) => ({ atMs: owner.origin.nowMs + Math.floor(i / 20) * 3_600_000 });
     const body = { subject: 'a', body: 'b' };
@@ -150,7 +150,7 @@ describe('opening a ticket', () => {
     expect(await seenBy(support)).toHaveLength(4);
   });
 
-  test('refuses ids that are not its organization’s, or not a member’s, as if they did not exist', async () => {
+  test('returns 404 for ids of other organizations, and for those that a member can’t see', async () => {
     const foreign = await desk.failedRequest(foreignOwner);
     const ofOwner = await desk.failedRequest(owner);
     const { invoiceId: invoice } = await storeInvoice(desk.emulator, organization);
@@ -178,7 +178,7 @@ describe('opening a ticket', () => {
     ['a request twice', { request_ids: ['req_1', 'req_1'] }, 'request_ids'],
     ['an unknown severity', { severity: 'huge' }, 'severity'],
     ['an organization', { organization: 'org_1' }, undefined],
-  ])('with %s is a 400', async (_, fields, param) => {
+  ])('rejects %s with 400', async (_, fields, param) => {
     const reply = await send('createTicket', { as: owner, body: { subject: 'a', body: 'b', ...fields } });
     expect([reply.status, reply.param?.split(/[.[]/)[0]]).toEqual([400, param]);
   });
@@ -201,10 +201,10 @@ describe('opening a ticket', () => {
   });
 });
 
-describe('who sees a ticket', () => {
+describe('a ticket', () => {
   const READS = ['retrieveTicket', 'listTicketMessages', 'listTicketHistory', 'listTicketEvidence'];
 
-  test('its creator, the owners of its organization and support; all others get the 404 of a ticket that does not exist', async () => {
+  test('is visible to its creator, its organization’s owners and support, and a 404 for all others', async () => {
     const id = await open(member);
     const other = await desk.newUser('member', organization);
     for (const operation of READS) {
@@ -218,7 +218,7 @@ describe('who sees a ticket', () => {
     }
   });
 
-  test('who does not see it can’t change it either', async () => {
+  test('can be changed only by those who see it', async () => {
     const id = await open(member);
     for (const as of [foreignOwner, await desk.newUser('member', organization)]) {
       expect((await write(as, id, 'a')).status).toBe(404);
@@ -303,7 +303,7 @@ describe('messages', () => {
     expect([status, param]).toEqual([403, 'visibility']);
   });
 
-  test('all that are written at once are kept', async () => {
+  test('are all stored if they are written at once', async () => {
     const id = await open(owner);
     const replies = await Promise.all([1, 2, 3].flatMap((i) => [write(owner, id, `owner ${i}`), write(support, id, `support ${i}`)]));
     const kept = replies.filter(({ status }) => status === 201);
@@ -345,7 +345,7 @@ describe('changing a ticket', () => {
     expect(await retrieve(owner, id)).not.toHaveProperty('first_response_due_at');
   });
 
-  test('a change of a version that is not the last one is a 412', async () => {
+  test('returns 412 for a change of an earlier version', async () => {
     const id = await open(owner);
     await write(support, id, 'a');
     const reply = await send('updateTicket', { as: owner, id, body: { severity: 'low' }, headers: { 'if-match': '"1"' } });
@@ -428,7 +428,7 @@ describe('lists', () => {
     expect(await send('listTickets', { as: owner, query: { assignee: 'none' } })).toMatchObject({ status: 403, param: 'assignee' });
   });
 
-  test('name another organization only for support', async () => {
+  test('can name another organization only for support', async () => {
     const reply = await send('listTickets', { as: owner, query: { organization: foreignOwner.organization as string } });
     expect([reply.status, reply.code]).toEqual([404, 'organization_not_found']);
   });

@@ -34,7 +34,6 @@ afterAll(async () => {
   await database.close();
 });
 
-/** An actor of a new organization. */
 const newOwner = (): Promise<Actor> => stores.actor('owner', newId('organization'));
 
 /** The reply as a client parses it. */
@@ -42,7 +41,6 @@ const newOwner = (): Promise<Actor> => stores.actor('owner', newId('organization
 const ask = async (actor: Actor, query: Record<string, unknown>): Promise<any> =>
   JSON.parse(JSON.stringify(await completionsUsage(stores.deps, actor, validate(CompletionsQuery, query))));
 
-/** The buckets of all pages. */
 const askAll = async (actor: Actor, query: Record<string, unknown>) => {
   // biome-ignore lint/suspicious/noExplicitAny: the reply is compared as JSON.
   const buckets: any[] = [];
@@ -55,7 +53,7 @@ const askAll = async (actor: Actor, query: Record<string, unknown>) => {
   throw new Error('The pages do not end.');
 };
 
-/** How the reply names what an event has. */
+// The reply's names for the fields of an event.
 const NAMES = {
   api_key_id: ({ event }: PlainEvent) => event.key_id,
   user_id: ({ event }: PlainEvent) => event.user_id ?? null,
@@ -67,7 +65,6 @@ type Name = keyof typeof NAMES;
 const NAMED = Object.keys(NAMES) as Name[];
 const FILTERS = { api_key_ids: 'api_key_id', user_ids: 'user_id', models: 'model', routes: 'route', deployments: 'deployment' } as const;
 
-/** The same sums, plainly. */
 const plainResults = (events: readonly PlainEvent[], groupBy: readonly Name[]) => {
   const groups = new Map<string, PlainEvent[]>();
   for (const event of events) {
@@ -137,7 +134,7 @@ test('every grouping, filter and range adds up to the sums over the events', asy
   );
 }, 120_000);
 
-test('buckets without usage are there with no results, and begin and end at UTC days, hours and minutes except at the ends of the range', async () => {
+test('buckets are aligned to UTC except at the ends of the range, and listed without usage too', async () => {
   const actor = await newOwner();
   const from = Date.UTC(2026, 10, 20, 17, 31);
   const { data, has_more, next_page } = await ask(actor, { start_time: String(seconds(from)) });
@@ -148,7 +145,7 @@ test('buckets without usage are there with no results, and begin and end at UTC 
   ]);
 });
 
-test('a day that the range cuts is extended to whole hours where minutes no longer exist, and to the whole day where hours don’t', async () => {
+test('a day that the range cuts is extended to whole hours, or the whole day, where rows have expired', async () => {
   const actor = await newOwner();
   const bounds = async (daysAgo: number) => {
     const start_time = seconds(NOW - daysAgo * DAY_MS);
@@ -229,7 +226,7 @@ test.each([
   await expect(ask(await newOwner(), query)).rejects.toMatchObject({ status: 400, param, message: expect.stringContaining(text) });
 });
 
-test('what Sluice does not have can be grouped by and is null; filtering by it matches nothing', async () => {
+test('dimensions that Sluice does not have can be grouped by and are null; filtering matches nothing', async () => {
   const actor = await newOwner();
   await stores.addRows(rowsOf([eventOf(actor.organization as string, { atMs: NOW, key: 'key_a' })], ['day']));
   const query = { start_time: String(seconds(Date.UTC(2026, 10, 21))) };

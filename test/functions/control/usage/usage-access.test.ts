@@ -100,7 +100,7 @@ test('an admin sees the organization that they name, or all of them, 20 at a tim
   expect(ids.map((id) => seen.get(id))).toEqual(ids.map((_, i) => i + 1));
 });
 
-test('a month by day of an organization with a million events is a few reads, however many events there were', async () => {
+test('a month by day takes a few reads, however many events there were', async () => {
   const organization = newId('organization');
   const owner = await stores.actor('owner', organization);
   const rows = rowsOf(

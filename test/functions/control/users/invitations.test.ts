@@ -14,7 +14,6 @@ import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/
 let database: TestDatabase;
 let owner: Actor;
 let otherOwner: Actor;
-/** The addresses to which the identity provider has sent an invitation. */
 const mailed: string[] = [];
 
 const userPool = {
@@ -46,7 +45,7 @@ beforeEach(() => {
 const invite = (by: Actor, fields: object = {}) =>
   inviteUser(dependencies(), by, NewUser.parse({ email: `${newId('user').toLowerCase()}@example.com`, ...fields }));
 
-/** The statuses of so many attempts, one after the other. */
+// One after the other.
 const statusesOf = async (times: number, attempt: () => Promise<unknown>): Promise<number[]> => {
   const statuses: number[] = [];
   for (let i = 0; i < times; i++)
@@ -71,7 +70,7 @@ test('an address gets at most three invitations in an hour, and everyone else st
   expect((await invite(owner)).status).toBe('active');
 });
 
-test('an address is counted whoever invites it, only if an invitation is sent, and not if it is passed on without an e-mail', async () => {
+test('an address is counted for each sent invitation, whoever sends it, and not without an e-mail', async () => {
   const email = `${newId('user').toLowerCase()}@example.com`;
   const inviteAndDelete = (by: Actor, fields: object = {}) =>
     statusesOf(1, async () => {

@@ -29,7 +29,7 @@ const dependenciesOver = (over: Database) => ({
   now: Date.now,
 });
 
-/** A database whose first two transactions start only when both are known: each was planned without the other. */
+// The first two transactions start only when both are known: each was planned without the other.
 const withPairedTransactions = (): Database => {
   const { promise: bothArrived, resolve } = Promise.withResolvers<void>();
   let arrived = 0;
@@ -44,7 +44,6 @@ const withPairedTransactions = (): Database => {
   };
 };
 
-/** An organization with two owners. */
 const twoOwners = async (): Promise<readonly [Actor, Actor]> => {
   const deps = dependenciesOver(database.database);
   const admin = await storeUser(deps, { role: 'admin', organization: null });
@@ -68,7 +67,7 @@ describe('two owners', () => {
     ['demote and disable each other', demote, disable],
     ['demote and delete each other', demote, remove],
     ['delete each other', remove, remove],
-  ])('who %s at the same time leave the organization with one of them', async (_, one, other) => {
+  ])('leave the organization with one of them if they %s at the same time', async (_, one, other) => {
     for (let race = 0; race < RACES; race++) {
       const [ada, grace] = await twoOwners();
       const deps = dependenciesOver(withPairedTransactions());

@@ -51,7 +51,6 @@ const memberWithKeys = async (count: number) => {
 const statusesOf = (keys: readonly string[]): Promise<string[]> =>
   Promise.all(keys.map(async (id) => (await database.limiters.get(id))?.status ?? 'missing'));
 
-/** A function process that crashes at its transaction with this number. */
 const crashingAt = (number: number): Database => {
   let transactions = 0;
   return {
@@ -79,8 +78,8 @@ test('the deletion of a user takes their address out of the billing profile, whi
   expect(changed?.changes).toEqual({ emails: { from: emails, to: ['accounting@example.com'] } });
 });
 
-describe('a repeated request finishes what a crash left', () => {
-  test.each([2, 3, 4])('of disabling a user, if the function crashes at transaction %i', async (number) => {
+describe('a repeated request', () => {
+  test.each([2, 3, 4])('completes disabling a user after a crash at transaction %i', async (number) => {
     const { member, keys } = await memberWithKeys(3);
     await expect(changeUser(dependenciesOver(crashingAt(number)), owner, member.userId, DISABLE)).rejects.toThrow(Crash);
     expect(await statusesOf(keys)).toContain('active');
@@ -89,7 +88,7 @@ describe('a repeated request finishes what a crash left', () => {
     expect(new Set(await statusesOf(keys))).toEqual(new Set(['revoked']));
   });
 
-  test.each([2, 3, 4, 5])('of deleting a user, if the function crashes at transaction %i', async (number) => {
+  test.each([2, 3, 4, 5])('completes deleting a user after a crash at transaction %i', async (number) => {
     const { member, keys } = await memberWithKeys(3);
     await expect(deleteUser(dependenciesOver(crashingAt(number)), owner, member.userId, { revokes: true })).rejects.toThrow(Crash);
     const deps = dependenciesOver(database.database);
@@ -101,7 +100,7 @@ describe('a repeated request finishes what a crash left', () => {
 });
 
 describe('revoking the keys of a user who loses access', () => {
-  test('ends in time for the response: disabling names the keys that are left, and deleting returns 503 and keeps the user', async () => {
+  test('ends in time: disabling names the keys that are left, deleting returns 503 and keeps the user', async () => {
     const { member, keys } = await memberWithKeys(2);
     const late = { ...dependenciesOver(database.database), now: () => owner.origin.nowMs + 60_000 };
     expect((await changeUser(late, owner, member.userId, DISABLE)).open_api_keys?.sort()).toEqual(keys.sort());

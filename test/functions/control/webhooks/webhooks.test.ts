@@ -59,7 +59,6 @@ interface Sent {
   atMs?: number;
 }
 
-/** Sends a request through the route with this operation id. */
 const send = async (operationId: string, { as = owner, id, delivery, body, query, headers = {}, atMs = NOW_MS }: Sent = {}) => {
   const found = webhookRoutes.find((route) => route.operationId === operationId);
   if (!found) throw new Error(`There is no ${operationId}.`);
@@ -96,7 +95,6 @@ const outboxEntries = async () => {
   return rows.map(readOutboxEntry);
 };
 
-/** A delivery of a webhook. */
 const deliver = async (webhook: string, fields: Partial<Delivery> = {}): Promise<Delivery> => {
   const created_at = fields.created_at ?? NOW_MS;
   const { id: event } = newNotification({ type: 'sluice.invoice.paid.v1', organization, subject: 'inv_1', at: created_at, data: {} });
@@ -144,7 +142,7 @@ test('a creation shows the secret once: it is in no list, no later reply, no aud
   for (const hidden of [secret, rotated.body.secret]) expect(JSON.stringify([replies, data, lines])).not.toContain(hidden);
 });
 
-test('the audit log has the origin of a URL and a hash of its path and query, which can be secrets, and no description', async () => {
+test('the audit log has a URL’s origin and a hash of its secret rest, and no description', async () => {
   const rest = '/services/T0/B0/x7Qf?token=abc';
   const { id } = await create({ url: `https://hooks.example.com${rest}`, description: 'For Ada' });
   await send('updateWebhook', { id, body: { url: 'https://hooks.example.com/services/T0/B0/other', description: null } });
@@ -240,7 +238,7 @@ test('a webhook that was disabled because its receiver is gone can be enabled ag
   expect((await send('updateWebhook', { id, body: { enabled: true } })).body).toMatchObject({ enabled: true, disabled_reason: null });
 });
 
-test('a webhook can be tested 10 times a minute, after which no more events and entries of the audit log are written', async () => {
+test('a webhook can be tested 10 times a minute; further tests write no events and audit entries', async () => {
   const { id } = await create();
   const { id: other } = await create();
   const replies = [];
@@ -289,7 +287,7 @@ describe('deliveries', () => {
     });
   });
 
-  test('that are dead are all found among many others', async () => {
+  test('are all found by the state `dead` among many others', async () => {
     const { id } = await create();
     const dead: string[] = [];
     for (let i = 0; i < 230; i++) {

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Two keys of an organization, the second with two shards, as their limiters say. */
+// The second key has two shards, as their limiters say.
 const newKeys = async (organization: string): Promise<[plain: string, sharded: string]> => {
   const [plain, sharded] = [newId('key'), newId('key')];
   for (const id of [plain, sharded, `${sharded}#1`])
@@ -85,7 +85,7 @@ const Facts = fc.record({
   model: fc.constantFrom(...MODELS, undefined),
 });
 
-test('lists every event of the range once, in the order of time, whatever the filters and the size of pages', async () => {
+test('lists every event of the range once, in the order of time, for any filters and page size', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(Facts, { minLength: 1, maxLength: 25 }),
@@ -162,7 +162,7 @@ test('reads only keys and ten minutes with usage: a month with one event costs o
   expect(queries).toBe(1);
 });
 
-test('finds events whose totals of ten minutes have expired by those of the day, and ends a page that sends too many queries', async () => {
+test('finds events by the day’s totals once the shorter ones expired, and bounds a page’s queries', async () => {
   const actor = await stores.actor('owner', newId('organization'));
   const organization = actor.organization as string;
   const [plain, sharded] = await newKeys(organization);
@@ -180,7 +180,7 @@ test('finds events whose totals of ten minutes have expired by those of the day,
   expect(new Set(ids)).toEqual(new Set(days.map(({ event }) => event.request_id)));
 });
 
-test('an event has public names, its cost as text, and what rated it again', async () => {
+test('shows an event with public names, its cost as text, and its later rating', async () => {
   const actor = await stores.actor('owner', newId('organization'));
   const organization = actor.organization as string;
   const [plain] = await newKeys(organization);

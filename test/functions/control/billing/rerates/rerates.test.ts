@@ -103,7 +103,7 @@ test('lists rerates, newest first, page by page', async () => {
   expect(listed.filter((id) => ids.includes(id))).toEqual(ids);
 });
 
-test('of an unknown id is a 404', async () => {
+test('returns 404 for an unknown id', async () => {
   const { control, admin } = setUp();
   const missing = { status: 404, code: 'rerate_not_found' };
   await expect(retrieveRerate(control, 'rr_none')).rejects.toMatchObject(missing);

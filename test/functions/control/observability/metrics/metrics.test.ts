@@ -57,7 +57,7 @@ const exactly = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] as number;
 
 describe('metrics', () => {
-  test('of the last hour, without parameters, are what its requests add up to, with percentiles of the merged minutes', async () => {
+  test('sum the requests of the last hour by default, with percentiles of the merged minutes', async () => {
     const owner = await newOwner();
     const organization = owner.organization as string;
     const durations = Array.from({ length: 150 }, (_, i) => 200 + ((i * 7_919) % 9_000));
@@ -118,7 +118,7 @@ describe('metrics', () => {
     ['a year', 365 * DAY_MS, 86_400],
     ['an hour of last week, whose minutes have expired', HOUR_MS, 600, 8 * DAY_MS],
     ['an hour of last year, of which only the day is left', HOUR_MS, 86_400, 300 * DAY_MS],
-  ])('of %s have the finest resolution with at most 400 points', async (_, lengthMs, resolution, agoMs = 0) => {
+  ])('have the finest resolution with at most 400 points for %s', async (_, lengthMs, resolution, agoMs = 0) => {
     const owner = await newOwner();
     const [start, end] = [seconds(NOW - agoMs - lengthMs), seconds(NOW - agoMs)];
     const reply = await ask(owner, { start_time: String(start), end_time: String(end) });
@@ -169,7 +169,7 @@ describe('metrics', () => {
     expect((await ask(owner, { models: ['unknown'] })).series).toMatchObject([{ points: [], totals: { requests: 0, duration_ms: null } }]);
   });
 
-  test('have the refused requests by code, of keys as well, and none where nothing is known of them', async () => {
+  test('have the refused requests by code, of keys as well, and none where they are unknown', async () => {
     const organization = (await createOrganization(stores.stores, admin.origin, { name: 'Acme' })).id;
     const owner = await stores.actor('owner', organization);
     const at = { organization, startMs: NOW - (NOW % MINUTE_MS) - 3 * MINUTE_MS };
@@ -191,7 +191,7 @@ describe('metrics', () => {
     expect(ofPlatform.totals.refusals).toEqual({ invalid_api_key: 50 });
   });
 
-  test('show members only the keys that they created, owners their organization, and admins the one that they name or all', async () => {
+  test('show members their own keys, owners their organization, and admins one organization or all', async () => {
     const [mine, other] = await Promise.all(['Mine', 'Other'].map((name) => createOrganization(stores.stores, admin.origin, { name })));
     const organization = mine?.id as string;
     const [owner, member, second] = await Promise.all([

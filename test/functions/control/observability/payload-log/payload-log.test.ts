@@ -56,7 +56,6 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Sends a request through the route with this operation id. */
 const send = async (operationId: string, { as = owner, id, key, body, headers = {} }: Sent = {}) => {
   const found = payloadLogRoutes.find((route) => route.operationId === operationId);
   if (!found) throw new Error(`There is no ${operationId}.`);
@@ -83,7 +82,7 @@ const send = async (operationId: string, { as = owner, id, key, body, headers = 
 
 const createKey = (fields: object = {}) => createApiKey(stores, owner, NewApiKey.parse({ name: 'key', scope: 'serverless', ...fields }));
 
-/** Whether requests of a key are logged: all that its limiter items say. */
+// As its limiter items say.
 const loggedBy = async (id: string): Promise<boolean[]> => {
   const { shards } = await stores.apiKeys.get(organization, id);
   const items = await stores.limiters.getMany(shardIds(id, shards));
@@ -93,7 +92,7 @@ const loggedBy = async (id: string): Promise<boolean[]> => {
 
 const entries = async () => (await stores.audit.list(organization, { limit: 100 })).data;
 
-test('is off until an owner switches it on', async () => {
+test('the payload log is off until an owner switches it on', async () => {
   const { id } = await createKey();
   expect((await send('retrievePayloadLog')).body).toMatchObject({
     object: 'payload_log',
@@ -151,7 +150,7 @@ test('never logs a key with no_content', async () => {
   expect(await loggedBy(id)).toEqual([false]);
 });
 
-test('an older setting that arrives late changes nothing', async () => {
+test('ignores an older setting that arrives late', async () => {
   const { id } = await createKey();
   await send('setPayloadLog', { body: { enabled: true } });
   await send('setPayloadLog', { body: { enabled: false } });
@@ -159,7 +158,7 @@ test('an older setting that arrives late changes nothing', async () => {
   expect(await loggedBy(id)).toEqual([false]);
 });
 
-test('records each change in the audit log, with what changed', async () => {
+test('records each change in the audit log, with its fields', async () => {
   await send('setPayloadLog', { body: { enabled: true } });
   const entry = (await entries()).find(({ action }) => action === 'payload_log.updated');
   expect(entry).toMatchObject({

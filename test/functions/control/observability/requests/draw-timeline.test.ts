@@ -9,7 +9,7 @@ import { fullEvent, LOWER, PRICE, ratedAgain } from './request-fixtures.ts';
 const draw = (original: UsageEvent, again: UsageEvent[] = []): string =>
   drawTimeline(requestDetail({ original, again }, costOf({ original, again }, [PRICE, LOWER])));
 
-test('draws the phases of a request to scale, and what is known of it below', () => {
+test('draws the phases of a request to scale, and its other facts below', () => {
   const event = fullEvent('org_1', 'key_1', { request_id: `req_1lNcTUS${'a'.repeat(18)}` });
   expect(draw(event, [ratedAgain(event)])).toMatchInlineSnapshot(`
 "req_1lNcTUSaaaaaaaaaaaaaaaaaa  completed  status 200

@@ -12,11 +12,11 @@ import { startTestDatabase, type TestDatabase } from '../../../../support/emulat
 import { sized } from '../../../../support/sized.ts';
 import { NOW, requestSearches } from './request-searches.ts';
 
-/** The bound doesn't depend on it. A million takes minutes, so it must be asked for: SEARCHED_REQUESTS=1000000. */
+// The bound doesn't depend on it. A million takes minutes, so it must be asked for: SEARCHED_REQUESTS=1000000.
 const REQUESTS = Number(process.env.SEARCHED_REQUESTS ?? sized(10_000, 100_000));
-/** They are spread over 28 days. */
+// They are spread over 28 days.
 const APART_MS = Math.floor((28 * DAY_MS) / REQUESTS);
-/** Ten requests are rare. One of 100 failed, and ten of those for a rare reason. */
+// Ten requests are rare. One of 100 failed, and ten of those for a rare reason.
 const RARE = REQUESTS / 10;
 const FAILED = 100;
 const SET_UP_MS = 600_000;
@@ -36,7 +36,7 @@ const failureOf = (i: number): Partial<RequestRow> => {
   return i % FAILED === 0 ? { outcome: 'upstream_failed', status: 503, error_code: 'upstream_timeout' } : {};
 };
 
-/** Of the request before `i` others. Counts and amounts are left out: whoever reads the row takes their defaults. */
+// Counts and amounts are left out: readers of the row take their defaults.
 const rowAt = (i: number, organization: string): RequestRow => {
   const isRare = i % RARE === RARE - 1;
   const nameOf = (frequent: string): string => (isRare ? 'rare' : frequent);
@@ -57,7 +57,7 @@ const rowAt = (i: number, organization: string): RequestRow => {
   return row as RequestRow;
 };
 
-/** Puts the rows by the store, which gives them their keys, and those that failed their second item. */
+// The store gives the rows their keys, and a second item to those that failed.
 const fillWith =
   (table: string, organization: string) =>
   async (put: (item: object) => void): Promise<void> => {
@@ -108,7 +108,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A value of each filter that many requests have, one that few have, and one that none has. */
+// A value of each filter that many requests have, one that few have, and one that none has.
 const filters = (): Record<string, [string, string, string]> => ({
   status: ['status=200', 'status=504', 'status=418'],
   'status class': ['status=5xx', 'status=5xx&error_code=rare_timeout', 'status=3xx'],
@@ -126,10 +126,7 @@ const filters = (): Record<string, [string, string, string]> => ({
 const HITS = ['many', 'few', 'none'];
 const seconds = (beforeNowMs: number): number => Math.floor((NOW - beforeNowMs) / 1_000);
 
-/**
- * Searches by name: without a filter, by each one, by each pair of filters that many pass, by all of them, in a time,
- * and by id.
- */
+// Without a filter, by each one, by each pair of filters that many pass, by all of them, in a time, and by id.
 const combinations = (): [string, string][] => {
   const all = Object.entries(filters());
   const alone = all.flatMap(([name, values]) => values.map((query, i): [string, string] => [`${name}: ${HITS[i]}`, query]));

@@ -18,7 +18,7 @@ export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 const [LIST, EXPORT] = requestSearchRoutes;
 
-/** What DynamoDB says about a query, if it was asked by the SDK. */
+// DynamoDB returns it if the SDK asks for it.
 interface QueryCost {
   ScannedCount?: number;
   ConsumedCapacity?: { CapacityUnits?: number };

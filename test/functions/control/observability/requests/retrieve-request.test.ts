@@ -62,7 +62,7 @@ const newKey = async (actor: Actor, fields = {}): Promise<string> =>
 
 const shardsOfKey = async (key: string): Promise<number> => Number((await database.limiters.get(key))?.shards ?? 1);
 
-/** Stores events as the request path does; the first one also as a row, as the function `rollup` does. */
+// As the request path does; the first event also as a row, as the function `rollup` does.
 const store = async (original: UsageEvent, { again = [] as UsageEvent[], hasRow = true } = {}): Promise<string> => {
   const shards = await shardsOfKey(original.key_id);
   for (const event of [original, ...again]) await database.usage.putIfAbsent(event, shards);
@@ -74,7 +74,7 @@ const store = async (original: UsageEvent, { again = [] as UsageEvent[], hasRow 
 const retrieve = async (actor: Actor, id: string, query: object = {}): Promise<RequestDetail> =>
   RequestDetail.strict().parse(await retrieveRequest(deps, actor, id, RequestDetailQuery.parse(query)));
 
-test('shows what happened to a request: phases, target, limits, usage, cost, ignored fields, trace', async () => {
+test('shows a request’s phases, target, limits, usage, cost, ignored fields and trace', async () => {
   const key = await newKey(owner);
   const id = await store(fullEvent(organization, key));
   expect(await retrieve(owner, id)).toMatchObject({
@@ -149,7 +149,7 @@ test('admins see requests of the organization that they name', async () => {
   await expect(retrieve(admin, id)).rejects.toMatchObject({ status: 400, param: 'organization' });
 });
 
-test('with its key, a request is found before it can be searched', async () => {
+test('finds a request by its key before it can be searched', async () => {
   const key = await newKey(owner);
   const id = await store(fullEvent(organization, key), { hasRow: false });
   await expect(retrieve(owner, id)).rejects.toMatchObject({ status: 404 });
@@ -162,7 +162,7 @@ test('an unknown or malformed id returns 404', async () => {
     await expect(retrieve(owner, id, { api_key_id: key })).rejects.toMatchObject({ status: 404, code: 'request_not_found' });
 });
 
-test('shows a request of which only its end is known, and one by a price that is not known any more', async () => {
+test('shows a request of which only the end is known, and one whose price is unknown by now', async () => {
   const { step_ends_ms: _, limiter: __, endpoint: ___, traceparent: ____, ...old } = fullEvent(organization, await newKey(owner));
   const id = await store({ ...old, model: 'gone', outcome: 'orphaned' });
   expect(await retrieve(owner, id)).toMatchObject({

@@ -36,11 +36,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The requests with these numbers in `rows`. */
 const idsOf = (...numbers: number[]): (string | undefined)[] => numbers.map((number) => rows[number]?.request_id);
 
 describe('a search for requests', () => {
-  test('returns what a list needs of each, newest first', async () => {
+  test('returns a record of each request, newest first', async () => {
     const { data, ...page } = await searches.list(owner);
     expect(data.map(({ id }) => id)).toEqual(idsOf(0, 1, 2, 3, 4, 5));
     expect(page).toEqual({ object: 'list', has_more: false, next: null, searched_until: secondsOf(NOW - 30 * DAY_MS) });
@@ -87,12 +86,12 @@ describe('a search for requests', () => {
     ['user=ann&status=503', []],
     [`start_time=${secondsOf(NOW) - 86_401}`, [0, 1, 2, 3, 4]],
     [`start_time=${secondsOf(NOW) - 3}&end_time=${secondsOf(NOW) - 1}`, [1, 2]],
-  ] as const)('by %s finds the matching ones', async (query, expected) => {
+  ] as const)('finds the matching requests by %s', async (query, expected) => {
     expect(await searches.listAll(owner, query)).toEqual(idsOf(...expected));
     expect(await searches.listAll(owner, `${query}&limit=1`)).toEqual(idsOf(...expected));
   });
 
-  test('by id finds one request, without a search, and only if it passes the other filters', async () => {
+  test('finds one request by its id, without a search, if it passes the other filters', async () => {
     searches.read.items = 0;
     const id = rows[2]?.request_id;
     expect(await searches.listAll(owner, `id=${id}`)).toEqual([id]);
@@ -113,7 +112,7 @@ describe('a search for requests', () => {
       expect(await searches.listAll(member, hidden)).toEqual([]);
   });
 
-  test('of another organization is a 404, and an admin names the organization', async () => {
+  test('returns 404 for another organization, and 400 for an admin who names none', async () => {
     await expect(searches.list(owner, `organization=${newId('organization')}`)).rejects.toMatchObject({ status: 404 });
     await expect(searches.list(admin)).rejects.toMatchObject({ status: 400, param: 'organization' });
     await expect(searches.list(admin, `organization=${newId('organization')}`)).rejects.toMatchObject({ status: 404 });
@@ -130,7 +129,7 @@ describe('a search for requests', () => {
     ['after=page_x', 'after'],
     [`metadata[${'k'.repeat(65)}]=x`, `metadata.${'k'.repeat(65)}`],
     ['metadata=x', 'metadata'],
-  ])('with %s is a 400 that names the parameter', async (query, param) => {
+  ])('rejects %s with a 400 that names the parameter', async (query, param) => {
     await expect(searches.list(owner, query)).rejects.toMatchObject({ status: 400, param });
   });
 
@@ -168,7 +167,7 @@ describe('an export of requests', () => {
     expect(line?.user).toBe(`'=HYPERLINK("x")`);
   });
 
-  test('as JSON Lines has the records of the search', async () => {
+  test('has the records of the search as JSON Lines', async () => {
     const { headers, body } = await searches.exportPart(owner, 'format=jsonl&status=5xx');
     expect(headers['content-type']).toBe('application/jsonl');
     const records = body
@@ -178,7 +177,7 @@ describe('an export of requests', () => {
     expect(records).toEqual((await searches.list(owner, 'status=5xx')).data);
   });
 
-  test('that is too long for one reply has a link to the next part, and has each request once', async () => {
+  test('links from each part to the next one, and has each request once', async () => {
     const busy = await searches.newOrganization(admin);
     const actor = await searches.actor('owner', busy);
     const COUNT = 2_500;

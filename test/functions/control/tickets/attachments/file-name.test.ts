@@ -10,7 +10,7 @@ import {
 
 const HEADER = /^attachment; filename="([ -~]*)"; filename\*=UTF-8''([A-Za-z0-9!#$&+.^_`|~%-]*)$/;
 
-test('every accepted name makes a header of one line that has the whole name, and none has a path or an invisible character', () => {
+test('accepted names fit a header of one line, without a path or an invisible character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (name) => {
       fc.pre(nameFault(name) === undefined);
@@ -23,7 +23,7 @@ test('every accepted name makes a header of one line that has the whole name, an
   );
 });
 
-test('half a character is no part of a name, and marks that reverse the text are none either', () => {
+test('unpaired surrogates and marks that reverse the text are rejected', () => {
   for (const name of [
     'a\ud800.log',
     'a\udc00.log',

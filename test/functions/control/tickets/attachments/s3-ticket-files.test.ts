@@ -22,7 +22,7 @@ const put = (key: string, content: string, type = FILE.contentType): Promise<voi
   bucket.objects.put(BUCKET, key, Buffer.from(content), { 'content-type': type });
 const contentOf = async (key: string): Promise<string> => String(await bucket.objects.get(BUCKET, key));
 
-/** A client that does something right before it sends a request of this kind. */
+// Acts right before the client sends a request of this kind.
 const clientBefore = (command: string, act: () => Promise<unknown>): S3Client => {
   const client = new S3Client({ endpoint: bucket.url });
   client.middlewareStack.add(
