@@ -26,12 +26,12 @@ import type { MeterStore } from './meters/meter-store.ts';
 import type { Fonts } from './render/fonts.ts';
 import type { OnceFiles } from './render/once-files.ts';
 
-/** What the rules of the function `billing` work with. */
+/** The stores and clients of the function `billing`. */
 export interface BillingDependencies extends AuditDependencies {
   organizations: OrganizationDirectory;
   /** The name of an organization. @throws 404 */
   nameOf: (organization: string) => Promise<string>;
-  /** API keys and organizations with their limits, budgets and credit; and the name of their table. */
+  /** Limiters of API keys and organizations, with their limits, budgets and credit. */
   limiters: LimiterConfigurationStore;
   keysTable: string;
   credit: CreditStore;
@@ -52,7 +52,7 @@ export interface BillingDependencies extends AuditDependencies {
   alerts: AlertStore;
   meters: MeterStore;
   files: BillingFiles & OnceFiles;
-  /** The bucket of these files, for uploads in parts. */
+  /** The client and bucket of these files, for uploads in parts. */
   s3: S3Client;
   bucket: string;
   fonts: () => Promise<Fonts>;
@@ -61,7 +61,7 @@ export interface BillingDependencies extends AuditDependencies {
   stripeSecret: string | undefined;
   outbox: Outbox;
   tasks: BillingTasks;
-  /** The version of this code. */
+  /** Sluice's version. */
   release: string;
   now: () => number;
   wait: (ms: number) => Promise<unknown>;

@@ -5,7 +5,7 @@ import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 
 const Schedule = z.object({ 'detail-type': z.literal('Scheduled Event') });
 
-/** The messages of the function's queue. Each has a task, which `run` runs. */
+/** The work of the function's queue: each message is a task, which `run` runs. */
 export const queuedTasks = (run: (task: BillingTask, hasTime: () => boolean) => Promise<unknown>): MessageWork<BillingTask> => ({
   read: ({ body }) => BillingTask.parse(JSON.parse(body)),
   handle: async (task, hasTime) => {

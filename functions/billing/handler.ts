@@ -64,7 +64,7 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   keysTable,
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   // Closing a month makes thousands of queries for each key, and the SDK's client takes several times as much CPU for
-  // one.
+  // each.
   usage: createUsageStore(createDirectDatabases().database, usageTable),
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),
@@ -98,10 +98,10 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
 };
 const due = createDueStore(database, billingTable);
 
-/** A task saves its progress and ends this long before the function's timeout. */
+// A task saves its progress and ends this long before the function's timeout.
 const RESERVE_MS = 60_000;
 
-/** Two kinds of events: a task of the queue, and the hourly schedule. */
+/** Handles tasks of the queue, and the hourly schedule. */
 export const handler = middy<unknown, SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))

@@ -4,13 +4,13 @@ import { bucketStarts } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { BUCKET_MS, type UsageStore } from '../../shared/usage/usage-store.ts';
 
-/** A key, and the number of shards that its limits are spread over. */
+/** A key, and the number of shards over which its limits are spread. */
 export interface KeyShards {
   id: string;
   shards: number;
 }
 
-/** When a key's requests can have arrived, both inclusive, in milliseconds since the epoch. */
+/** The arrival times of a key's first and last request, in milliseconds since the epoch. */
 export interface Lifetime {
   fromMs: number;
   untilMs: number;
@@ -18,13 +18,12 @@ export interface Lifetime {
 
 export const ALWAYS: Lifetime = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
 
-/** This bounds both the queries at a time and the partitions of events in memory. */
+// It bounds both the parallel queries and the partitions of events in memory.
 const QUERIES_AT_ONCE = 16;
 
-/** Request ids begin with their time, and the id of a later rating with the id of its request. */
+// Request ids begin with their time, and the id of a later rating with the id of its request.
 const byRequestId = (a: UsageEvent, b: UsageEvent): number => (a.request_id < b.request_id ? -1 : a.request_id > b.request_id ? 1 : 0);
 
-/** The events of several keys in one ten-minute bucket, in the order of their request ids, which is that of time. */
 const eventsOfBucket = async (
   usage: Pick<UsageStore, 'listByBucket'>,
   keys: readonly KeyShards[],
@@ -40,9 +39,9 @@ const eventsOfBucket = async (
 };
 
 /**
- * A key's events of a UTC day from all of its shards, in the order of their request ids, which is that of time.
+ * A key's events of a UTC day from all of its shards, ordered by request id and so by time.
  * @param lifetime buckets outside it are not read
- * @throws AggregateError if a bucket cannot be read
+ * @throws AggregateError if a bucket can't be read
  */
 export async function* eventsOfKeyDay(
   usage: Pick<UsageStore, 'listByBucket'>,

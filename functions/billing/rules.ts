@@ -1,12 +1,14 @@
 import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
 import type { BillingDependencies } from './dependencies.ts';
 
-/** What a task does. It can be repeated. */
 type Rule<Task> = (deps: BillingDependencies, task: Task) => Promise<unknown>;
 
 export type Rules = { [Kind in BillingTask['task']]: Rule<Extract<BillingTask, { task: Kind }>> };
 
-/** The rule of each kind of task. Each is loaded with its first task, because some need large packages. */
+/**
+ * The rule of each kind of task. Rules can be repeated. Each is loaded with its first task, because some need large
+ * packages.
+ */
 export const rules: Rules = {
   close: async (deps, task) => (await import('./close/close-month.ts')).closeMonth(deps, task),
   render: async (deps, task) => (await import('./render/render-document.ts')).renderDocument(deps, task),
@@ -30,6 +32,5 @@ export const rules: Rules = {
   },
 };
 
-/** Runs a task by its rule. @throws what the rule throws */
 export const runTask = (of: Rules, deps: BillingDependencies, task: BillingTask): Promise<unknown> =>
   (of[task.task] as Rule<BillingTask>)(deps, task);

@@ -12,22 +12,18 @@ export interface UsedKeysDependencies {
   rollups: Pick<RollupStore, 'listDays'>;
 }
 
-/** An API key: the most shards that it has had, since limiter items are never deleted, and its last use, if known. */
+// Limiter items are never deleted, so the number of shards is the most that the key has had.
 interface Key extends KeyShards {
-  /** Milliseconds since the epoch; 0: never, or unknown. */
+  /** Milliseconds since the epoch; 0 if never used or unknown. */
   lastUsedMs: number;
 }
 
-/** The clocks of two functions differ by less than this. */
 const CLOCKS_MS = 60_000;
-/** Limiter items that are read at once. */
 const BATCH = 1_000;
-/** Keys whose days are read at the same time. */
 const PARALLEL = 16;
 
 const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
 
-/** The keys of an organization, also revoked ones. */
 const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string): Promise<Key[]> => {
   const ids = (await Array.fromAsync(limiters.listByOrganization(organization))).filter((id) => id.startsWith(prefixes.key));
   const keys = new Map<string, Key>();
@@ -45,7 +41,7 @@ const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string
   return [...keys.values()];
 };
 
-/** The days of a range on which keys have totals. One query a key. */
+// One query a key.
 const daysWithTotals = async (
   { rollups }: UsedKeysDependencies,
   keys: readonly Key[],
@@ -60,7 +56,7 @@ const daysWithTotals = async (
   return days;
 };
 
-/** From a key's creation, which its id contains, to its last use, which its limiter has from every admission. */
+// A key's id contains its creation, and every admission stores the last use in its limiter.
 const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
   fromMs: timeOfTimedId('key', id) - CLOCKS_MS,
   untilMs: lastUsedMs + CLOCKS_MS,
@@ -69,8 +65,8 @@ const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
 const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);
 
 /**
- * Finds the API keys of an organization, also revoked ones, that can have events on a day of a range, and when. A key
- * that lost its limiter, and with it its last use, still has totals.
+ * Finds the API keys of an organization, including revoked ones, that may have events on a day of a range, and the
+ * times of those events. A key that lost its limiter, and with it its last use, still has totals.
  */
 export const findUsedKeys = async (
   deps: UsedKeysDependencies,

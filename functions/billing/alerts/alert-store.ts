@@ -3,43 +3,39 @@ import type { Database } from '../../../shared/database/database.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Nanos } from '../../../shared/usage/event.ts';
 
-/** The organization was alerted of this threshold, of the same budget, in this period already. */
+/** The organization was already alerted of this threshold, for the same budget and period. */
 export class AlreadyAlerted extends Error {}
 
-/** The highest threshold of a limit of which an organization was alerted in a period. */
+/** The highest threshold of a limit for which an organization was alerted in a period. One row a limit. */
 export interface Alert {
   organization: string;
-  /** What is limited, such as `key_…#month`. There is one row for each, so that rows don't grow in number. */
+  /** The limit's name, such as `key_…#month` or `credit`. */
   limit: string;
   /** Such as `2026-11`. */
   period: string;
   /** Percent. */
   threshold: number;
-  /**
-   * Of an alert about a budget: after a change of the budget, its thresholds notify again. Rows of release 0.1.0 lack
-   * it.
-   */
+  /** For budgets only: after a change of the budget, its thresholds notify again. Rows of release 0.1.0 lack it. */
   budgetNanos?: bigint;
 }
 
-/** The available credit from which percentages are counted: what there was after the last grant. */
+// Credit thresholds are percentages of the credit that was available after the last grant.
 const CreditBaseline = z.object({
-  /** The number of ledger entries that were in the balance then. */
+  /** The number of ledger entries included in the balance. */
   entries: z.int(),
-  /** The number of the last grant, which begins a period. */
+  /** The number of the last grant; each grant begins a period. */
   grant: z.int(),
   baseline_nanos: Nanos,
 });
 export type CreditBaseline = z.output<typeof CreditBaseline>;
 
-/** Another period, or a higher threshold. */
 const IS_NEW = 'attribute_not_exists(account) OR period <> :period OR threshold < :threshold';
 const IS_OTHER_BUDGET = 'attribute_exists(budget_nanos) AND budget_nanos <> :budget_nanos';
 const BASELINE = 'credit-baseline';
 
-/** What alerts remember, in the table `billing`. */
+/** The store of sent alerts and credit baselines, in the table `billing`. */
 export const createAlertStore = (database: Database, table: string) => ({
-  /** Notes an alert, once for each threshold, period and amount of a budget: fails with AlreadyAlerted otherwise. */
+  /** Stores an alert. Fails with AlreadyAlerted if its threshold, period and budget were alerted before. */
   toNote: ({ organization, limit, period, threshold, budgetNanos }: Alert): Write => {
     const isOfBudget = budgetNanos !== undefined;
     return {

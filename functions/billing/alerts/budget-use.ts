@@ -9,7 +9,7 @@ import {
 } from '../../../shared/admission/item/limiter-item.ts';
 import type { Period } from '../../../shared/admission/item/limits.ts';
 
-/** How much of a budget is spent, in nano-dollars. */
+/** The spent part of a budget, in nano-dollars. */
 export interface BudgetUse {
   period: Period;
   /** Such as `2026-11-21`, `2026-11`; a budget in total has one period for each amount. */
@@ -34,13 +34,12 @@ const periodIdOf = (period: Period, budgetNanos: bigint, nowMs: number): string 
   }
 };
 
-/** What is held for requests in flight that count in this period. */
 const heldNanosIn = (item: LimiterItem, period: Period, nowMs: number): bigint => {
   const counter = moneyCountersAt(nowMs)[period];
   return entriesOf(item).reduce((held, [id, { holdNanos }]) => (moneyCountersOf(id)[period] === counter ? held + holdNanos : held), 0n);
 };
 
-/** The use of each budget of a whole key or organization. @param item the merged image of its shards */
+/** The use of each budget of a key or organization. @param item its shards, merged */
 export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
   const { budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);

@@ -25,7 +25,6 @@ export interface EvaluateAlerts {
   now: () => number;
 }
 
-/** Keys that are read at the same time. */
 const PARALLEL = 16;
 
 const readWhole = async (limiters: EvaluateAlerts['limiters'], id: string): Promise<LimiterItem | undefined> => {
@@ -33,10 +32,6 @@ const readWhole = async (limiters: EvaluateAlerts['limiters'], id: string): Prom
   return own && mergeShards([own, ...others]);
 };
 
-/**
- * Notifies an organization, unless it was notified of this threshold or a higher one in this period, of the same
- * budget.
- */
 const notify = async (
   { database, alerts, outbox, now }: EvaluateAlerts,
   alert: Alert,
@@ -71,7 +66,6 @@ const alertOfBudget = async (
 const heldFromCredit = (item: LimiterItem): bigint =>
   entriesOf(item).reduce((held, [, { isFromCredit, holdNanos }]) => (isFromCredit ? held + holdNanos : held), 0n);
 
-/** The baseline of the last grant: written when it is first seen. Undefined if nothing was ever granted. */
 const currentBaseline = async (
   { alerts, credit }: EvaluateAlerts,
   organization: string,
@@ -83,7 +77,7 @@ const currentBaseline = async (
   const applied = (await Array.fromAsync(credit.list(organization))).filter(({ number }) => number <= entries);
   const grant = applied.findLast(isGrant);
   if (!grant) return undefined;
-  // A deduction or an expiry begins no new period.
+  // Deductions and expiries don't begin a new period.
   const baseline = known?.grant === grant.number ? { ...known, entries } : { entries, grant: grant.number, baseline_nanos: leftNanos };
   await alerts.setBaseline(organization, baseline);
   return baseline;
@@ -95,7 +89,7 @@ const alertOfCredit = async (
   item: LimiterItem,
   percentages: readonly number[],
 ): Promise<void> => {
-  // What is held for requests is not spent yet.
+  // Credit held for requests in flight isn't spent yet.
   const leftNanos = availableNanosOf(item) + heldFromCredit(item);
   const baseline = await currentBaseline(deps, organization, item, leftNanos);
   if (!baseline) return;
@@ -107,9 +101,9 @@ const alertOfCredit = async (
 };
 
 /**
- * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. Of
- * several thresholds that were reached since the last evaluation, only the highest is reported; each at most once in
- * a period, and once more after the budget was changed.
+ * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. If
+ * several thresholds were passed since the last evaluation, only the highest is reported. Each is reported once in a
+ * period, and again after the budget was changed.
  */
 export const evaluateAlerts = async (
   deps: EvaluateAlerts,

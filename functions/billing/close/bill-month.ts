@@ -5,7 +5,6 @@ import { type DayTotals, isSame, readDayTotals, reportDifferences, type TotalsDe
 import { type InputDay, monthOfDay } from './inputs.ts';
 import { type ReadDependencies, readDays } from './read-days.ts';
 
-/** Usage that comes this many months after its month was closed is billed as a correction. */
 const CORRECTED_MONTHS = 24;
 
 export interface BillDependencies extends ReadDependencies, TotalsDependencies {
@@ -13,23 +12,20 @@ export interface BillDependencies extends ReadDependencies, TotalsDependencies {
   gpuEvents: ReadDependencies['gpuEvents'];
 }
 
-/** What an invoice bills. */
+/** The days and months that one invoice covers. */
 export interface Billed {
   days: InputDay[];
-  /** The months that it changes: as they were, and as they will be. The first one is its own. */
+  /** The months that the invoice changes, before and after. The first one is its own. */
   months: { before: BilledMonth | undefined; days: Record<string, BilledDay> }[];
 }
 
 const EMPTY: Pick<BilledDay, 'sha256'> = { sha256: null };
 
-/** Days of closed months that have changed: events came later, or were rated again. */
 const changedDays = (months: readonly BilledMonth[], totals: ReadonlyMap<string, DayTotals>): string[] =>
   months.flatMap(({ days }) => Object.entries(days).flatMap(([day, billed]) => (isSame(billed, totals.get(day)) ? [] : [day]))).sort();
 
-/**
- * Forgets the notes of days that are billed as they were read now. A day that differs keeps its note until the next
- * invoice, because events can have been written after it was read.
- */
+// Clears the re-rate markers of days whose billed totals already match their events. Other days keep theirs, so the
+// next invoice checks them again.
 const forgetBilled = async (
   { billedMonths }: BillDependencies,
   organization: string,
@@ -40,8 +36,9 @@ const forgetBilled = async (
 };
 
 /**
- * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they
- * were billed: their totals differ, their events were rated again, or an invoice that billed the change is void.
+ * Reads the days that an invoice covers: those of its month, and days of the last 24 closed months that changed since
+ * they were billed, because their totals differ, their events were rated again, or the invoice that billed the change
+ * is void.
  * @throws OutOfTime
  */
 export const readBilled = async (
@@ -66,7 +63,7 @@ export const readBilled = async (
 
   const readOf = (days: readonly string[]): Record<string, BilledDay> =>
     Object.fromEntries(days.map((day) => [day, read.get(day) as BilledDay]));
-  // A day that is billed as it was read is no input: the same invoice can be made without reading it.
+  // Unchanged days are not inputs: the invoice can be reproduced without them.
   const changed = suspected.filter((day) => !isBilled(day));
   const corrected = closed.flatMap((billed) => {
     const days = changed.filter((day) => monthOfDay(day) === billed.month);

@@ -30,7 +30,6 @@ interface Month {
   month: string;
 }
 
-/** The writes that close a month: its invoice, what is billed with it, and how far the organization is billed. */
 const toClose = (deps: CloseDependencies, { organization, month, state }: Drafting, { invoice, months }: Draft): Write[] => {
   const { last_closed_month, carried_forward_nanos } = state;
   const last = last_closed_month !== null && last_closed_month > month ? last_closed_month : month;
@@ -52,10 +51,7 @@ const toClose = (deps: CloseDependencies, { organization, month, state }: Drafti
   ];
 };
 
-/**
- * Makes the invoice of a month and closes the month, in one transaction. If another function does it at the same
- * time, one of them succeeds.
- */
+// One transaction, so that only one of two functions that close a month at the same time succeeds.
 const close = async (deps: CloseDependencies, drafting: Drafting): Promise<void> => {
   const draft = await draftInvoice(deps, drafting);
   const writes = toClose(deps, drafting, draft);
@@ -70,19 +66,17 @@ const close = async (deps: CloseDependencies, drafting: Drafting): Promise<void>
   await commit(deps, systemOrigin('billing', deps.now()), change, writes);
 };
 
-/** Issues a draft if the seller's invoices are issued automatically. Returns the invoice as it is then. */
 const issue = async (deps: CloseDependencies, invoice: Invoice): Promise<Invoice> => {
   if (invoice.state !== 'draft' || (await deps.settings.getSeller())?.issue !== 'automatic') return invoice;
   try {
     return await issueInvoice(deps, systemOrigin('billing', deps.now()), invoice);
   } catch (error) {
     if (!(error instanceof PreconditionFailed)) throw error;
-    // Another function has issued it at the same time.
+    // Another function issued it at the same time.
     return deps.invoices.get(invoice.organization, invoice.id);
   }
 };
 
-/** Issues a draft if it should be, and has the files of an issued invoice made that has none. */
 const complete = async (deps: CloseDependencies, found: Invoice): Promise<void> => {
   const invoice = await issue(deps, found);
   const isIssued = invoice.state === 'issued' || invoice.state === 'paid';
@@ -90,26 +84,18 @@ const complete = async (deps: CloseDependencies, found: Invoice): Promise<void> 
   if (isIssued) await deps.tasks.send({ task: 'render', organization: invoice.organization, document: invoice.id }, deps.now());
 };
 
-/** The month's invoice that is not void, and the id of the one to make if there is none. */
 const findInvoice = async ({ invoices }: CloseDependencies, { organization, month }: Month) => {
   const all = await invoices.ofMonth(organization, month);
   return { invoice: all.find(({ state }) => state !== 'void'), nextId: invoiceIdOf(organization, month, all.length) };
 };
 
-/**
- * Whether it is the month's turn: the one after the last closed one, or an earlier one, whose invoice is void or
- * whose closing failed. The first one is that of the organization's creation.
- */
+// An earlier month is closed again if its invoice is void or its closing failed.
 const isNext = async ({ organizations }: CloseDependencies, { organization, month }: Month, last: string | null): Promise<boolean> => {
   if (last !== null) return month <= nextMonth(last);
   const [found] = await organizations.getMany([organization]);
   return found !== undefined && month === monthOf(found.createdAtMs);
 };
 
-/**
- * Continues by another task, because the time is over. @throws Error if nothing was read this time, so that it could
- * go on for ever
- */
 const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
   const progress = await progressOf(deps, of.organization, invoice);
   if (progress === before) throw new Error(`No API key of ${of.organization} could be read for ${of.month} in the time of one invocation.`);
@@ -117,10 +103,8 @@ const continueLater = async (deps: CloseDependencies, of: Month, invoice: string
   logInfo('month_continues', { ...of, invoice, progress });
 };
 
-/** Whether a closing failed because another one has closed the month at the same time. */
 const isClosedMeanwhile = (error: unknown): boolean => error instanceof InvoiceExists || error instanceof PreconditionFailed;
 
-/** Closes the month, if that was not done. @returns false if it goes on in another task */
 const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string): Promise<boolean> => {
   const { organization, month } = of;
   const state = await deps.billedMonths.getState(organization);
@@ -142,7 +126,6 @@ const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string)
   return true;
 };
 
-/** Completes what is left to do of a month. @returns false if it goes on in another task */
 const ensureComplete = async (deps: CloseDependencies, of: Month): Promise<boolean> => {
   const { organization, month } = of;
   const { invoice, nextId } = await findInvoice(deps, of);
@@ -155,10 +138,7 @@ const ensureComplete = async (deps: CloseDependencies, of: Month): Promise<boole
   return true;
 };
 
-/**
- * Has the month after the last closed one closed, if it can be. Only one month of an organization is sent at a time,
- * so their order is certain.
- */
+// Only one month of an organization is queued at a time, so that months are closed in order.
 const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organization, month }: Month): Promise<void> => {
   const { last_closed_month } = await billedMonths.getState(organization);
   const next = nextMonth(month);
@@ -166,10 +146,9 @@ const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organ
 };
 
 /**
- * Closes a UTC month of an organization: makes its invoice from the events, closes the month, issues the invoice if
- * the seller's are issued automatically, and has its files made. Each step that is done is found and not repeated, so
- * a function can crash anywhere and the next call goes on. A month without usage gets no invoice. Then the next month
- * is sent, if it is due.
+ * Closes a UTC month of an organization: drafts its invoice from the events, closes the month, issues the invoice if
+ * the seller issues automatically, and queues the rendering of its files. Finished steps are skipped, so that the task
+ * can be repeated after a crash. A month without usage gets no invoice. Then the next month is queued, if it is due.
  * @throws Error if the month is not over; if events, prices or taxes can't be read
  */
 export const closeMonth = async (deps: CloseDependencies, of: Month): Promise<void> => {

@@ -3,21 +3,20 @@ import type { Group } from './group.ts';
 import { amountLine, divideRounded, sumLines, usageLines } from './line.ts';
 import type { PriceBook } from './price-book.ts';
 
-/** What a month's usage and earlier invoices leave to pay, before taxes. */
+/** A month's charges, from usage and earlier invoices, before taxes. */
 export interface Charges {
   month: string;
-  /** The groups of the month, and of earlier months the differences to what was billed. */
+  /** Groups by month: the invoice's own month, and the differences to what was billed for earlier months. */
   groups: ReadonlyMap<string, readonly Group[]>;
   prices: PriceBook;
-  /** What the last invoices carried forward: 0 or less. */
+  /** The amount that the last invoice carried forward: 0 or less. */
   carriedNanos: bigint;
 }
 
 /**
- * The lines of an invoice before taxes: of its month, then corrections of earlier months, then what was carried
+ * The lines of an invoice before taxes: those of its month, then corrections of earlier months, then the amount carried
  * forward.
- * @returns none if no usage is charged or credited: then there is no invoice, and what was carried forward waits for
- * the next one
+ * @returns none if no usage is charged or credited; the amount carried forward then waits for the next invoice
  */
 export const chargeLines = ({ month, groups, prices, carriedNanos }: Charges): InvoiceLine[] => {
   const others = [...groups.keys()].filter((each) => each !== month).sort();
@@ -28,16 +27,15 @@ export const chargeLines = ({ month, groups, prices, carriedNanos }: Charges): I
   return [...lines, amountLine('carried_forward', 'Carried forward from the last invoice', month, carriedNanos)];
 };
 
-/** A line of the tax hook. */
+/** A line that the tax function returns. */
 export interface Tax {
   description: string;
   amount_nanos: bigint;
 }
 
-/** Ten million nano-dollars. */
 const CENT_NANOS = 10_000_000n;
 
-/** The lines of an invoice with its sums: see `Invoice`. */
+/** The lines and sums of an invoice, as in `Invoice`. */
 export interface Composed {
   lines: InvoiceLine[];
   subtotal_nanos: bigint;
@@ -47,8 +45,8 @@ export interface Composed {
 }
 
 /**
- * Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, so that the invoice
- * has the total 0.
+ * Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, and the invoice's
+ * total is then 0.
  */
 export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): Composed => {
   const taxLines = taxes.map(({ description, amount_nanos }) => amountLine('tax', description, month, amount_nanos));

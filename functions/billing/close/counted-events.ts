@@ -5,10 +5,10 @@ import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import type { Source } from './day-file.ts';
 import { addGroup, type Group, type Groups, gpuGroup, usageGroup } from './group.ts';
 
-/** Lines are compressed when they are this long, so that a day of millions of events needs little memory. */
+// Lines are compressed in chunks, so that a day with millions of events needs little memory.
 const CHUNK_CHARACTERS = 1024 * 1024;
 
-/** What an invoice counts of an event. */
+/** The part of an event that an invoice counts. */
 export interface Counted {
   id: string;
   atMs: number;
@@ -18,21 +18,20 @@ export interface Counted {
 export const countUsage = (event: UsageEvent): Counted => ({ id: event.request_id, atMs: event.admitted_at, group: usageGroup(event) });
 export const countGpu = (event: GpuEvent): Counted => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
 
-/** The line of an event of a source: JSON with all that an invoice counts of it, in a fixed order. */
 const lineOf = (source: string, { id, atMs, group }: Counted): string => {
   const names = [group.model, group.deployment, group.deployment_name, group.instance_type, group.price_version, group.rerate_from];
   const sums = [group.prompt_tokens, group.cached_tokens, group.completion_tokens, group.instance_seconds];
   return JSON.stringify([source, id, atMs, ...names, ...[...sums, group.cost_nanos, group.prepaid_nanos].map(String)]);
 };
 
-/** A counted event, as verification compares it. */
+/** A counted event, in the form that verification compares. */
 export interface CountedLine {
   source: string;
   id: string;
   line: string;
 }
 
-/** Adds up the events of an API key or deployment on a day, one after the other, and keeps their lines. */
+/** Adds up the events of an API key or deployment on a day, one after the other, and collects their lines. */
 export const createSourceCount = (source: string, groups: Groups) => {
   const hash = createHash('sha256');
   const compressed: Uint8Array[] = [];
@@ -58,7 +57,7 @@ export const createSourceCount = (source: string, groups: Groups) => {
       return line;
     },
 
-    /** Ends the count. Undefined if there was no event. */
+    /** Ends the count. Returns undefined if there was no event. */
     end: (): { source: Source; compressed: Uint8Array[] } | undefined => {
       if (!last) return undefined;
       compress();
@@ -67,7 +66,7 @@ export const createSourceCount = (source: string, groups: Groups) => {
   };
 };
 
-/** The lines of the file with counted events. */
+/** Parses the decompressed lines of a file of counted events. */
 export const readCounted = (content: Uint8Array): CountedLine[] =>
   gunzipSync(content)
     .toString()

@@ -12,20 +12,20 @@ export const Source = z.object({
   cost_nanos: Group.shape.cost_nanos,
   prepaid_nanos: Group.shape.prepaid_nanos,
   last_event: z.string(),
-  /** SHA-256 (hex) of the lines of its events, each with a line feed: see `counted-events.ts`. */
+  /** SHA-256 (hex) of its events' lines, each with a line feed: see `counted-events.ts`. */
   sha256: z.string(),
 });
 export type Source = z.output<typeof Source>;
 
-/** The file of a billed day: what its events add up to. A bigint is text in it. */
+/** The file of a billed day, with the sums of its events. Bigints are stored as text. */
 export const DayFile = z.object({
   organization: z.string(),
   day: z.string(),
-  /** What invoices charge. */
+  /** The groups that invoices charge. */
   groups: z.array(Group),
-  /** By API key and deployment, in the order of their ids. */
+  /** The API keys and deployments, in the order of their ids. */
   sources: z.array(Source),
-  /** The file with each event that was counted: lines of JSON, compressed. */
+  /** The file that lists each counted event: compressed lines of JSON. */
   counted: z.object({ key: z.string(), sha256: z.string(), bytes: z.int() }),
 });
 export type DayFile = z.output<typeof DayFile>;
@@ -35,7 +35,7 @@ const monthOfDay = (day: string): string => day.slice(0, 7);
 const countedKey = (organization: string, day: string, sha256: string): string =>
   `billed/${organization}/${monthOfDay(day)}/${sha256}.jsonl.gz`;
 
-/** What was read of a day. */
+/** The events read for one day, added up. */
 export interface DayRead extends Omit<DayFile, 'counted'> {
   /** The lines of its events, compressed. */
   counted: Uint8Array;
@@ -45,8 +45,8 @@ const sumOf = (groups: readonly Group[], name: 'cost_nanos' | 'instance_seconds'
   groups.reduce((sum, group) => sum + group[name], 0n);
 
 /**
- * Stores what was read of a day as two files, unless it has no events. Keys contain the hash, so that storing the
- * same again changes nothing.
+ * Stores the result of reading a day in two files; a day without events has none. Keys contain the content's hash, so
+ * storing the same content again changes nothing.
  */
 export const storeDay = async (files: BillingFiles, read: DayRead): Promise<BilledDay> => {
   const { organization, day, groups, sources } = read;
@@ -67,7 +67,7 @@ export const storeDay = async (files: BillingFiles, read: DayRead): Promise<Bill
   return { ...sums, sha256 };
 };
 
-/** The file of a billed day; undefined if the day had no events. @throws Error if the file is not what was stored */
+/** Loads the file of a billed day; undefined if the day had no events. @throws Error if its hash differs */
 export const loadDay = async (
   files: BillingFiles,
   organization: string,

@@ -5,7 +5,7 @@ import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 
-/** What is compared of a day. */
+/** The sums of a day that are compared with its events. */
 export type DayTotals = Omit<BilledDay, 'sha256'>;
 
 export interface TotalsDependencies {
@@ -15,10 +15,7 @@ export interface TotalsDependencies {
 
 const NO_TOTALS: DayTotals = { events: 0, cost_nanos: 0n, gpu_seconds: 0n, gpu_cost_nanos: 0n };
 
-/**
- * An organization's totals by day, from one UTC day to another inclusive, as they are stored beside the events. Days
- * without usage are left out.
- */
+/** An organization's stored totals by UTC day, from one day to another inclusive. Days without usage are left out. */
 export const readDayTotals = async (
   { totals, gpuEvents }: TotalsDependencies,
   organization: string,
@@ -45,20 +42,16 @@ export const readDayTotals = async (
   return days;
 };
 
-/** Whether a day's events add up to its totals. */
+/** True if a day's events add up to its totals. */
 export const isSame = (day: DayTotals, totals: DayTotals = NO_TOTALS): boolean =>
   day.events === totals.events &&
   day.cost_nanos === totals.cost_nanos &&
   day.gpu_seconds === totals.gpu_seconds &&
   day.gpu_cost_nanos === totals.gpu_cost_nanos;
 
-/** A log line has at most so many days. */
 const MAX_LOGGED = 31;
 
-/**
- * Logs the days whose events do not add up to the totals that are stored beside them. The invoice is right: it comes
- * from the events.
- */
+/** Logs the days whose events don't add up to their stored totals. The invoice is right, because it counts events. */
 export const reportDifferences = (
   of: { organization: string; month: string },
   counted: ReadonlyMap<string, BilledDay>,

@@ -15,18 +15,16 @@ import type { Taxes } from './taxes.ts';
 
 export interface DraftDependencies extends BillDependencies, PriceDependencies {
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
-  /** The name of an organization. */
   nameOf: (organization: string) => Promise<string>;
   taxes: Taxes;
-  /** The version of this code. */
+  /** Sluice's version. */
   release: string;
 }
 
-/** The invoice to make. */
 export interface Drafting {
   organization: string;
   month: string;
-  /** Its id. */
+  /** The id of the new invoice. */
   invoice: string;
   state: BillingState;
 }
@@ -39,9 +37,7 @@ export interface Draft {
 
 const DEFAULT_CURRENCY = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30, payment_instructions: null };
 
-/**
- * The fields that a draft has before it has lines. Seller and buyer are replaced by those of then when it is issued.
- */
+// Seller and buyer are read again when the invoice is issued.
 const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: Drafting) => {
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? DEFAULT_CURRENCY;
@@ -74,14 +70,12 @@ const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { 
   };
 };
 
-/** The months that an invoice changes, as they were before. */
 const replacedOf = (months: Billed['months'], month: string): ReplacedMonth[] =>
   months.map(({ before }: { before: BilledMonth | undefined }) => ({ month: before?.month ?? month, before: before ?? null }));
 
 /**
- * Makes the draft of a month's invoice from the events. The same events, prices, settings and taxes make the same
- * draft.
- * @throws OutOfTime: call it again to continue
+ * Drafts a month's invoice from the events. The same events, prices, settings and taxes make the same draft.
+ * @throws OutOfTime if days are still unread; call it again to continue
  */
 export const draftInvoice = async (deps: DraftDependencies, drafting: Drafting): Promise<Draft> => {
   const { organization, month, invoice, state } = drafting;

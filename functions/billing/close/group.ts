@@ -2,31 +2,28 @@ import * as z from 'zod';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 
-/** A sum in a file: an integer as text. */
 const Sum = z
   .string()
   .regex(/^-?\d+$/)
   .transform(BigInt);
 
-/**
- * What the events of a group have in common. Tokens have a model (null: the function crashed), and GPU time has a
- * deployment.
- */
+// Events of one group have the same values. Events of tokens have a model (null: the function crashed), and those of
+// GPU time a deployment.
 const names = {
   model: z.string().nullable(),
   deployment: z.string().nullable(),
   deployment_name: z.string().nullable(),
   instance_type: z.string().nullable(),
   price_version: z.string().nullable(),
-  /** The price version by which the events were rated before; null for events that do not adjust another one. */
+  /** The price version by which the events were rated before; null if they don't adjust other events. */
   rerate_from: z.string().nullable(),
 };
 
-/** Events that are charged at the same price, as a file holds them. Differences of groups can be negative. */
+/** Events that are charged at the same price, as stored in a file. Differences of groups can be negative. */
 export const Group = z.object({
   ...names,
   events: z.int(),
-  /** The prompt tokens that were not cached. */
+  /** Prompt tokens without the cached ones. */
   prompt_tokens: Sum,
   cached_tokens: Sum,
   completion_tokens: Sum,
@@ -95,10 +92,13 @@ export const gpuGroup = (event: GpuEvent): Group => ({
   prepaid_nanos: event.is_prepaid ? event.cost_nanos : 0n,
 });
 
-/** Groups by what they have in common. */
+/** Groups by the JSON of their names. */
 export type Groups = Map<string, Group>;
 
-/** Adds a group's sums (`sign` -1: takes them away), in place because a month can have millions of events. */
+/**
+ * Adds a group's sums, or subtracts them if `sign` is -1. Changes `groups` in place: a month can have millions of
+ * events.
+ */
 export const addGroup = (groups: Groups, group: Group, sign: 1 | -1 = 1): void => {
   const id = idOf(group);
   let sums = groups.get(id);

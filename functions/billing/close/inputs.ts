@@ -9,15 +9,15 @@ const Amount = z
   .regex(/^-?\d+$/)
   .transform(BigInt);
 
-/** A day that an invoice bills: the hashes of its files, which their keys contain; null: it had no events. */
+// `before` and `read` are the hashes of the day's files, which their keys contain. Null: no events.
 const InputDay = z.object({
   day: z.string(),
-  /** What it was billed as before, by earlier invoices. */
+  /** The file that earlier invoices billed. */
   before: z.string().nullable(),
   read: z.string().nullable(),
 });
 
-/** The file with everything that an invoice was made from. Amounts are text in it. */
+/** The file with all inputs of an invoice. Amounts are stored as text. */
 export const Inputs = z.object({
   invoice: z.string(),
   organization: z.string(),
@@ -32,10 +32,10 @@ export type InputDay = z.output<typeof InputDay>;
 
 export const monthOfDay = (day: string): string => day.slice(0, 7);
 
-/** Finds the file of a day; undefined if it had no events. */
+/** Loads the file of a day; undefined if it had no events. */
 export type LoadDay = (day: string, read: Pick<BilledDay, 'sha256'>) => Promise<DayFile | undefined>;
 
-/** The groups of the days by month: what was read now, less what was billed before. */
+/** The groups of the days by month: the events that were read, less those billed before. */
 export const groupsByMonth = async (days: readonly InputDay[], load: LoadDay): Promise<Map<string, Group[]>> => {
   const months = new Map<string, Groups>();
   for (const { day, before, read } of days) {

@@ -4,7 +4,7 @@ import { base62Of } from '../../../shared/ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
 
 /**
- * The id of an organization's invoice for a month, which follows from both, so that closing the month again makes the
+ * The id of an organization's invoice for a month. It is derived from both, so that closing the month again makes the
  * same invoice. Ids sort by month.
  * @param attempt the number of void invoices of the month
  */

@@ -5,7 +5,7 @@ import type { PriceBook } from './price-book.ts';
 const MILLION = 1_000_000n;
 const HOUR_SECONDS = 3_600n;
 
-/** Rounds half up, and negative numbers half down, so that a correction takes back exactly what was charged. */
+/** Rounds half away from zero, so that a correction takes back exactly what was charged. */
 export const divideRounded = (dividend: bigint, divisor: bigint): bigint =>
   dividend < 0n ? -((-dividend + divisor / 2n) / divisor) : (dividend + divisor / 2n) / divisor;
 
@@ -23,7 +23,7 @@ const NOTHING: Omit<InvoiceLine, 'kind' | 'description' | 'month' | 'amount_nano
   unit_price_nanos: null,
 };
 
-/** A line that is only an amount. */
+/** A line without a quantity. */
 export const amountLine = (kind: InvoiceLine['kind'], description: string, month: string, amountNanos: bigint): InvoiceLine => ({
   ...NOTHING,
   kind,
@@ -34,7 +34,7 @@ export const amountLine = (kind: InvoiceLine['kind'], description: string, month
 
 export const sumLines = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
 
-/** Whose lines: of a month's own usage, or corrections of an earlier month. */
+/** The month of some lines: the invoice's own, or an earlier one that they correct. */
 export interface Period {
   month: string;
   isCorrection: boolean;
@@ -49,7 +49,6 @@ const WORDS: Record<TokenKind, string> = {
   completion: 'completion tokens',
 };
 
-/** A line about a group. */
 const lineOf = (
   group: Group,
   { month, isCorrection }: Period,
@@ -62,7 +61,7 @@ const lineOf = (
   return { ...NOTHING, month, is_correction: isCorrection, ...names, description, ...line };
 };
 
-/** What the group's events cost more or less than its quantities together. */
+// The rounding difference between the events' exact cost and quantity × unit price.
 const differenceLine = (group: Group, period: Period, lines: readonly InvoiceLine[]): InvoiceLine[] => {
   const amount_nanos = group.cost_nanos - sumLines(lines);
   if (amount_nanos === 0n) return [];
@@ -119,9 +118,9 @@ const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceL
 };
 
 /**
- * The lines of a month's groups. For each group, they add up to the exact cost of its events; what was paid from
- * credit is taken off.
- * @param groups of a correction: the differences to what was billed
+ * The lines of a month's groups. The lines of each group add up to the exact cost of its events; a last line subtracts
+ * the part paid from credit.
+ * @param groups for a correction: the differences to what was billed before
  */
 export const usageLines = (groups: readonly Group[], period: Period, prices: PriceBook): InvoiceLine[] => {
   const lines = groups.flatMap((group) => linesOfGroup(group, period, prices));
@@ -132,7 +131,6 @@ export const usageLines = (groups: readonly Group[], period: Period, prices: Pri
   return sortLines([...lines, line]);
 };
 
-/** By kind, model or deployment, price version, and kind of tokens. */
 const orderOf = (line: InvoiceLine): string =>
   JSON.stringify([
     LineKind.options.indexOf(line.kind),

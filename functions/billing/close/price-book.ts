@@ -6,7 +6,7 @@ import type { Group } from './group.ts';
 
 const PriceNanos = z.string().regex(/^\d+$/).transform(BigInt);
 
-/** Nano-dollars per 1,000,000 tokens, as a file holds them. */
+// Nano-dollars per 1,000,000 tokens.
 const TokenPrice = z.object({
   model: z.string(),
   version: z.string(),
@@ -16,18 +16,15 @@ const TokenPrice = z.object({
 });
 type TokenPrice = z.output<typeof TokenPrice>;
 
-/** Nano-dollars per instance-hour, as a file holds them. */
 const InstancePrice = z.object({ instance_type: z.string(), version: z.string(), hour_nanos: PriceNanos });
 
-/** The prices of an invoice, as the file of its inputs holds them. */
+/** The prices of an invoice, as stored in the file of its inputs. */
 export const Prices = z.object({ tokens: z.array(TokenPrice), instances: z.array(InstancePrice) });
 export type Prices = z.output<typeof Prices>;
 
-/** Finds the prices of groups. */
+/** Looks up the prices of groups. */
 export interface PriceBook {
-  /** Undefined: unknown. */
   tokens(model: string | null, version: string | null): TokenPrice | undefined;
-  /** Null: unknown. */
   instanceHour(instanceType: string | null, version: string | null): bigint | null;
 }
 
@@ -42,10 +39,6 @@ export interface PriceDependencies {
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
 
-/**
- * All price versions of a model, also of deleted ones with its name: of the shared model, or else of the
- * organization's deployment.
- */
 const versionsOf = async ({ models }: PriceDependencies, organization: string, name: string): Promise<Price[]> => {
   const ofPool = async (pool: string): Promise<Price[]> => [
     ...((await models.get(pool, name))?.prices ?? []),
@@ -56,7 +49,7 @@ const versionsOf = async ({ models }: PriceDependencies, organization: string, n
 
 const distinct = (names: readonly (string | null)[]): string[] => [...new Set(names)].filter((name) => name !== null).sort();
 
-/** Reads the prices of these groups; those that are not found any more are left out. */
+/** Reads the prices of these groups. Removed prices are left out. */
 export const readPrices = async (deps: PriceDependencies, organization: string, groups: readonly Group[]): Promise<Prices> => {
   const prices: Prices = { tokens: [], instances: [] };
   for (const model of distinct(groups.map((group) => group.model))) {

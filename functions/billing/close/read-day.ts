@@ -4,40 +4,37 @@ import type { DayRead } from './day-file.ts';
 import { addGroup, type Groups, listGroups } from './group.ts';
 import type { EventSource } from './sources.ts';
 
-/** There was no time to read everything. */
+/** The invocation ended before everything was read. */
 export class OutOfTime extends Error {}
 
-/** What was read of a day before. */
+/** The part of a day that an earlier invocation read. */
 export interface ReadBefore extends Pick<DayRead, 'groups' | 'sources' | 'counted'> {
-  /** The last source that was read. */
+  /** The id of the last source that was read. */
   after: string;
-  /** The number of sources that were read, also without events. */
+  /** The number of sources that were read, including those without events. */
   read: number;
 }
 
-/** What was read of a day: the sources up to one of them. */
 interface DayReading extends DayRead {
   after: string;
   read: number;
   isWhole: boolean;
-  /** Errors of the sources that could not be read, and OutOfTime for those that there was no time for. */
+  /** Errors of sources, and OutOfTime for sources that were not reached in time. */
   failures: unknown[];
 }
 
 type SourceRead = { groups: Groups; end: ReturnType<ReturnType<typeof createSourceCount>['end']> };
 
-/** The sources that were read before the first one that was not. */
 const firstOf = (reads: readonly (SourceRead | undefined)[]): SourceRead[] => {
   const missing = reads.indexOf(undefined);
   return (missing === -1 ? reads : reads.slice(0, missing)) as SourceRead[];
 };
 
 /**
- * Reads the events of an organization's day and adds them up. The result of a whole day does not depend on how often
- * its reading was interrupted.
+ * Reads the events of an organization's day and adds them up. Interruptions don't change the result of the whole day.
  * @param sources in the order of their ids
- * @param before what was read in an earlier invocation; those sources are not read again
- * @param parallel the number of sources that are read at the same time
+ * @param before the part read by an earlier invocation; its sources are not read again
+ * @param parallel the number of sources read at the same time
  */
 export const readDay = async (
   organization: string,

@@ -17,25 +17,23 @@ export interface ReadDependencies extends SourceDependencies {
   hasTime: () => boolean;
 }
 
-/** API keys and deployments whose events are read at the same time, each with up to 16 queries. */
+// Each API key or deployment makes up to 16 queries at a time.
 const PARALLEL = 16;
 
-/** What must be read. */
 export interface Reading {
   organization: string;
-  /** What it is read for: the id of an invoice, or of a look at an expiry of credit. Its days are kept under it. */
+  /** The id under which the days are stored: that of an invoice, or of a check of an expiry of credit. */
   reader: string;
   days: readonly string[];
 }
 
-/** The most recent part of a day that was read in an earlier invocation. */
 const openPart = async ({ files }: ReadDependencies, { organization }: Reading, day: string, part: PartOfDay): Promise<ReadBefore> => {
   const file = await loadDay(files, organization, day, part);
   const counted = file ? await getFile(files, file.counted) : Buffer.alloc(0);
   return { groups: file?.groups ?? [], sources: file?.sources ?? [], counted, after: part.after, read: part.sources };
 };
 
-/** Keeps a day that was read, unless another function has kept it for the same reader before. */
+// Another function may have stored the day for the same reader before.
 const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading, day: string, read: BilledDay): Promise<void> => {
   try {
     await transact(deps.database, deps.billedMonths.toKeepDay(organization, reader, day, read));
@@ -44,10 +42,6 @@ const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading
   }
 };
 
-/**
- * Reads a day from where an earlier invocation has ended, and keeps what was read: the day, or a part of it. @returns
- * errors
- */
 const readAndKeep = async (
   deps: ReadDependencies,
   reading: Reading,
@@ -69,11 +63,11 @@ const readAndKeep = async (
 };
 
 /**
- * Reads the events of these days, each once for a reader: a day or an API key that was read before is not read again,
- * even if the function crashed since or another one closes the same month. With many keys, one day is read after the
- * other, so that few are read in part.
- * @throws OutOfTime if days are missing when the time ends; AggregateError if a source could not be read. What was
- * read is kept
+ * Reads the events of these days, once for each reader: days and API keys that were read before are not read again,
+ * even after a crash or if another function closes the same month. With many keys, days are read one after the other,
+ * so that few are left in part.
+ * @throws OutOfTime if days are missing when the time ends; AggregateError if a source can't be read. Days that were
+ * read stay stored.
  */
 export const readDays = async (deps: ReadDependencies, reading: Reading): Promise<Map<string, BilledDay>> => {
   const { organization, reader, days } = reading;
@@ -97,7 +91,7 @@ export const readDays = async (deps: ReadDependencies, reading: Reading): Promis
 };
 
 /**
- * How much was read for a reader: whole days, and sources of other days. It differs whenever something more was read.
+ * Measures how much was read for a reader: whole days, and sources of other days. It changes whenever more was read.
  */
 export const progressOf = async (
   { billedMonths }: Pick<ReadDependencies, 'billedMonths'>,

@@ -9,17 +9,17 @@ export interface SourceDependencies extends UsedKeysDependencies {
   gpuEvents: Pick<GpuEventStore, 'listByDeployment' | 'listDays'>;
 }
 
-/** Something whose events of a day can be counted: an API key or a deployment. */
+/** An API key or a deployment, whose events of one day can be counted. */
 export interface EventSource {
   id: string;
-  /** Calls `add` with each event of its day, in a fixed order. */
+  /** Calls `add` with each event of the day, in a fixed order. */
   count: (add: (event: Counted) => void) => Promise<void>;
 }
 
 /**
- * Finds the sources of an organization's events, in the order of their ids: on each of these days, the API keys
- * between their creation and their last use, and the deployments that have GPU time. Deployments come from the sums
- * by day, which are written in the transactions of their events.
+ * Finds the sources of an organization's events, in the order of their ids: the API keys that existed on each day and
+ * were used later, and the deployments with GPU time. Deployments come from daily sums, which are written in the
+ * transactions of their events.
  */
 export const openSources = async (
   deps: SourceDependencies,

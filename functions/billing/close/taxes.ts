@@ -5,8 +5,8 @@ import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import type { Tax } from './compose.ts';
 
 /**
- * Computes the taxes of a draft with a positive subtotal. It can be called more than once for an invoice, so its
- * result must not depend on that.
+ * Computes the taxes of a draft with a positive subtotal. It can be called several times for an invoice and must return
+ * the same.
  */
 export type Taxes = (draft: Invoice) => Promise<Tax[]>;
 
@@ -23,7 +23,7 @@ const Reply = z.object({
   lines: z.array(z.object({ description: z.string().trim().min(1).max(200), amount: SignedDollars })).max(MAX_LINES),
 });
 
-/** What the deployer's function receives. Amounts are dollars as text. */
+// The event that the deployer's function receives. Amounts are dollars as text.
 const eventOf = ({ id, organization, month, currency, seller, buyer, lines, subtotal_nanos }: Invoice) => ({
   invoice: id,
   organization,

@@ -3,19 +3,19 @@ import { DAY_MS } from '../../../shared/time/units.ts';
 
 const dayStartOf = (ms: number): number => ms - (ms % DAY_MS);
 
-/** Those that expire first are used first, and of these the older ones. */
 const inOrderOfUse = (grants: readonly Grant[]): Grant[] =>
   [...grants].sort(
     (a, b) => (a.expires_at ?? Number.POSITIVE_INFINITY) - (b.expires_at ?? Number.POSITIVE_INFINITY) || a.number - b.number,
   );
 
 /**
- * What is left of each grant at the beginning of a UTC day. Of each earlier day, the cost that was paid from credit,
- * and the deductions, use up the grants of that day. Cost that exceeds them is a debt of the next grants.
+ * The rest of each grant at the beginning of a UTC day. The costs paid from credit and the deductions of each earlier
+ * day use up the grants valid on that day, those that expire first before others. Cost that exceeds them is charged to
+ * the next grants.
  * @param entries the ledger of one organization
  * @param costByDay nano-dollars paid from credit, by UTC day such as `2026-11-21`
  * @param atMs a UTC midnight
- * @returns nano-dollars by the number of the grant; without grants that were made later
+ * @returns nano-dollars by the number of the grant, without grants made later
  */
 export const remainingOfGrants = (entries: readonly Grant[], costByDay: ReadonlyMap<string, bigint>, atMs: number): Map<number, bigint> => {
   const use = new Map<number, bigint>();
@@ -24,7 +24,7 @@ export const remainingOfGrants = (entries: readonly Grant[], costByDay: Readonly
   for (const entry of entries)
     if (entry.expired_grant === undefined) add(dayStartOf(entry.granted_at), isGrant(entry) ? 0n : -entry.amount_nanos);
 
-  // What has expired can't pay for usage that comes later, even of a day before the expiry.
+  // Expired credit can't pay for usage that is recorded later, even for a day before the expiry.
   const expired = new Map<number, bigint>();
   for (const { amount_nanos, granted_at, expired_grant } of entries)
     if (expired_grant !== undefined && granted_at < atMs) expired.set(expired_grant, (expired.get(expired_grant) ?? 0n) - amount_nanos);

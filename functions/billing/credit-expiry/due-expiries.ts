@@ -1,12 +1,9 @@
 import type { CreditStore, ExpiryCheck } from '../../../shared/credit/credit-store.ts';
 
-/** Usage events of a day are complete this long after its end, except those whose requests still hold credit. */
+// After this, only requests that still hold credit can add usage events to a day.
 const COMPLETE_AFTER_MS = 60 * 60_000;
 
-/**
- * The expiries of all organizations that must be looked at now: those that have come, and those that must be looked
- * at again.
- */
+/** The due expiries of all organizations: new ones, and those to check again. */
 export async function* dueExpiries({
   credit,
   now,

@@ -28,7 +28,7 @@ export interface ExpireCredit extends AuditDependencies, CreditDependencies, Pre
   now: () => number;
 }
 
-/** Everything of a day has come this long after its end: a settlement can wait in a queue for a day. */
+// A settlement can wait in a queue for a day.
 const SETTLED_AFTER_MS = 2 * DAY_MS;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
@@ -36,37 +36,26 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const positive = (nanos: bigint): bigint => (nanos > 0n ? nanos : 0n);
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nanos) => total + nanos, 0n);
 
-/** What a look at an expiry removes, or returns if it is negative; and the next look, if there must be one. */
 interface Look {
   nanos: bigint;
-  /** False: nothing is to be written. */
+  /** False if nothing must be written. */
   hasChanged: boolean;
   next: ExpiryCheck | undefined;
 }
 
-/**
- * What is held for requests that arrived before an expiry, and under which the days are kept that are read after
- * that.
- */
 interface Held {
   nanos: bigint;
   reader: string;
 }
 
-/**
- * Reads the limiters before the events, because a hold is released after its event was written. If a request is
- * settled while days are read, what is held differs at the next try, and they are read again; so they are on another
- * day, when an expiry has waited for totals.
- */
+// Limiters are read before events, because a hold is released after its event was written. The reader's name contains
+// the held amount and the day, so that days are read again when either changes.
 const readHeld = async ({ limiters, now }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
   const nanos = heldForRequests(await readAllShards(limiters, organization), expiresAtMs);
   return { nanos, reader: `expiry-${number}-${looks + 1}-${nanos}-${dayOf(now())}` };
 };
 
-/**
- * What was left of a grant when it expired, as far as that is certain: what is held for requests that arrived before
- * counts as used until they are settled.
- */
+// Credit held for requests that arrived before the expiry counts as used until they are settled.
 const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, held: Held): Promise<bigint> => {
   const { organization, number, expiresAtMs, looks } = check;
   const firstMs = Math.min(...entries.map(({ granted_at }) => granted_at));
@@ -79,14 +68,12 @@ const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], che
   return left;
 };
 
-/** When what was left is computed again, after it was computed. */
 const nextCheckMs = (expiresAtMs: number, held: Held, nowMs: number): number => {
   if (held.nanos > 0n) return nowMs;
   const settledMs = expiresAtMs + SETTLED_AFTER_MS;
   return nowMs < settledMs ? settledMs : NEVER_MS;
 };
 
-/** Computes what is to be done. */
 const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, before: Held): Promise<Look> => {
   const { organization, number, expiresAtMs } = check;
   const nowMs = deps.now();
@@ -96,7 +83,7 @@ const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: Expi
 
   const shards = await readAllShards(deps.limiters, organization);
   const nanos = missing < 0n ? missing : min(missing, positive(sum(shards.map(availableNanosOf))));
-  // What was spent after the expiry is not taken away a second time, so only what is held can be owed.
+  // Credit spent after the expiry isn't deducted again, so no more than the held credit can be owed.
   const held = missing === nanos ? 0n : heldForRequests(shards) + (await heldForDeployments(deps.deployments, organization));
   const owedNanos = min(missing - nanos, held);
   const checkAtMs = isComputed ? nextCheckMs(expiresAtMs, before, nowMs) : check.checkAtMs;
@@ -105,7 +92,6 @@ const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: Expi
   return { nanos, hasChanged, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };
 };
 
-/** The writes that end a look. */
 const toEndLook = ({ credit }: ExpireCredit, check: ExpiryCheck, next: ExpiryCheck | undefined): Write[] => {
   if (check.looks === 0) return [credit.toEndExpiry(check), ...(next ? [credit.toCheckAgain(next)] : [])];
   return [next ? credit.toCheckAgain(next) : credit.toEndCheck(check)];
@@ -155,7 +141,6 @@ const expire = async (deps: ExpireCredit, check: ExpiryCheck, before: Held): Pro
   logInfo('credit_expired', { organization, grant: number, nanos: look.nanos });
 };
 
-/** Looks at an expiry. If the time ends, what was read is kept, and another task continues. */
 const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
   const { organization } = check;
   const held = await readHeld(deps, check);
@@ -173,13 +158,12 @@ const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void>
 };
 
 /**
- * Removes what is left of an organization's grants that have expired, with entries in the ledger: what is available
- * at once, what is held when it returns. Two days later, what was left is computed again, and an entry corrects what
- * came late.
- * @throws TotalsIncomplete; Error if the time of an invocation is too short for one API key
+ * Removes the rest of an organization's expired grants by entries in the ledger: available credit at once, held credit
+ * when it is released. Two days later, the rest is computed again, and an entry corrects late usage.
+ * @throws TotalsIncomplete; Error if an invocation is too short to read one API key
  */
 export const expireCredit = async (deps: ExpireCredit, { organization }: { organization: string }): Promise<void> => {
-  // A crash can have left entries out of the balance.
+  // A crash can leave entries out of the balance.
   await applyGrants(deps, organization);
   for await (const check of dueExpiries(deps)) if (check.organization === organization) await expireOnce(deps, check);
 };

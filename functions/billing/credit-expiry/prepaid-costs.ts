@@ -9,15 +9,11 @@ export interface PrepaidCosts extends ReadDependencies {
   now: () => number;
 }
 
-/** The last days are counted from their events, because totals can be late. */
+// Totals can be late, so the events of the last days are counted.
 const COUNTED_DAYS = 2;
-/** Totals are at most this late. */
 const TOTALS_LATE_MS = DAY_MS;
 
-/**
- * The totals of a day differ from its events, so those of earlier days can be wrong, too. They are late, or an
- * operator must make them again.
- */
+// The totals of earlier days may be wrong, too. They are late, or an operator must rebuild them.
 class TotalsIncomplete extends Error {
   constructor(organization: string, day: string) {
     super(`The totals of ${day} of ${organization} differ from its events, so what is left of its credit is not known.`);
@@ -37,10 +33,10 @@ const costsByTotals = async ({ totals, gpuEvents }: PrepaidCosts, organization: 
 };
 
 /**
- * What requests and deployments of an organization cost that was paid from credit, in nano-dollars by UTC day, for
- * the days in [fromMs, toMs).
- * @param reader under which the days that are counted from events are kept
- * @throws OutOfTime; what was read is kept. TotalsIncomplete
+ * An organization's costs paid from credit, for requests and deployments, in nano-dollars by UTC day, for the days in
+ * [fromMs, toMs).
+ * @param reader the id under which the days counted from events are stored
+ * @throws OutOfTime (days that were read stay stored); TotalsIncomplete
  */
 export const prepaidCostsByDay = async (
   deps: PrepaidCosts,

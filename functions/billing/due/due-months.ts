@@ -1,6 +1,6 @@
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 
-/** Closed months of an organization among which skipped ones are looked for. */
+/** The number of closed months that are searched for skipped ones. */
 export const LOOKED_AT = 24;
 
 const previousMonth = (month: string): string => monthOf(startOfMonth(month) - 1);
@@ -13,8 +13,8 @@ export const lastClosableMonth = (nowMs: number): string => {
 
 /**
  * The first month of an organization to close. Later ones follow when it is closed.
- * @param lastClosed the last month that is closed; null: none, so the first one is that of the organization's creation
- * @returns undefined if there is none
+ * @param lastClosed null if no month is closed; the first one is then that of the organization's creation
+ * @returns undefined if no month is due
  */
 export const dueMonth = (createdAtMs: number, lastClosed: string | null, lastClosable: string): string | undefined => {
   const next = lastClosed === null ? monthOf(createdAtMs) : nextMonth(lastClosed);
@@ -22,8 +22,8 @@ export const dueMonth = (createdAtMs: number, lastClosed: string | null, lastClo
 };
 
 /**
- * Months before the last closed one that are not closed, oldest first: an invoice is void, or an earlier release
- * closed a later month although this one had failed.
+ * Months before the last closed one that are not closed, oldest first: their invoice is void, or an earlier release
+ * closed a later month after a failure.
  * @param closed the last `LOOKED_AT` closed months, in any order
  */
 export const skippedMonths = (createdAtMs: number, lastClosed: string, closed: readonly string[]): string[] => {

@@ -9,11 +9,14 @@ const ALL_CLOSED = 'all-closed';
 
 const AllClosed = z.object({ month: Month });
 
-/** What the table `billing` says about work that is due. */
+/** The store of notes about due work, in the table `billing`. */
 export const createDueStore = (database: Database, table: string) => {
   const rows = createRecordTable(database, table);
   return {
-    /** The month until which all organizations were found closed. It spares reading them all again each hour. */
+    /**
+     * The month until which all organizations are closed. Until the next month ends, the hourly run needn't read them
+     * all.
+     */
     allClosedUntil: async (): Promise<string | undefined> => {
       const row = await rows.get({ account: PLATFORM, record: ALL_CLOSED });
       return row && AllClosed.parse(row).month;

@@ -20,16 +20,15 @@ export interface SendDueTasks {
   tasks: BillingTasks;
   meters: Pick<MeterStore, 'getMany'>;
   credit: Pick<CreditStore, 'listExpiries' | 'listExpiryChecks'>;
-  /** Whether usage is exported to meters. */
+  /** True if usage is exported to Stripe's meters. */
   hasMeters: boolean;
   now: () => number;
   hasTime: () => boolean;
 }
 
-/** Events of an hour are complete this long after its end, since meters can't be corrected. */
+// Meters can't be corrected downwards, so an hour is exported when its events are complete.
 const METER_AFTER_MS = 2 * HOUR_MS;
 const METERED_HOURS = 48;
-/** Organizations that are read at once, and messages that are sent at the same time. */
 const READ_AT_ONCE = 100;
 const PARALLEL = 25;
 
@@ -48,7 +47,7 @@ async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> 
 
 type CloseTask = Extract<BillingTask, { task: 'close' }>;
 
-/** The oldest month that was skipped. Months whose invoice is void are left to an admin. */
+// An admin decides about months whose invoice is void.
 const skippedMonth = async (
   { billedMonths, invoices }: SendDueTasks,
   { id, createdAtMs }: BilledOrganization,
@@ -76,7 +75,7 @@ const dueOfBatch = async (deps: SendDueTasks, ids: readonly string[], lastClosab
   return due;
 };
 
-/** Has the months closed that can be closed and are not. Logs how late the oldest of them is, for an alarm. */
+// The log line with the delay of the oldest month feeds an alarm.
 const sendMonths = async (deps: SendDueTasks): Promise<void> => {
   const nowMs = deps.now();
   const lastClosable = lastClosableMonth(nowMs);
@@ -95,10 +94,8 @@ const sendMonths = async (deps: SendDueTasks): Promise<void> => {
   logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
 };
 
-/**
- * Has invoices issued and rendered whose task has failed to the end. Drafts that an admin issues are looked at, too,
- * which changes nothing.
- */
+// Requeues invoices whose task used up its retries. Drafts that wait for an admin are requeued too; the task ignores
+// them.
 const sendUnfinished = async (deps: SendDueTasks): Promise<void> => {
   const tasks = await Array.fromAsync(deps.invoices.listUnfinished(), (month): BillingTask => ({ task: 'close', ...month }));
   await send(deps, tasks);
@@ -119,7 +116,7 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
   const hours = Array.from({ length: METERED_HOURS }, (_, i) => lastHour - (METERED_HOURS - 1 - i) * HOUR_MS);
   for await (const organization of deps.due.metered()) {
     const exported = await deps.meters.getMany(organization, hours);
-    // What was being sent when a task failed is sent again.
+    // An hour with pending amounts is sent again, because its last task failed.
     const missing = hours.filter((hour) => exported.get(hour)?.pending !== null);
     await send(
       deps,
@@ -129,11 +126,11 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
 };
 
 /**
- * Sends the tasks that time makes due: the first month to close of each organization, from 01:00 UTC on the 1st of
- * the next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day
- * of its expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing.
- * If one kind fails, the others are sent.
- * @throws AggregateError if a kind failed; the next hour sends it again
+ * Sends the tasks that are due by time: the first month to close of each organization, from 01:00 UTC on the 1st of the
+ * next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day of its
+ * expiry; hours to export, two hours after their end. Finished work is skipped. If one kind of task fails, the others
+ * are still sent.
+ * @throws AggregateError if a kind failed; the next run sends it again
  */
 export const sendDueTasks = async (deps: SendDueTasks): Promise<void> => {
   const failures = await inParallel([sendMonths, sendUnfinished, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));

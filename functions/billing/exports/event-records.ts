@@ -3,7 +3,6 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
-/** An event as GET /v1/billing/events returns it: `cost` is dollars as text, `admitted_at` is Unix time in seconds. */
 const recordOf = (event: UsageEvent) => ({
   object: 'usage_event',
   id: event.request_id,
@@ -73,7 +72,7 @@ const cellOf = (value: unknown): Cell => {
 /** The first line of a file of events; JSON Lines have none. */
 export const eventHeader = (format: 'csv' | 'jsonl'): string => (format === 'csv' ? csvLines([COLUMNS]) : '');
 
-/** An event as a line. */
+/** An event as a line of the file. */
 export const eventLine = (format: 'csv' | 'jsonl', event: UsageEvent): string => {
   const record = recordOf(event);
   return format === 'csv' ? csvLines([COLUMNS.map((name) => cellOf(record[name]))]) : `${JSON.stringify(record)}\n`;

@@ -10,10 +10,10 @@ import type { PieceDependencies } from './unit-events.ts';
 import { UploadGone } from './upload.ts';
 
 const MAX_RESTARTS = 2;
-/** So many invocations in a row that write nothing. The queue delivers the task again after each. */
+// Invocations in a row that write nothing. The queue delivers the task again after each.
 const MAX_FAILURES = 10;
 const PER_MILLE = 1_000;
-/** After the last unit, which begins with a digit. */
+// It sorts after all units, which begin with a digit.
 const END = { unit: '~', after: null };
 const isWritten = ({ position }: EventExport): boolean => position?.unit === END.unit;
 const TYPES = { csv: 'text/csv; charset=utf-8', focus: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
@@ -31,10 +31,6 @@ const begin = async (deps: ExportDependencies, row: EventExport): Promise<Starte
   return { ...(await saveExport(deps, row, { state: 'running', upload_id, failures: row.failures + 1 })), upload_id };
 };
 
-/**
- * Writes the file from where the export is, until it is whole or the time ends. @returns the row: at the position END
- * if the file is whole
- */
 const write = async (deps: ExportDependencies, started: StartedExport): Promise<StartedExport> => {
   const sums = new Map(Object.entries(started.sums).map(([group, cost]) => [group, BigInt(cost)]));
   const writer = createFileWriter(deps, started, sums);
@@ -50,7 +46,6 @@ const write = async (deps: ExportDependencies, started: StartedExport): Promise<
   return writer.putPart({ rows, position: END, progress: PER_MILLE });
 };
 
-/** Joins the parts and says so. */
 const complete = async (deps: ExportDependencies, row: StartedExport): Promise<void> => {
   const key = exportKey(row);
   await deps.uploads.complete(key, row.upload_id, row.parts);
@@ -64,7 +59,6 @@ const complete = async (deps: ExportDependencies, row: StartedExport): Promise<v
   await transact(deps.database, [...deps.exports.toEnd(completed), deps.outbox.toEmit(notification)]);
 };
 
-/** The export has failed for good: its parts are removed, and it says why. */
 const fail = async (deps: ExportDependencies, row: EventExport, error: string): Promise<void> => {
   if (row.upload_id !== null) await deps.uploads.abort(exportKey(row), row.upload_id);
   await transact(deps.database, deps.exports.toEnd({ ...row, state: 'failed', error, sums: {}, tail: null, parts: [] }));
@@ -72,9 +66,6 @@ const fail = async (deps: ExportDependencies, row: EventExport, error: string): 
 
 const FROM_THE_START = { state: 'pending', upload_id: null, parts: [], tail: null, position: null, rows: 0, progress: 0, sums: {} };
 
-/**
- * What becomes of an export after an error. @throws the error, so that the task is repeated, unless that is of no use
- */
 const recover = async (deps: ExportDependencies, organization: string, id: string, error: unknown): Promise<void> => {
   const row = await deps.exports.get(organization, id);
   if (!isRunning(row)) return;
@@ -86,9 +77,9 @@ const recover = async (deps: ExportDependencies, organization: string, id: strin
 };
 
 /**
- * Continues an export of events: uploads parts of its file and stores after each where it is, so that a crash repeats
- * at most one part. When its time ends, it sends itself another task.
- * @throws what made it fail this time, so that the queue delivers the task again
+ * Continues an export of events: uploads parts of its file and stores the position after each, so that a crash repeats
+ * at most one part. When its time ends, it queues another task.
+ * @throws the error of this attempt, so that the queue delivers the task again
  */
 export const exportEvents = async (
   deps: ExportDependencies,

@@ -4,12 +4,12 @@ import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Uploads } from './upload.ts';
 
-/** S3 requires 5 MiB of all parts but the last. */
+// S3 requires 5 MiB of all parts but the last.
 const PART_BYTES = 8 * 1024 * 1024;
-/** So many parts are 16 GiB, and their list fits a row of the database. */
+// 16 GiB, and the list of parts fits one item of the database.
 const MAX_PARTS = 2_000;
 
-/** An export that cannot be completed; the message says what to do. */
+/** An export that can't be completed. The message says what to do. */
 export class ExportFailure extends Error {}
 
 export interface WriterDependencies {
@@ -32,25 +32,24 @@ export const saveExport = async <Row extends EventExport>(
   return { ...changed, version: row.version + 1 };
 };
 
-/** Two tails alternate, so that the one that the stored row names is never overwritten. */
+// Two tails alternate, so that the one named in the stored row is never overwritten.
 const tailsOf = (row: EventExport): readonly [string, string] => [`${exportKey(row)}.tail-0`, `${exportKey(row)}.tail-1`];
 const nextTail = (row: EventExport): string => {
   const [first, second] = tailsOf(row);
   return row.tail?.key === first ? second : first;
 };
 
-/** Empties the tails of a file that is whole. */
+/** Empties the tails of a completed file. */
 export const emptyTails = async ({ uploads }: Pick<WriterDependencies, 'uploads'>, row: EventExport): Promise<void> => {
   if (row.tail) for (const key of tailsOf(row)) await uploads.putTail(key, Buffer.alloc(0));
 };
 
-/** Where the text that was added ends. */
 type Progress = Pick<EventExport, 'rows' | 'position' | 'progress'>;
 
 /**
- * Writes the text of a file in parts, and stores the row after each. Text that is too short for a part is stored in
- * an object of its own, the tail, when the invocation ends.
- * @param sums of the export, as they are after the text that was added
+ * Writes the text of a file in parts, and stores the row after each. When the invocation ends, text too short for a
+ * part is stored in an object of its own, the tail.
+ * @param sums the export's sums, including the text that was added
  */
 export const createFileWriter = (deps: WriterDependencies, started: StartedExport, sums: ReadonlyMap<string, bigint>) => {
   const { uploads } = deps;
@@ -67,7 +66,7 @@ export const createFileWriter = (deps: WriterDependencies, started: StartedExpor
     return row;
   };
   return {
-    /** Continues with the tail of an earlier invocation. @param header the text of a file that begins */
+    /** Continues with the tail of an earlier invocation. @param header the first text of a new file */
     open: async (header: () => string): Promise<void> => {
       if (row.tail && row.tail.bytes > 0) add(await uploads.getTail(row.tail.key));
       else if (row.position === null) add(Buffer.from(header()));
@@ -77,7 +76,7 @@ export const createFileWriter = (deps: WriterDependencies, started: StartedExpor
       if (text !== '') add(Buffer.from(text));
     },
 
-    /** Whether there is enough text for a part. */
+    /** True if there is enough text for a part. */
     isFull: (): boolean => bytes >= PART_BYTES,
 
     /** Uploads the text as a part. @throws ExportFailure if the file becomes too large; UploadGone */
@@ -87,7 +86,7 @@ export const createFileWriter = (deps: WriterDependencies, started: StartedExpor
         const most = Math.floor((MAX_PARTS * PART_BYTES) / 2 ** 30);
         throw new ExportFailure(`The file would be larger than ${most} GiB. Export a shorter range, or fewer API keys at once.`);
       }
-      // Only a file without any text has an empty part.
+      // A part may be empty only if the file has no text.
       const tail = row.tail && { ...row.tail, bytes: 0 };
       if (bytes === 0 && row.parts.length > 0) return save(progress, { tail });
       const part = await uploads.putPart(exportKey(row), row.upload_id, number, Buffer.concat(texts));

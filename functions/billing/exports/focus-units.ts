@@ -30,7 +30,6 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
   let current: BilledMonth | undefined;
   let summed = wanted.position?.unit.slice(0, '2026-10'.length);
 
-  /** The month of a unit. Sums of another month are dropped. */
   const enter = async ({ month }: Unit): Promise<BilledMonth> => {
     if (summed !== month) sums.clear();
     summed = month;
@@ -82,6 +81,6 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
   };
 };
 
-/** The groups of a day in an order that does not depend on that of its events. */
+// The order must not depend on that of the events.
 const inOrder = <Group>(groups: ReadonlyMap<string, Group>): Group[] =>
   [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);

@@ -5,7 +5,7 @@ import { createFocusUnits } from './focus-units.ts';
 import { eventsOf, type PieceDependencies } from './unit-events.ts';
 import { type Unit, unitsOf } from './units.ts';
 
-/** Some text of the file and where the export is after it. */
+/** Text of the file, and the position of the export after it. */
 export interface Piece {
   text: string;
   rows: number;
@@ -16,7 +16,6 @@ export interface Piece {
 /** The first text of the file. */
 export const fileHeader = (format: EventExport['format']): string => (format === 'focus' ? headerOf(COST_AND_USAGE) : eventHeader(format));
 
-/** The units that are left, and the event after which the first one continues. */
 async function* unitsLeft(deps: PieceDependencies, wanted: EventExport): AsyncGenerator<{ unit: Unit; after: string }> {
   const { unit: last = '', after = null } = wanted.position ?? {};
   for await (const unit of unitsOf(deps, wanted, last)) {
@@ -35,8 +34,8 @@ async function* eventPieces(deps: PieceDependencies, wanted: EventExport, format
 }
 
 /**
- * What is left of a file, in pieces, from the position of the export on.
- * @param sums of the export, in place: the costs of the current month's rows
+ * The rest of a file, in pieces, from the position of the export.
+ * @param sums the costs of the current month's rows, updated in place
  */
 export async function* piecesOf(deps: PieceDependencies, wanted: EventExport, sums: Map<string, bigint>): AsyncGenerator<Piece> {
   if (wanted.format !== 'focus') return yield* eventPieces(deps, wanted, wanted.format);

@@ -11,20 +11,19 @@ import type { PriceStores } from '../focus/price-book.ts';
 import { eventsOfKeyDay } from '../key-events.ts';
 import type { Unit, UnitDependencies } from './units.ts';
 
-/** What the text of a file is made of. */
+/** The stores from which the text of a file is made. */
 export interface PieceDependencies extends UnitDependencies, PriceStores {
   limiters: UnitDependencies['limiters'] & Pick<LimiterStore, 'get'>;
   usage: Pick<UsageStore, 'listByBucket'>;
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
   invoices: Pick<InvoiceStore, 'ofMonth'>;
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
-  /** The name of an organization. */
   nameOf: (organization: string) => Promise<string>;
 }
 
 /**
- * The events of a unit that the export wants, by the arrival of their requests, in their order. @param after the id
- * of the event after which they are listed
+ * The events of a unit that the export includes, in the order in which their requests arrived.
+ * @param after the id of the last event already exported
  */
 export async function* eventsOf(
   { limiters, usage }: Pick<PieceDependencies, 'limiters' | 'usage'>,

@@ -8,22 +8,22 @@ import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 
-/** Rollups can be this late: a day that ended later is read even if it has none. */
+// Rollups can be late, so recent days are read even if they have none.
 const ROLLUPS_LATE_MS = DAY_MS;
 const PER_MILLE = 1_000;
 
 /**
- * What an export reads at once. Units sort by `id`: by month, then keys before deployments before the invoice, each
- * by its id and day.
+ * A part of an export that is read at once. Units sort by `id`: by month, then keys before deployments before the
+ * invoice, each by its id and day.
  */
 export interface Unit {
   id: string;
   month: string;
   kind: 'key' | 'deployment' | 'invoice';
-  /** The key or deployment; empty for the invoice of the month. */
+  /** The id of the key or deployment; empty for the invoice of the month. */
   of: string;
   day: string;
-  /** How much of the export comes before it, from 0 to 1,000. */
+  /** The share of the export that comes before it, in per mille. */
   progress: number;
 }
 
@@ -36,7 +36,6 @@ export interface UnitDependencies {
 
 type Range = Pick<EventExport, 'from_ms' | 'to_ms'>;
 
-/** The months of a range, with the part of each that is in it: the first and last days. */
 const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to: string; isWhole: boolean }[] => {
   const months = [];
   for (let month = monthOf(from_ms); startOfMonth(month) < to_ms; month = nextMonth(month)) {
@@ -51,7 +50,7 @@ const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to:
   return months;
 };
 
-/** Whether an export has everything of its organization: only then its rows add up to invoices. */
+// Rows of a filtered export don't add up to invoices.
 const isUnfiltered = ({ api_key_ids, models }: EventExport): boolean => api_key_ids === null && models === null;
 
 const keysOf = async ({ limiters }: UnitDependencies, { organization, api_key_ids }: EventExport): Promise<string[]> => {
@@ -60,7 +59,6 @@ const keysOf = async ({ limiters }: UnitDependencies, { organization, api_key_id
   return [...keys].filter((id) => api_key_ids === null || api_key_ids.includes(id)).sort();
 };
 
-/** The days on which a key has events: by its rollups, and those for which rollups can be missing. */
 const daysOf = async ({ rollups, now }: UnitDependencies, keyId: string, from: string, to: string): Promise<string[]> => {
   const days = new Set<string>();
   for await (const { day } of rollups.listDays(keyId, from, to)) days.add(day);
@@ -71,7 +69,7 @@ const daysOf = async ({ rollups, now }: UnitDependencies, keyId: string, from: s
 
 /**
  * The units of an export in their order.
- * @param after the unit from which on they are listed; reading starts with its month
+ * @param after the id of the first unit to list; reading begins with its month
  */
 export async function* unitsOf(deps: UnitDependencies, wanted: EventExport, after = ''): AsyncGenerator<Unit> {
   const keys = await keysOf(deps, wanted);

@@ -17,7 +17,7 @@ export class UploadGone extends Error {}
 
 const isNamed = (error: unknown, name: string): boolean => error instanceof S3ServiceException && error.name === name;
 
-/** S3 answers 403 for a missing object if the function must not list the bucket. */
+// S3 replies 403 for a missing object if the function can't list the bucket.
 const MISSING = [403, 404];
 const isMissing = (error: unknown): boolean => error instanceof S3ServiceException && MISSING.includes(error.$metadata.httpStatusCode ?? 0);
 
@@ -47,10 +47,7 @@ export const createUploads = (client: S3Client, Bucket: string) => ({
     return { number, etag: ETag, bytes: Body.length };
   },
 
-  /**
-   * Joins the parts. Done once, it can be repeated. @throws UploadGone if it is gone and there is no file of this
-   * size
-   */
+  /** Joins the parts. It can be repeated. @throws UploadGone if the upload is gone and no file of this size exists */
   complete: async (Key: string, UploadId: string, parts: readonly ExportPart[]): Promise<void> => {
     const MultipartUpload = { Parts: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) };
     try {

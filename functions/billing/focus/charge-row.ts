@@ -10,11 +10,11 @@ export type LineKind = InvoiceLine['kind'];
 
 const SERVICE = { ServiceCategory: 'AI and Machine Learning', ServiceSubcategory: 'Generative AI' };
 const TOKENS_SERVICE = 'Model inference';
-/** The service of deployments; that of models is the default. */
+/** The service name of deployments; the default is that of models. */
 export const TIME_SERVICE = 'Model deployments';
 const HOST = 'Amazon Web Services';
 
-/** Whose charges they are, and who bills them. */
+/** The charged organization and the seller who bills it. */
 export interface Account {
   organization: string;
   name: string;
@@ -22,16 +22,16 @@ export interface Account {
   seller: string;
 }
 
-/** The month of some charges, and the invoice that was issued for it, if any. */
+/** The month of some charges, and its issued invoice, if any. */
 export interface BilledMonth {
   account: Account;
   month: string;
   invoice: IssuedInvoice | undefined;
-  /** The places of the invoice's lines, from 0, by their groups. */
+  /** The positions of the invoice's lines, from 0, by their groups. */
   places: ReadonlyMap<string, readonly number[]>;
 }
 
-/** A charge that becomes a row; `columns` are those that follow from nothing else. */
+/** A charge that becomes a row; `columns` overrides the derived ones. */
 export interface Charge {
   kind: LineKind;
   /** Default: that of its kind. */
@@ -42,7 +42,7 @@ export interface Charge {
   startMs: number;
   endMs: number;
   isCorrection?: boolean;
-  /** The place of its line on the invoice; undefined: it has none. */
+  /** The position of its line on the invoice; undefined if it has none. */
   line: number | undefined;
   columns: Partial<CostAndUsageRow>;
 }

@@ -2,7 +2,7 @@ import type { InvoiceLine, TokenKind } from '../../../shared/billing/invoice.ts'
 
 type LineKind = InvoiceLine['kind'];
 
-/** How FOCUS categorizes what a line charges. */
+/** The FOCUS category of each kind of line. */
 export const CATEGORIES: Readonly<Record<LineKind, 'Usage' | 'Credit' | 'Tax' | 'Adjustment'>> = {
   tokens: 'Usage',
   gpu_time: 'Usage',
@@ -22,7 +22,6 @@ const TOKEN_METERS: Readonly<Record<TokenKind, string>> = {
 const ALL_TOKENS_METER = 'Tokens';
 const TIME_METER = 'Instance Time';
 
-/** What is sold, and the price version that it was charged with. */
 interface Sku {
   model: string | null;
   tokenKind: TokenKind | null;
@@ -31,8 +30,7 @@ interface Sku {
 }
 
 /**
- * The ids of what is sold. A price version has prices of several kinds of tokens, so it is only a part of the price's
- * id.
+ * The ids of the product sold. A price version covers several kinds of tokens, so it is only a part of the price's id.
  */
 export const skuOf = ({
   model,
@@ -60,5 +58,5 @@ export const resourceOf = ({
   return { ResourceId: model, ResourceName: model, ResourceType: model === null ? null : 'Model' };
 };
 
-/** A line's id: the number of its invoice and its place on it, from 1. */
+/** A line's id: the number of its invoice and its position on it, from 1. */
 export const detailIdOf = (invoiceNumber: string, index: number): string => `${invoiceNumber}/${index + 1}`;

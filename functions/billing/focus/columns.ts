@@ -46,8 +46,8 @@ export const COST_AND_USAGE = [
 ] as const;
 
 /**
- * All columns of FOCUS 1.4's dataset Invoice Detail, except those for payment in another currency than the one
- * billed, then our own.
+ * All columns of FOCUS 1.4's dataset Invoice Detail but those for payment in a currency other than the billed one, then
+ * our own.
  */
 export const INVOICE_DETAIL = [
   'BilledCost',

@@ -18,7 +18,6 @@ const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
 
 const consumedTokens = (tokens: bigint) => ({ ConsumedQuantity: String(tokens), ConsumedUnit: 'Tokens' });
 
-/** The rows of each kind of tokens. */
 const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[] => {
   const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos } = price;
   const kinds: [TokenKind, bigint, number][] = [
@@ -47,7 +46,7 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
 };
 
 /**
- * The rows of a key's day for one model and price version. @param price undefined: it was removed, or there was none
+ * The rows of a key's day for one model and price version. @param price undefined if it was removed or never existed
  */
 export const tokenCharges = (
   billed: BilledMonth,
@@ -87,8 +86,8 @@ const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeG
 };
 
 /**
- * The rows of a deployment's day for one instance type and price version. @param price undefined: it was removed, or
- * there was none
+ * The rows of a deployment's day for one instance type and price version.
+ * @param price undefined if it was removed or never existed
  */
 export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
   const { deployment, instanceType, seconds } = group;
@@ -112,9 +111,9 @@ export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, 
 };
 
 /**
- * The rest of an issued invoice, after all rows of its month: corrections, taxes, rounding, and what the lines of a
- * group charge more or less than its rows, because events came after the month was closed. With them, the rows of the
- * invoice add up to its total.
+ * The rows of an issued invoice that no usage of its month explains: corrections, taxes, rounding, and the difference
+ * between the lines and the rows of a group, whose late events a later invoice charges. With them, the rows of the
+ * month add up to the invoice's total.
  * @param sums the costs of the month's rows by group
  */
 export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice }, sums: ReadonlyMap<GroupId, bigint>): CostAndUsageRow[] => {
@@ -129,7 +128,6 @@ export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice },
   return [...rows, ...late.map(([group, cost]) => lateRow(billed, group, cost))];
 };
 
-/** The row of a line that does not charge the month's own usage. */
 const lineRow = (billed: BilledMonth, line: InvoiceLine, place: number): CostAndUsageRow =>
   chargeRow(billed, {
     kind: line.kind,

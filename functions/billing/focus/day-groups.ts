@@ -2,8 +2,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 
 /**
- * The sums of a key's events in a UTC day for one model, price version and, if they were rated again, the version
- * before.
+ * The sums of a key's events in a UTC day for one model, price version and, if they were rated again, earlier version.
  */
 export interface TokenGroup {
   model: string | null;
@@ -35,7 +34,7 @@ const groupIn = <Group>(groups: Map<string, Group>, id: readonly (string | null)
   return group;
 };
 
-/** Adds an event in place, because a day can have a million of them. */
+/** Adds an event in place: a day can have a million of them. */
 export const addTokens = (groups: Map<string, TokenGroup>, event: UsageEvent): void => {
   const { model = null, price_version: priceVersion, rerate } = event;
   const ratedFrom = rerate?.from ?? null;
@@ -71,7 +70,7 @@ export const addTime = (groups: Map<string, TimeGroup>, event: GpuEvent): void =
     costNanos: 0n,
     prepaidNanos: 0n,
   }));
-  // An event that corrects a price repeats the interval of the one that it corrects.
+  // An event that corrects a price repeats the interval of the corrected one.
   if (!rerate) group.seconds += BigInt(event.seconds) * BigInt(event.instances);
   group.costNanos += event.cost_nanos;
   if (event.is_prepaid) group.prepaidNanos += event.cost_nanos;

@@ -4,7 +4,7 @@ import type { CostAndUsageRow } from './columns.ts';
 import { type Charged, CREDIT_GROUP, findLine, type GroupId, isBilledLater } from './line-groups.ts';
 import { costOfNanos } from './units.ts';
 
-/** A quantity with its price: a row of usage. */
+/** A row of usage: a quantity with its price. */
 export interface PricedRow {
   tokenKind: TokenKind | null;
   description: string;
@@ -15,7 +15,7 @@ export interface PricedRow {
 /** The sums of a day that share a model or deployment and a price version. */
 export interface Sums {
   id: GroupId;
-  /** What the usage is called. */
+  /** The name of the usage in descriptions. */
   name: string;
   day: string;
   kind: 'tokens' | 'gpu_time';
@@ -23,17 +23,17 @@ export interface Sums {
   priceVersion: string | null;
   costNanos: bigint;
   prepaidNanos: bigint;
-  /** The columns of all its rows. */
+  /** Columns of all its rows. */
   columns: Partial<CostAndUsageRow>;
-  /** The columns of the row for all usage, if its price is unknown. */
+  /** Columns of the only row, if the price is unknown. */
   consumed: Partial<CostAndUsageRow>;
-  /** Undefined: its price is unknown. */
+  /** Undefined if the price is unknown. */
   priced: readonly PricedRow[] | undefined;
 }
 
 /**
- * The rows of these sums: usage by price, what the events cost beyond it, and what was paid from credit. Their costs
- * add up to what the events cost, less the credit.
+ * The rows of a group: usage by price, the events' rounding difference, and the payment from credit. They add up to the
+ * events' cost, less the credit.
  */
 export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
   const { id, ratedFrom, costNanos, prepaidNanos } = sums;
@@ -45,8 +45,7 @@ export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
       chargeRow(billed, {
         ...charge,
         ...periodOfDay(sums.day),
-        // An invoice has no line for a difference that is not a whole nano-dollar: then it belongs to the group's
-        // first line.
+        // An invoice has no line for a difference below a nano-dollar, which then belongs to the group's first line.
         line: findLine(billed, group, (line) => line.kind === charge.kind && line.token_kind === tokenKind) ?? findLine(billed, group),
         columns: { ...sums.columns, x_PriceVersionId: sums.priceVersion, ...charge.columns },
       }),

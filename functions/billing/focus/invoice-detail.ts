@@ -5,14 +5,13 @@ import { CATEGORIES, detailIdOf, resourceOf, skuOf } from './charges.ts';
 import { headerOf, INVOICE_DETAIL, type InvoiceDetailRow, linesOf } from './columns.ts';
 import { priceText, quantityOf, timeText } from './units.ts';
 
-/** An invoice that was issued. */
 export interface IssuedInvoice extends Invoice {
   number: string;
   seller: NonNullable<Invoice['seller']>;
   issued_at: number;
 }
 
-/** An invoice as an issued one. @throws Error if it is a draft */
+/** Narrows an invoice to an issued one. @throws Error if it is a draft */
 export const issued = (invoice: Invoice): IssuedInvoice => {
   const { number, seller, issued_at } = invoice;
   if (number === null || seller === null || issued_at === null) throw new Error(`The invoice ${invoice.id} is not issued.`);
@@ -22,7 +21,7 @@ export const issued = (invoice: Invoice): IssuedInvoice => {
 /** Terms of payment as invoices call them, such as `Net 30`. */
 export const termsOf = (days: number): string => (days === 0 ? 'Due on receipt' : `Net ${days}`);
 
-/** The facts that make a line different from the others. Custom properties begin with `x_`. */
+// Custom properties begin with `x_`.
 const grainOf = (line: InvoiceLine): string => {
   const { model, token_kind, deployment, deployment_name, instance_type, price_version, rerate_from, month, is_correction, kind } = line;
   const { SkuId, SkuMeter, SkuPriceId } = skuOf({
@@ -74,8 +73,8 @@ const rowOf = (invoice: IssuedInvoice, line: InvoiceLine, index: number): Invoic
 };
 
 /**
- * An issued invoice as a file of FOCUS 1.4's dataset Invoice Detail: a row for each line, in their order. Their costs
- * add up to the invoice's total.
+ * An issued invoice as a file of FOCUS 1.4's dataset Invoice Detail: a row for each line, in their order. The costs add
+ * up to the invoice's total.
  */
 export const invoiceDetail = (invoice: IssuedInvoice): string =>
   headerOf(INVOICE_DETAIL) +
@@ -85,8 +84,8 @@ export const invoiceDetail = (invoice: IssuedInvoice): string =>
   );
 
 /**
- * A credit note as a file of the same dataset: one row, which names the invoice that it corrects. @param month of
- * that invoice
+ * A credit note as a file of the same dataset: one row, which names the corrected invoice.
+ * @param month that of the corrected invoice
  */
 export const creditNoteDetail = (note: CreditNote, month: string): string =>
   headerOf(INVOICE_DETAIL) +

@@ -3,10 +3,10 @@ import type { BilledMonth } from './charge-row.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import type { TimeGroup, TokenGroup } from './day-groups.ts';
 
-/** The lines of an invoice that together charge the same as some rows. */
+/** The id of the lines of an invoice that together charge the same as some rows. */
 export type GroupId = string;
 
-/** Rows, and what they add to the cost of their groups. */
+/** Rows, and the cost that they add to each group. */
 export interface Charged {
   rows: CostAndUsageRow[];
   sums: { group: GroupId; cost: bigint }[];
@@ -14,7 +14,7 @@ export interface Charged {
 
 const groupId = (...parts: readonly (string | null)[]): GroupId => JSON.stringify(parts);
 
-/** What was paid from prepaid credit. */
+/** The group of payments from prepaid credit. */
 export const CREDIT_GROUP: GroupId = groupId('credit');
 
 interface Names {
@@ -28,14 +28,13 @@ interface Names {
 const usageGroup = ({ model, deployment, deployment_name, instance_type, price_version }: Names): GroupId =>
   groupId('usage', model, deployment, deployment_name, instance_type, price_version);
 
-/** @param ratedFrom undefined for lines of release 0.1.0, which have all adjustments to a price version in one group */
+// Lines of release 0.1.0 have no rerate_from: all adjustments to a price version are in one group.
 const adjustmentGroup = (names: Names, ratedFrom: string | null | undefined): GroupId => {
   const { model, deployment, deployment_name, instance_type, price_version } = names;
   const of = ['adjustment', model, deployment, deployment_name, instance_type, price_version];
   return ratedFrom === undefined ? groupId(...of) : groupId(...of, ratedFrom);
 };
 
-/** Whether an invoice's lines name the price version that adjusted usage was rated by before. */
 const namesRatedFrom = ({ invoice }: BilledMonth): boolean => invoice?.lines.at(0)?.rerate_from !== undefined;
 
 const groupOf = (billed: BilledMonth, names: Names, ratedFrom: string | null): GroupId => {
@@ -63,8 +62,8 @@ export const groupOfLine = (line: InvoiceLine): GroupId | undefined => {
 };
 
 /**
- * The places of an invoice's lines, from 0, by their groups. A month has a row for each day and key, so its lines are
- * not searched for each.
+ * The positions of an invoice's lines, from 0, by group. A month has a row for each day and key, so lines must be found
+ * without a search.
  */
 export const placesOfLines = (lines: readonly InvoiceLine[]): Map<GroupId, number[]> => {
   const places = new Map<GroupId, number[]>();
@@ -75,13 +74,13 @@ export const placesOfLines = (lines: readonly InvoiceLine[]): Map<GroupId, numbe
   return places;
 };
 
-/** The place of a group's line on the invoice, from 0. @param isLine which of the group's lines */
+/** The position of a group's line on the invoice, from 0. @param isLine selects among the group's lines */
 export const findLine = (
   { invoice, places }: BilledMonth,
   group: GroupId,
   isLine: (line: InvoiceLine) => boolean = () => true,
 ): number | undefined => places.get(group)?.find((place) => isLine(invoice?.lines[place] as InvoiceLine));
 
-/** Whether a group was rated again after its month was closed: a later invoice has its charges, as corrections. */
+/** True if a group was rated again after its month was closed: a later invoice charges it as a correction. */
 export const isBilledLater = (billed: BilledMonth, group: GroupId, ratedFrom: string | null): boolean =>
   ratedFrom !== null && billed.invoice !== undefined && findLine(billed, group) === undefined;

@@ -8,7 +8,7 @@ export interface PriceStores {
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
 
-/** The price versions that an organization's events refer to. Each model and instance type is read once. */
+/** The price versions of an organization's events. Each model and instance type is read once. */
 export const createPriceBook = ({ models, catalogue }: PriceStores, organization: string) => {
   const read = new Map<string, Promise<readonly (Price | InstancePrice)[]>>();
   const once = <Version extends Price | InstancePrice>(key: string, load: () => Promise<readonly Version[]>) => {

@@ -1,7 +1,7 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { decimal, dollarsOf } from '../../../shared/prices/dollars.ts';
 
-/** Costs are exact in units of 10⁻¹⁸: the product of a price in nano-dollars and a quantity with nine decimals. */
+// Costs are exact in units of 10⁻¹⁸: the product of a price in nano-dollars and a quantity with nine decimals.
 const COST_DECIMALS = 18;
 const NANO_COST = 10n ** 9n;
 const HOUR_SECONDS = 3_600n;
@@ -11,12 +11,12 @@ const MILLION_DECIMALS = 6;
 export const TOKEN_UNIT = '1000000 Tokens';
 export const TIME_UNIT = 'Hours';
 
-/** A cost as FOCUS writes numbers: without exponent, plus sign or separators. */
+/** A cost in FOCUS's format of numbers: without exponent, plus sign or separators. */
 export const costText = (cost: bigint): string => decimal(cost, COST_DECIMALS);
 
 export const costOfNanos = (nanos: bigint): bigint => nanos * NANO_COST;
 
-/** A quantity that is priced: the number as text, and its exact product with a price. */
+/** A priced quantity: the number as text, and its exact product with the price. */
 export interface Priced {
   quantity: string;
   cost: bigint;
@@ -35,16 +35,13 @@ const nanoHoursOf = (seconds: bigint): bigint => {
   return (product + (product < 0n ? -half : half)) / HOUR_SECONDS;
 };
 
-/**
- * Instance-hours with nine decimals, because an hour's fractions are not finite. @param priceNanos nano-dollars per
- * hour
- */
+/** Instance-hours, rounded to nine decimals. @param priceNanos nano-dollars per hour */
 export const pricedSeconds = (seconds: bigint, priceNanos: bigint): Priced => {
   const hours = nanoHoursOf(seconds);
   return { quantity: decimal(hours, HOUR_DECIMALS), cost: hours * priceNanos };
 };
 
-/** What the quantity of a line is called and how much it is in the unit of its price. */
+/** The quantity of a line in the unit of its price, and that unit's name. */
 export const quantityOf = ({
   quantity,
   unit,
@@ -57,5 +54,5 @@ export const quantityOf = ({
 
 export const priceText = (nanos: bigint | null): string | null => (nanos === null ? null : dollarsOf(nanos));
 
-/** An instant as FOCUS writes it, in whole seconds: `2026-10-01T00:00:00Z`. */
+/** An instant in FOCUS's format, in whole seconds: `2026-10-01T00:00:00Z`. */
 export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

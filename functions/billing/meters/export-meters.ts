@@ -16,12 +16,10 @@ export interface ExportMeters extends UsageReads {
   hasTime: () => boolean;
 }
 
-/** The export of an hour also exports what came late for this many hours before it. */
+// The export of an hour also exports late usage of the hours before it.
 const WINDOW_HOURS = 48;
-/**
- * Stripe recognizes a repeated identifier for a day. An event whose sending began earlier is not sent again: it would
- * count twice if it had arrived.
- */
+// Stripe recognizes a repeated identifier for a day. Older pending events are not sent again: they would count twice if
+// they had arrived.
 const REPEATABLE_MS = 23 * HOUR_MS;
 
 const REJECTED = 'Check that the meter exists in Stripe and that the customer is right. The usage is sent again for two days.';
@@ -31,10 +29,7 @@ const identifierOf = (organization: string, hour: number, meter: Meter, count: n
   return [organization, time, meter, ...(count === 0 ? [] : [`c${count}`])].join('.');
 };
 
-/**
- * What is used and not sent. Meters can't count down: if an amount has become less, the difference is taken from what
- * follows in the hour.
- */
+// Meters can't count down: if an amount has decreased, the difference is taken from later usage of the hour.
 const unsentOf = (usage: Usage, { sent }: MeteredHour): Amounts =>
   Object.fromEntries(METERS.map((meter) => [meter, usage[meter] - (sent[meter] ?? 0n)] as const).filter(([, amount]) => amount > 0n));
 
@@ -44,16 +39,14 @@ const addAmounts = (one: Amounts, other: Amounts, meters: readonly Meter[]): Amo
   return sum;
 };
 
-/** One run of the export. */
 interface Run {
   deps: ExportMeters;
   organization: string;
   customer: string;
-  /** Meters that rejected an event in this run; further ones would be rejected, too. */
+  /** Meters that rejected an event in this run. They would reject further ones, too. */
   rejected: Set<Meter>;
 }
 
-/** Sends what is stored as pending, and stores what became of it. An event that is rejected is left to a later run. */
 const sendPending = async ({ deps, organization, rejected }: Run, hour: number, row: MeteredHour): Promise<MeteredHour> => {
   const { pending } = row;
   if (!pending) return row;
@@ -86,13 +79,12 @@ const sendPending = async ({ deps, organization, rejected }: Run, hour: number, 
   return { ...next, version: row.version + 1 };
 };
 
-/** Exports what of an hour is not exported. */
 const exportHour = async (run: Run, hour: number, usage: Usage, stored: MeteredHour | undefined): Promise<void> => {
   const { deps, organization, customer, rejected } = run;
   const row = await sendPending(run, hour, stored ?? NOT_METERED);
   const unsent = Object.entries(unsentOf(usage, row)).filter(([meter]) => !rejected.has(meter as Meter));
   if (unsent.length === 0) {
-    // The row says that the hour is exported.
+    // The row marks the hour as exported.
     if (row.version === 0) await transact(deps.database, [deps.meters.toReplace(organization, hour, row)]);
     return;
   }
@@ -102,9 +94,9 @@ const exportHour = async (run: Run, hour: number, usage: Usage, stored: MeteredH
 };
 
 /**
- * Exports an organization's usage of an hour, and what came late for the 47 hours before it, to the meters of its
- * Stripe customer. It can crash at any point and be repeated: Stripe counts everything once. A difference that came
- * late is sent as an event with an identifier of its own.
+ * Exports an organization's usage of an hour, and late usage of the 47 hours before it, to the meters of its Stripe
+ * customer. It can crash at any point and be repeated: Stripe counts everything once. Late usage is sent as an event
+ * with its own identifier.
  * @param hour its start in ms since the epoch
  * @throws Error if the service can't be reached; the task is repeated
  */
@@ -119,7 +111,7 @@ export const exportMeters = async (deps: ExportMeters, { organization, hour }: {
   const run: Run = { deps, organization, customer, rejected: new Set() };
   for (const each of hours) {
     if (!deps.hasTime()) throw new Error(`There was no time to export all hours of ${organization}.`);
-    // Hours before the first exported one are exported by tasks of their own.
+    // Hours without a row have tasks of their own.
     if (each === hour || stored.has(each)) await exportHour(run, each, usage.get(each) ?? noUsage(), stored.get(each));
   }
   logInfo('meters_exported', { organization, hour });

@@ -17,8 +17,8 @@ export interface UsageReads {
 const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
 /**
- * The usage of an organization in the hours that start in [fromMs, toMs), by the start of the hour. GPU time counts
- * in the hour in which an interval began.
+ * The usage of an organization in the hours that start in [fromMs, toMs), by the start of the hour. GPU time counts in
+ * the hour in which its interval began.
  */
 export const usageByHour = async (
   { totals, gpuEvents }: UsageReads,

@@ -8,13 +8,15 @@ const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 const Amounts = z.partialRecord(z.enum(METERS), Integer);
 export type Amounts = z.output<typeof Amounts>;
 
-/** What was exported of an hour. */
+/** The export state of one hour. */
 export const MeteredHour = z.object({
-  /** What the receiver has counted. */
+  /** The amounts that the receiver has confirmed. */
   sent: Amounts,
-  /** What is being sent; null: nothing. It is stored before it is sent, so that a repetition sends the same. */
+  /**
+   * The amounts being sent; null if none. They are stored before they are sent, so that a repetition sends the same.
+   */
   pending: z.object({ amounts: Amounts, customer: z.string(), since: z.int() }).nullable(),
-  /** How often something was sent: the number of the next correction. */
+  /** The number of events sent before, which is part of the next identifier. */
   count: z.int().min(0),
   version: z.int().min(0),
 });
@@ -25,18 +27,15 @@ export const NOT_METERED: MeteredHour = { sent: {}, pending: null, count: 0, ver
 
 const recordOf = (hour: number): string => `meter#${hour}`;
 
-/**
- * What was exported to meters, in the table `billing`: a row for each hour of an organization. The only code that
- * knows its key.
- */
+/** The store of export states, in the table `billing`: a row for each hour of an organization. */
 export const createMeterStore = (table: RecordTable) => ({
-  /** What was exported of these hours, at most 100, by the start of the hour; an hour without a row is not in it. */
+  /** The states of at most 100 hours, by the start of the hour. Hours without a row are left out. */
   getMany: async (organization: string, hours: readonly number[]): Promise<Map<number, MeteredHour>> => {
     const rows = await table.getMany(hours.map((hour) => ({ account: organization, record: recordOf(hour) })));
     return new Map(rows.map((row) => [Number(String(row.record).slice('meter#'.length)), MeteredHour.parse(row)]));
   },
 
-  /** Replaces the row that was read, or creates it: 412 if another task was faster. */
+  /** Replaces the row that was read, or creates it. Fails with 412 if another task wrote it meanwhile. */
   toReplace: (organization: string, hour: number, row: MeteredHour): Write => {
     const place = { account: organization, record: recordOf(hour) };
     return row.version === 0 ? table.toCreate(place, { ...row, version: 1 }, () => new PreconditionFailed()) : table.toReplace(place, row);

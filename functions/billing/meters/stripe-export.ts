@@ -3,8 +3,8 @@ import type { MeterExport } from './meter-export.ts';
 import { createStripeMeters } from './stripe-meters.ts';
 
 /**
- * Stripe's meters with the API key in a secret, which is read when it is needed first. For one task, so that a new
- * key is used soon.
+ * Stripe's meters with the API key in a secret, which is read at the first call. Made for each task, so that a new key
+ * is used soon.
  */
 export const createStripeExport = (secretId: string, wait: (ms: number) => Promise<unknown>): MeterExport => {
   let key: Promise<string> | undefined;

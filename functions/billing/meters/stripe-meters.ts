@@ -2,24 +2,24 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { MeterEvent, MeterExport, MeterResult } from './meter-export.ts';
 
 const API = 'https://api.stripe.com';
-/** The version whose documentation this follows: https://docs.stripe.com/api/billing/meter-event/create */
+// https://docs.stripe.com/api/billing/meter-event/create
 const API_VERSION = '2024-06-20';
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const TIMEOUT_MS = 10_000;
 const MAX_REASON_CHARACTERS = 300;
 
-/** The prefix of the meters' event names, which someone creates in Stripe. */
+// The deployer creates the meters in Stripe, with event names that begin with this.
 const EVENT_PREFIX = 'sluice_';
 
-/** The event arrived before: its first reply was lost. */
+// The event has arrived before, and the reply was lost.
 const DUPLICATE = /identifier/i;
 
 const UNAUTHORIZED = new Set([401, 403]);
 const isRetryable = (status: number): boolean => status === 409 || status === 429 || status >= 500;
 
 interface StripeOptions {
-  /** A secret or restricted key that can create meter events. Read when it is needed first. */
+  /** A secret or restricted key that can create meter events. Read at the first call. */
   apiKey: () => Promise<string>;
   wait: (ms: number) => Promise<unknown>;
   /** Default: Stripe's. */
@@ -44,12 +44,8 @@ const messageOf = (text: string): string => {
   }
 };
 
-/**
- * Sends usage to Stripe's meters. An event that is sent again within a day has the same identifier, so Stripe counts
- * it once.
- */
+/** Sends usage to Stripe's meters. A repeated event has the same identifier within a day, so Stripe counts it once. */
 export const createStripeMeters = ({ apiKey, wait, url = API }: StripeOptions): MeterExport => {
-  /** One attempt; undefined: it is worth another one. */
   const attempt = async (event: MeterEvent): Promise<MeterResult | undefined> => {
     let response: Response;
     let text: string;
@@ -83,7 +79,7 @@ export const createStripeMeters = ({ apiKey, wait, url = API }: StripeOptions): 
   };
 
   return {
-    // One after another: far below Stripe's limit, also with many organizations at once.
+    // One after another: far below Stripe's limit, even with many organizations at once.
     send: async (events) => {
       const results: MeterResult[] = [];
       for (const event of events) results.push(await sendOne(event));

@@ -5,11 +5,10 @@ import type { Fonts } from './fonts.ts';
 import { amountText, dateText, monthText, periodText } from './printed.ts';
 import { createSheet } from './sheet.ts';
 
-/** What a credit note prints beside itself. */
 interface Printed {
-  /** The invoice that it corrects. */
+  /** The corrected invoice. */
   invoice: Pick<IssuedInvoice, 'month' | 'issued_at' | 'purchase_order'>;
-  /** Of the credit note's JSON file. */
+  /** The hash of the credit note's JSON file. */
   sha256: string;
 }
 

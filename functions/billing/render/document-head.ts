@@ -6,10 +6,8 @@ type Party = Invoice['buyer'];
 
 const LINE_HEIGHT = 13;
 const LABEL_WIDTH = 92;
-/** Between a label and its amount. */
 const GAP = 10;
 
-/** The name of a country in English, such as `Germany`. */
 const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;
 
 const taxIdOf = ({ tax_id }: Party, isDemanded: boolean): string[] => {
@@ -17,14 +15,12 @@ const taxIdOf = ({ tax_id }: Party, isDemanded: boolean): string[] => {
   return isDemanded ? ['Tax ID: none given'] : [];
 };
 
-/** The lines of a party below its name. */
 const detailsOf = (party: Party, isTaxIdDemanded: boolean): string[] => [
   ...(party.address ? [...party.address.lines, countryName(party.address.country)] : []),
   ...taxIdOf(party, isTaxIdDemanded),
   ...(party.email === null ? [] : [party.email]),
 ];
 
-/** Prints a party's name and address in the left half; @returns their height */
 const putParty = (sheet: Sheet, party: Party, top: number, isTaxIdDemanded = false): number => {
   const width = sheet.width() / 2 - 12;
   let y = top;
@@ -35,7 +31,7 @@ const putParty = (sheet: Sheet, party: Party, top: number, isTaxIdDemanded = fal
 
 interface Head {
   kind: string;
-  /** The month that it is about, such as `October 2026`. */
+  /** The month of the document, such as `October 2026`. */
   period: string;
   seller: Party;
   buyer: Party;
@@ -43,7 +39,7 @@ interface Head {
   facts: readonly (readonly [label: string, value: string])[];
 }
 
-/** Prints the top of the first page: what it is, who sells, who buys, and its facts. */
+/** Prints the top of the first page: the kind of document, seller, buyer and facts. */
 export const putHead = (sheet: Sheet, { kind, period, seller, buyer, facts }: Head): void => {
   const half = sheet.width() / 2 - 12;
   const right = sheet.width() / 2 + 12;

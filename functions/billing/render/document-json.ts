@@ -6,7 +6,7 @@ import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 
 const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
 
-/** As the control plane returns it. @throws Error beyond 9 × 10¹⁵, which no month has */
+// A larger quantity than 9 × 10¹⁵ occurs in no month.
 const exactQuantity = (quantity: bigint): number => {
   const number = Number(quantity);
   if (!Number.isSafeInteger(number)) throw new Error(`The quantity ${quantity} is not exact as a number.`);
@@ -21,7 +21,7 @@ const lineOf = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLi
 });
 
 /**
- * What an issued invoice says, and never changes: as the control plane returns it, without its state and its files.
+ * The JSON of an issued invoice, which never changes: as the control plane returns it, without its state and files.
  * Amounts are decimal text, times are Unix seconds.
  */
 export const invoiceJson = (invoice: IssuedInvoice): string => {
@@ -53,6 +53,6 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
   });
 };
 
-/** What a credit note says. @param month of the invoice that it corrects */
+/** The JSON of a credit note. @param month that of the corrected invoice */
 export const creditNoteJson = ({ amount_nanos, issued_at, files: _, version: __, ...note }: CreditNote, month: string): string =>
   canonicalJson({ object: 'credit_note', ...note, month, amount: dollarsOf(amount_nanos), issued_at: seconds(issued_at) });

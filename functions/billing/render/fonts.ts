@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * The fonts of printed documents, which have Latin, Greek and Cyrillic letters: file names, and where the package has
- * them.
+ * The fonts of documents, which have Latin, Greek and Cyrillic letters: file names, and their paths in `node_modules`.
  */
 export const FONT_FILES: Readonly<Record<string, string>> = {
   'regular.ttf': '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
@@ -13,7 +12,7 @@ export const FONT_FILES: Readonly<Record<string, string>> = {
 /** The folder of the fonts next to a bundle. */
 export const FONTS_FOLDER = 'fonts';
 
-/** The files that a bundle needs: their places in it, and in `node_modules`. */
+/** The fonts that a bundle needs: their paths in it, and in `node_modules`. */
 export const BUNDLED_FONTS = Object.fromEntries(
   Object.entries(FONT_FILES).map(([name, source]) => [path.join(FONTS_FOLDER, name), source]),
 );
@@ -23,7 +22,7 @@ export interface Fonts {
   bold: Buffer;
 }
 
-/** Reads the fonts when the first document needs them. @param folder with the files named in FONT_FILES */
+/** Reads the fonts when the first document needs them. @param folder with the files of FONT_FILES */
 export const createFonts = (folder: string): (() => Promise<Fonts>) => {
   let fonts: Promise<Fonts> | undefined;
   const read = async (): Promise<Fonts> => {

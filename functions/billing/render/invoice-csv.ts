@@ -5,7 +5,6 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { timeText } from '../focus/units.ts';
 
-/** The last columns of each row: who buys, and of which month. */
 const CUSTOMER_COLUMNS = ['organization', 'buyer', 'buyer_tax_id', 'purchase_order', 'period_start', 'period_end'] as const;
 
 const INVOICE_COLUMNS = [
@@ -88,7 +87,7 @@ export const invoiceCsv = (invoice: IssuedInvoice): string => {
   );
 };
 
-/** A credit note as CSV: one row. @param invoice that it corrects */
+/** A credit note as CSV: one row. @param invoice the corrected one */
 export const creditNoteCsv = (note: CreditNote, invoice: IssuedInvoice): string => {
   const { number, issued_at, invoice_number, reason, amount_nanos, currency, buyer } = note;
   const row: Row<(typeof CREDIT_NOTE_COLUMNS)[number]> = {

@@ -8,14 +8,11 @@ import { amountText, dateText, decimalsOf, monthText, periodText, quantityText, 
 import { createSheet, type Sheet } from './sheet.ts';
 
 const GAP = 10;
-/** Of a column of numbers, at least. */
 const NUMBER_WIDTH = 70;
-/** Of the rows of totals. */
 const TOTAL_HEIGHT = 16;
 const SMALL = { size: 8, isQuiet: true } as const;
 const RIGHT = { align: 'right' } as const;
 
-/** The columns of the lines: where they begin, and how wide they are. */
 interface Columns {
   descriptionWidth: number;
   quantity: number;
@@ -24,14 +21,11 @@ interface Columns {
   priceWidth: number;
   amount: number;
   amountWidth: number;
-  /** How an amount is printed, so that the points of all amounts are below one another. */
+  /** Prints an amount with its decimal point below those of the other amounts. */
   amountText: (nanos: bigint) => string;
 }
 
-/**
- * The width in which each of these texts is on one line. A text that fits exactly can be broken, so it is a little
- * wider.
- */
+// A text that fits exactly can be broken, so the column is a little wider.
 const widthOf = (sheet: Sheet, texts: readonly string[]): number =>
   Math.max(NUMBER_WIDTH, ...texts.map((text) => Math.ceil(sheet.widthOf(text) + 1)));
 
@@ -61,7 +55,6 @@ const putColumnHeads = (sheet: Sheet, columns: Columns): void => {
   sheet.skip(7);
 };
 
-/** A cell of a line: its text, where it begins, and how wide it is. */
 interface Placed {
   text: string;
   x: number;
@@ -99,7 +92,7 @@ const putLines = (sheet: Sheet, columns: Columns, { lines, currency_symbol }: Is
 };
 
 const putTotals = (sheet: Sheet, columns: Columns, invoice: IssuedInvoice, totals: readonly Total[]): void => {
-  // They stay together.
+  // The totals stay on one page.
   sheet.need((totals.length + 2) * TOTAL_HEIGHT);
   sheet.rule();
   sheet.skip(10);
@@ -109,7 +102,6 @@ const putTotals = (sheet: Sheet, columns: Columns, invoice: IssuedInvoice, total
   sheet.skip(14);
 };
 
-/** What is to be paid, and by when. */
 const paymentText = ({ total_nanos, currency, currency_symbol, due_at }: IssuedInvoice): string => {
   const amount = `${amountText(total_nanos, currency_symbol)} ${currency}`;
   if (total_nanos === 0n) return `${amount}, nothing to pay`;

@@ -10,7 +10,7 @@ export interface Section {
 
 const CREDIT = 'Credit';
 
-/** Undefined: the totals show the line. */
+// Other lines are among the totals.
 const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): string | undefined => {
   if (isCredit(kind)) return CREDIT;
   if (is_correction) return `Corrections for ${monthText(month)}`;
@@ -29,8 +29,7 @@ const headingOf = ({ is_correction, month, kind, deployment }: InvoiceLine): str
 };
 
 /**
- * The charges and credits by heading: headings in the order in which they first occur, credit last; lines in their
- * order.
+ * The charges and credits by heading: headings in the order of their first lines, credit last; lines in their order.
  */
 export const sectionsOf = (lines: readonly InvoiceLine[]): Section[] => {
   const sections = new Map<string, InvoiceLine[]>();

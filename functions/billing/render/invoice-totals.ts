@@ -6,17 +6,12 @@ export interface Total {
   nanos: bigint;
 }
 
-/**
- * Whether lines of a kind are credit, as printed: what was paid before, and what is carried from or to another
- * invoice.
- */
+/** True if lines of a kind are printed as credit: paid before, or carried from or to another invoice. */
 export const isCredit = (kind: InvoiceLine['kind']): boolean => kind === 'prepaid_credit' || kind === 'carried_forward';
 
 const sumOf = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
 
-/**
- * What leads from an invoice's lines to its total: charges, credit, subtotal, taxes and rounding, which add up to it.
- */
+/** The sums between an invoice's lines and its total: charges, credit, subtotal, taxes and rounding. */
 export const totalsOf = ({ lines, subtotal_nanos, tax_nanos }: Pick<Invoice, 'lines' | 'subtotal_nanos' | 'tax_nanos'>): Total[] => {
   const ofKind = (wanted: InvoiceLine['kind']): InvoiceLine[] => lines.filter(({ kind }) => kind === wanted);
   const credits = lines.filter(({ kind }) => isCredit(kind));

@@ -1,8 +1,8 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 
-/** Files that are written once. */
+/** Files that are never overwritten. */
 export interface OnceFiles {
-  /** Stores a file unless there is one with this key. @returns what is stored */
+  /** Stores a file unless the key exists. @returns the stored content */
   putOnce(key: string, content: Uint8Array, contentType: string): Promise<Uint8Array>;
 }
 

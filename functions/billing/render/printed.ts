@@ -7,15 +7,14 @@ const CENTS = 2;
 const HOUR_SECONDS = 3_600n;
 const MINUTE_SECONDS = 60n;
 
-/** Digits in groups of three. */
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
 const fractionOf = (nanos: bigint): string => dollarsOf(nanos).split('.')[1] ?? '';
 
-/** The decimals with which all these amounts are exact: at least two. */
+/** The number of decimals that prints all these amounts exactly: at least two. */
 export const decimalsOf = (amounts: readonly bigint[]): number => Math.max(CENTS, ...amounts.map((nanos) => fractionOf(nanos).length));
 
-/** An amount such as `$1,234.50`: exact, with at least so many decimals. */
+/** An exact amount such as `$1,234.50`, with at least so many decimals. */
 export const amountText = (nanos: bigint, symbol: string, decimals = CENTS): string => {
   const [whole = ''] = dollarsOf(nanos < 0n ? -nanos : nanos).split('.');
   return `${nanos < 0n ? '−' : ''}${symbol}${grouped(whole)}.${fractionOf(nanos).padEnd(decimals, '0')}`;
@@ -23,7 +22,7 @@ export const amountText = (nanos: bigint, symbol: string, decimals = CENTS): str
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 
-/** The UTC day of an instant, such as `1 November 2026`: readers in different countries read it alike. */
+/** The UTC day of an instant, such as `1 November 2026`, which readers of all countries understand alike. */
 export const dateText = (ms: number): string => {
   const date = new Date(ms);
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
@@ -35,7 +34,7 @@ export const monthText = (month: string): string => `${MONTHS[Number(month.slice
 /** The days of a month, such as `1–31 October 2026`. */
 export const periodText = (month: string): string => `1–${dateText(endOfMonth(month) - DAY_MS)}`;
 
-/** Seconds as hours, minutes and seconds, exactly: `1,250:30:05 h`. */
+// Hours, minutes and seconds, exactly: `1,250:30:05 h`.
 const hoursText = (seconds: bigint): string => {
   const all = seconds < 0n ? -seconds : seconds;
   const [hours, minutes, rest] = [all / HOUR_SECONDS, (all % HOUR_SECONDS) / MINUTE_SECONDS, all % MINUTE_SECONDS];
@@ -43,13 +42,13 @@ const hoursText = (seconds: bigint): string => {
   return `${seconds < 0n ? '−' : ''}${grouped(String(hours))}:${padded} h`;
 };
 
-/** The quantity of a line; empty for one that is only an amount. */
+/** The quantity of a line; empty if it has none. */
 export const quantityText = ({ quantity, unit }: Pick<InvoiceLine, 'quantity' | 'unit'>): string => {
   if (quantity === null || unit === null) return '';
   if (unit === 'second') return hoursText(quantity);
   return `${quantity < 0n ? '−' : ''}${grouped(String(quantity < 0n ? -quantity : quantity))}`;
 };
 
-/** The price of a line and what it is the price of. */
+/** The price of a line and its unit. */
 export const unitPriceText = ({ unit_price_nanos, unit }: Pick<InvoiceLine, 'unit_price_nanos' | 'unit'>, symbol: string): string =>
   unit_price_nanos === null ? '' : `${amountText(unit_price_nanos, symbol)} / ${unit === 'second' ? 'h' : '1M'}`;

@@ -20,7 +20,7 @@ export interface RenderDependencies {
   fonts: () => Promise<Fonts>;
 }
 
-/** In the order in which they are made: the JSON is what the others show. */
+// JSON comes first: the other formats print its hash.
 const FORMATS: readonly FileFormat[] = ['json', 'csv', 'focus', 'pdf'];
 const TYPES: Readonly<Record<FileFormat, string>> = {
   json: 'application/json',
@@ -29,7 +29,6 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
   pdf: 'application/pdf',
 };
 
-/** Each can use the files that were made before it. */
 type Renderings = Readonly<Record<FileFormat, (made: Invoice['files']) => string | Promise<Uint8Array>>>;
 
 const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice): Renderings => {
@@ -50,10 +49,7 @@ const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNo
     (await import('./credit-note-pdf.ts')).creditNotePdf(await fonts(), note, { invoice, sha256: json?.sha256 ?? '' }),
 });
 
-/**
- * Makes the files that a document does not have yet. A file that a crash has left in the bucket is kept as it is,
- * even if a newer release would make other bytes.
- */
+// A file that a crash has left in the bucket stays as it is, even if a newer release would make other bytes.
 const makeFiles = async (
   { files }: Pick<RenderDependencies, 'files'>,
   { id, organization, files: made }: Pick<Invoice, 'id' | 'organization' | 'files'>,
@@ -72,7 +68,7 @@ const makeFiles = async (
 const isWhole = (files: Invoice['files']): boolean => FORMATS.every((format) => files[format] !== undefined);
 
 /**
- * Makes the files of an issued invoice or a credit note, once: JSON, CSV, FOCUS and PDF. A second time changes nothing.
+ * Makes the files of an issued invoice or a credit note: JSON, CSV, FOCUS and PDF. Files that exist are kept.
  * @param document the id of either
  * @throws 404 if the organization does not have it; 412 if it was changed meanwhile, so that the task is repeated
  */

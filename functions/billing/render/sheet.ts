@@ -1,7 +1,7 @@
 import PDFDocument from 'pdfkit';
 import type { Fonts } from './fonts.ts';
 
-/** Countries that print on US Letter; all others use A4. */
+// All other countries use A4.
 const LETTER_COUNTRIES = new Set(['US', 'CA', 'MX', 'PH', 'CL', 'CO', 'VE', 'GT', 'CR', 'PA', 'DO', 'SV', 'NI', 'PR']);
 
 const MARGIN = 54;
@@ -12,7 +12,7 @@ const RULE = '#d0d0d0';
 
 type Weight = keyof Fonts;
 
-/** How a text is set. Lengths are points. */
+// Lengths are points.
 interface Style {
   size?: number;
   weight?: Weight;
@@ -23,24 +23,24 @@ interface Style {
 interface SheetFacts {
   title: string;
   author: string;
-  /** The seller's country, which decides the size of the paper. */
+  /** The seller's country, which determines the paper size. */
   country: string | undefined;
-  /** Printed on each page: at the top of all pages but the first, and at the bottom. */
+  /** Text at the bottom of each page, and at the top of all pages but the first. */
   running: string;
-  /** All that the file says about time, in ms since the epoch. */
+  /** The only time in the file, in ms since the epoch. */
   atMs: number;
 }
 
 /**
- * A document of pages, written from top to bottom. Equal calls give equal bytes: all times and the file's id follow
- * from the facts.
+ * A document of pages, written from top to bottom. Equal calls give equal bytes: all times and the file's id are
+ * derived from the facts.
  * @param fonts are embedded, so that the document looks the same everywhere
  */
 export const createSheet = (fonts: Fonts, { title, author, country, running, atMs }: SheetFacts) => {
   const at = new Date(atMs);
   const doc = new PDFDocument({
     size: country !== undefined && LETTER_COUNTRIES.has(country) ? 'LETTER' : 'A4',
-    // Pages end where this file says, not where a text happens to reach the margin.
+    // Without a bottom margin, only `need` begins a new page.
     margins: { top: MARGIN, left: MARGIN, right: MARGIN, bottom: 0 },
     autoFirstPage: false,
     bufferPages: true,
@@ -56,7 +56,7 @@ export const createSheet = (fonts: Fonts, { title, author, country, running, atM
   doc.registerFont('bold', fonts.bold as never);
 
   let y = 0;
-  /** Repeated at the top of each page while it is set, such as the head of a table. */
+  // Printed at the top of each page while it is set, such as the head of a table.
   let head: (() => void) | undefined;
 
   const use = ({ size = 9, weight = 'regular', isQuiet = false }: Style): void => {
@@ -95,7 +95,7 @@ export const createSheet = (fonts: Fonts, { title, author, country, running, atM
     },
     heightOf,
     addPage,
-    /** The place of the next line, from the top of the page. */
+    /** The distance of the next line from the top of the page. */
     y: (): number => y,
     moveTo: (top: number): void => {
       y = top;
@@ -103,11 +103,11 @@ export const createSheet = (fonts: Fonts, { title, author, country, running, atM
     skip: (height: number): void => {
       y += height;
     },
-    /** Begins a new page unless this one has room for a height. */
+    /** Begins a new page unless this one has room for the height. */
     need: (height: number): void => {
       if (y + height > doc.page.height - MARGIN - FOOTER_HEIGHT) addPage();
     },
-    /** Prints a text in a box; @returns its height */
+    /** Prints a text in a box. @returns its height */
     put,
     /** Draws a line over the whole width. */
     rule: (weight = 0.5): void => {
@@ -118,7 +118,7 @@ export const createSheet = (fonts: Fonts, { title, author, country, running, atM
         .strokeColor(RULE)
         .stroke();
     },
-    /** Prints a head now, and again on each new page until it is replaced. */
+    /** Prints a head now, and on each new page until it is replaced. */
     repeat: (print: (() => void) | undefined): void => {
       head = print;
       print?.();

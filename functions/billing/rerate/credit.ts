@@ -6,7 +6,7 @@ import type { LimiterReader } from '../../../shared/admission/stores/limiter-rea
 import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 
-/** Requests of a busy organization can make a collection fail this often. */
+// Requests of a busy organization can make a collection fail this often.
 const MAX_ATTEMPTS = 8;
 
 export interface CreditDependencies {
@@ -16,8 +16,8 @@ export interface CreditDependencies {
 }
 
 /**
- * Collects credit in an organization's own item, so that an amount can be taken from it: as much as its shards have.
- * What is missing after that, or after the last attempt, makes the own item negative.
+ * Moves credit from an organization's other shards to its own item, so that an amount can be deducted from it. If the
+ * shards have too little, or the attempts are used up, the deduction makes the own item negative.
  */
 export const collectCredit = async (
   { database, limiters, keysTable }: CreditDependencies,
@@ -39,10 +39,7 @@ export const collectCredit = async (
   }
 };
 
-/**
- * Takes an amount from an organization's credit even if it has less, or returns it if the amount is negative, as one
- * write of a transaction.
- */
+/** A write that deducts an amount from an organization's credit, even below zero; a negative amount is returned. */
 export const toTakeCredit = (keysTable: string, organization: string, nanos: bigint): Write => ({
   item: {
     Update: {

@@ -19,28 +19,30 @@ import { findUsedKeys, type UsedKeysDependencies } from '../used-keys.ts';
 import { changeOf, type RatingChange, ratingsOf } from './ratings.ts';
 import { gpuAdjustment, usageAdjustment } from './usage-adjustment.ts';
 
-/** The change of an event, as a rerate counts it. */
+/** The effect of a rerate on one event. */
 export interface Change {
   /** The UTC month of the usage. */
   month: string;
   oldNanos: bigint;
   newNanos: bigint;
   isPrepaid: boolean;
-  /** Whether the event that makes the change was written before. */
+  /** True if the adjusting event was stored before. */
   isMade: boolean;
 }
 
-/** Some changes, and the writes of those that are not made. */
+/** A batch of price changes, with the writes for those not stored yet. */
 export interface Part {
   changes: readonly Change[];
   writes: readonly Write[];
 }
 
-/** What a rerate works through in an organization. */
+/** The usage of an organization that a rerate works through. */
 export interface RatedUsage {
-  /** The keys or deployments with the days on which they can have usage, in order: `<id>#2026-10-07`. */
+  /** The keys or deployments with the days on which they may have usage, in order: `<id>#2026-10-07`. */
   units: () => Promise<string[]>;
-  /** The changes of a unit, read part by part, so few events are in memory. The writes of a part fit a transaction. */
+  /**
+   * Reads the changes of a unit in batches, so that few events are in memory. The writes of a batch fit a transaction.
+   */
   partsOf: (unit: string) => AsyncGenerator<Part>;
 }
 
@@ -50,9 +52,9 @@ export interface RatedUsageDependencies extends UsedKeysDependencies {
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment' | 'toAddRatings'>;
 }
 
-/** The number of ten-minute buckets that are read at once. */
+// Ten-minute buckets.
 const PARALLEL = 16;
-/** Each event is a write of a transaction, and can add another one for the sums of its day. */
+// Each event takes one write, and may take another one for the sums of its day.
 const MAX_EVENTS = 40;
 
 const isWithin = ({ start_time, end_time }: Rerate, ms: number): boolean => ms >= start_time && ms < end_time;
@@ -79,7 +81,6 @@ const toChange = <Event extends UsageEvent | GpuEvent>({ original, oldNanos, new
   isMade: number === undefined,
 });
 
-/** @param toWrite the writes of changes that are not made */
 const toParts = <Event extends UsageEvent | GpuEvent>(
   changes: readonly RatingChange<Event>[],
   toWrite: (changes: readonly RatingChange<Event>[]) => Write[],
@@ -89,7 +90,6 @@ const toParts = <Event extends UsageEvent | GpuEvent>(
     return { changes: part.map(toChange), writes: toWrite(part.filter(({ number }) => number !== undefined)) };
   });
 
-/** The requests of an organization's keys for the rerate's model. */
 const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
   const { limiters, usage } = deps;
   const { subject } = rerate;
@@ -129,7 +129,6 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
   };
 };
 
-/** The GPU time of an organization's deployments on the rerate's instance type. */
 const gpuTimeOf = ({ gpuEvents }: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
   const { subject } = rerate;
   if (subject.kind !== 'instance_type') throw new Error(`The rerate ${rerate.id} is not of an instance type.`);
@@ -155,6 +154,6 @@ const gpuTimeOf = ({ gpuEvents }: RatedUsageDependencies, organization: string, 
   };
 };
 
-/** The usage of an organization that a rerate can change. */
+/** The usage of an organization that a rerate may change. */
 export const ratedUsage = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage =>
   (rerate.subject.kind === 'model' ? requestsOf : gpuTimeOf)(deps, organization, rerate);

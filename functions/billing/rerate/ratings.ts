@@ -1,19 +1,18 @@
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 
-/** What requests and GPU time have in common. */
 type Rated = Pick<UsageEvent | GpuEvent, 'cost_nanos' | 'price_version' | 'rerate' | 'is_capped'>;
 
-/** An event, and the events that rated it again, in their order. */
+/** An event, and the later events that adjust its rating, in their order. */
 export interface Ratings<Event extends Rated> {
   original: Event;
   again: Event[];
 }
 
-/** The number of a rating: `<id>#<k>`, from 2 on. An original has the number 1. */
+// Later ratings have the ids `<id>#<k>`, with k from 2.
 const numberOf = (id: string): number => Number(id.split('#')[1] ?? 1);
 
-/** Collects the ratings of each event. @param events all ratings of each of them, in any order */
+/** Groups ratings by their event. @param events all ratings of each event, in any order */
 export const ratingsOf = <Event extends Rated>(events: readonly Event[], idOf: (event: Event) => string): Ratings<Event>[] => {
   const byId = new Map<string, Event[]>();
   for (const event of events) {
@@ -27,33 +26,33 @@ export const ratingsOf = <Event extends Rated>(events: readonly Event[], idOf: (
   });
 };
 
-/** A rerate's price versions, and its price. */
+/** The price versions of a rerate, and its new costs. */
 export interface NewRating<Event> {
   rerate: string;
   from: string;
   to: string;
-  /** What an event costs at the new price. */
+  /** The event's cost at the new price, in nano-dollars. */
   costOf: (event: Event) => bigint;
 }
 
-/** What a rerate changes for an event. */
+/** The effect of a rerate on one event. */
 export interface RatingChange<Event> {
   original: Event;
   oldNanos: bigint;
   newNanos: bigint;
-  /** The number of the new rating; absent: it was made before. */
+  /** The number of the new rating; absent if it was stored before. */
   number?: number;
 }
 
 const sum = (events: readonly Rated[]): bigint => events.reduce((total, { cost_nanos }) => total + cost_nanos, 0n);
 
-/** An event that was charged all that was held for it is never charged more, at whatever price. */
+// An event that was capped at its hold is never charged more, whatever the price.
 const withinHold = (original: Rated, nanos: bigint): bigint =>
   original.is_capped && nanos > original.cost_nanos ? original.cost_nanos : nanos;
 
 /**
- * What a rerate changes for an event, or has changed; undefined if its current rating is not by the rerate's old
- * version.
+ * The effect of a rerate on an event, before or after it was stored. Undefined if the event's current rating is not by
+ * the rerate's old price version.
  */
 export const changeOf = <Event extends Rated>(
   { original, again }: Ratings<Event>,

@@ -19,13 +19,10 @@ export interface RerateDependencies extends AuditDependencies, CreditDependencie
   billedMonths: Pick<BilledMonthsStore, 'toNoteRatedAgain'>;
   tasks: BillingTasks;
   now: () => number;
-  /** Whether there is time to continue. */
   hasTime: () => boolean;
 }
 
-/**
- * Concurrent rerates of the same event, which are rare: the tasks of an organization are processed one after another.
- */
+// Rerates rarely meet at one event: the tasks of an organization are processed one after the other.
 const MAX_ATTEMPTS = 5;
 
 type Months = Record<string, RerateSums>;
@@ -37,10 +34,7 @@ const addChanges = (months: Months, changes: readonly Change[]): void => {
   }
 };
 
-/**
- * Writes the events of a part, and takes or returns in the same transaction what they change of the organization's
- * credit.
- */
+// The events and their effect on the credit are written in one transaction.
 const writePart = async (deps: RerateDependencies, organization: string, { changes, writes }: Part): Promise<void> => {
   if (writes.length === 0) return;
   const takenNanos = changes
@@ -50,17 +44,16 @@ const writePart = async (deps: RerateDependencies, organization: string, { chang
   await transact(deps.database, [...writes, ...(takenNanos === 0n ? [] : [toTakeCredit(deps.keysTable, organization, takenNanos)])]);
 };
 
-/** Notes the day of a unit, before and after its events are written, for the next invoice. */
+// The day is marked before and after its events are written, so that the next invoice reads all of them.
 const noteDay = (deps: RerateDependencies, organization: string, unit: string): Promise<void> =>
   transact(deps.database, [deps.billedMonths.toNoteRatedAgain(organization, dayOfUnit(unit), randomUUID(), deps.now())]);
 
-/** Writes the events of a unit, and notes its day. */
 const writeUnit = async (deps: RerateDependencies, organization: string, unit: string, part: Part, isFirst: boolean): Promise<void> => {
   if (isFirst) await noteDay(deps, organization, unit);
   await writePart(deps, organization, part);
 };
 
-/** Rates the events of a unit again. The sums are the same however often this is repeated. */
+// Repetitions compute the same sums.
 const rateUnit = async (
   deps: RerateDependencies,
   organization: string,
@@ -94,7 +87,6 @@ const mergeMonths = (one: Months, other: Months): Months => {
 };
 const NONE: RerateSums = { events: 0, old_nanos: 0n, new_nanos: 0n };
 
-/** Works through the units after the cursor, while there is time. */
 const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateProgress): Promise<RerateProgress> => {
   const { organization } = before;
   const usage = ratedUsage(deps, organization, rerate);
@@ -108,7 +100,7 @@ const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateP
   return { ...before, cursor, months, is_done: true };
 };
 
-/** Stores the progress. The end of an execution that changed anything is recorded in the organization's audit log. */
+// The audit log records the end of each execution that changed anything.
 const store = async (
   deps: RerateDependencies,
   rerate: Rerate,
@@ -132,9 +124,9 @@ const store = async (
 };
 
 /**
- * Computes what a rerate changes in an organization, or makes the changes, and continues itself by another task when
- * its time ends. It can crash at any write and be repeated: each event is rated again once.
- * @param organization `platform`: sends the tasks of all organizations
+ * Computes or applies the changes of a rerate in an organization, and queues another task when its time ends. It can
+ * crash at any write and be repeated: each event is rated again once.
+ * @param organization `platform` sends the tasks of all organizations
  */
 export const rerateEvents = async (
   deps: RerateDependencies,

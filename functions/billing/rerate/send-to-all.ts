@@ -7,7 +7,6 @@ import { transact } from '../../../shared/database/transaction.ts';
 
 export interface FanOutDependencies {
   database: Database;
-  /** The ids of all organizations. */
   organizations: () => AsyncIterable<string>;
   rerates: RerateStore;
   tasks: BillingTasks;
@@ -16,10 +15,7 @@ export interface FanOutDependencies {
 
 const PARALLEL = 16;
 
-/**
- * Sends the tasks of a rerate of all organizations. Repeated until each was sent: tasks that are sent twice change
- * nothing.
- */
+/** Sends a rerate's task for each organization, then stores their number. A task that is sent twice changes nothing. */
 export const sendToAll = async ({ database, organizations, rerates, tasks, now }: FanOutDependencies, rerate: Rerate): Promise<void> => {
   const { id, phase } = rerate;
   if ((await rerates.extent(id, phase)) !== undefined) return;

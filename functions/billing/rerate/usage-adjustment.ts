@@ -4,7 +4,7 @@ import type { NewRating, RatingChange } from './ratings.ts';
 
 type Adjusting = Pick<NewRating<unknown>, 'rerate' | 'from' | 'to'>;
 
-/** The event that rates a request again: the difference in cost, without tokens. */
+/** The event that adjusts the rating of a request: the difference in cost, without tokens. */
 export const usageAdjustment = (
   { original, oldNanos, newNanos, number }: RatingChange<UsageEvent>,
   { rerate, from, to }: Adjusting,
@@ -24,7 +24,7 @@ export const usageAdjustment = (
   };
 };
 
-/** The event that rates GPU time again: the difference in cost, without seconds. */
+/** The event that adjusts the rating of GPU time: the difference in cost, without seconds. */
 export const gpuAdjustment = (
   { original, oldNanos, newNanos, number }: RatingChange<GpuEvent>,
   { rerate, from, to }: Adjusting,
