@@ -42,13 +42,15 @@ import {
 } from './accounts.ts';
 import { deleteData } from './delete-data/delete-data.ts';
 import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
-import { type Command, readCommand, USAGE, UsageError } from './options.ts';
+import { useLocalRun } from './local-run.ts';
+import { type Command, readCommand } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
 import { type AllDependencies, rebuildAll, wasWrong } from './rebuild/rebuild-all.ts';
 import { rebuildTotals } from './rebuild/rebuild-totals.ts';
 import { answerTickets } from './tickets/answer-tickets.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 import { createTopStores, showTop } from './top/show-top.ts';
+import { UsageError, usageOf, usageOfAll } from './usage.ts';
 import { describeVerification, verifyInvoice } from './verify-invoice.ts';
 import { whyAlarm } from './why/why-alarm.ts';
 import { whyRequest } from './why/why-request.ts';
@@ -256,6 +258,7 @@ const rebuild = async (
 
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
+  if (task.isLocal) useLocalRun('.sluice');
   const database = createSdkDatabase();
   const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
@@ -305,10 +308,15 @@ const run = async (args: string[]): Promise<void> => {
   }
 };
 
-try {
-  await run(process.argv.slice(2));
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${USAGE}`);
-  else console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
-  process.exitCode = 1;
+const args = process.argv.slice(2);
+if (args.includes('--help')) {
+  process.stdout.write(args.length === 1 ? usageOfAll() : usageOf(args));
+} else {
+  try {
+    await run(args);
+  } catch (error) {
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${usageOf(args)}`);
+    else console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    process.exitCode = 1;
+  }
 }

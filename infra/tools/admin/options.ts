@@ -15,66 +15,8 @@ import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
+import { UsageError } from './usage.ts';
 import { isRequest } from './why/why-request.ts';
-
-export const USAGE = `Usage: npm run admin -- <command> [options]
-
-  bootstrap --email ada@example.com  Create an admin, such as the first admin of a new deployment, and print their temporary password once.
-      [--without-second-factor]      Let this admin do without a second factor, such as a program's.
-  publish-model --file model.json    Publish a model on the serverless host. The file contains its name, sizes, targets and prices
-                                     (see docs/operations.md for an example).
-      [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
-                                     Upload the model's own files, so that Sluice can count and truncate prompts.
-  register-tokenizer --tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]
-                                     Upload the files and print their keys, for the tokenizer of a deployment.
-  create-key --org ID                Create an API key for the serverless host and print it once.
-      [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
-      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
-      [--no-content]                 Don't store responses, or results under idempotency keys.
-  limit-organization --org ID        Replace the limits that all keys of an organization share.
-      [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
-                                     --prepaid: pay for requests from prepaid credit.
-  apply-default-limits               Give all organizations whose concurrency no admin has set the default of the deployed configuration: once
-                                     after its change. Prints the organizations that had another.
-  grant-credit --org ID --dollars 100 --reason TEXT [--expires 2027-01-01]
-                                     Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit. What is left
-                                     of a grant expires at the beginning of the UTC day of --expires.
-  balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
-  rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
-                                     JSON. Fails if totals were wrong.
-  rebuild [--request-rows]           Recompute what follows from usage events and from the rows of organizations and keys: the totals of all days,
-                                     lost limiters of keys and organizations, what they have counted, and credit. Print what was wrong as
-                                     JSON, and fail if anything was. --request-rows: also the rows by which requests of 30 days are searched.
-  verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
-                                     and line. Fails if anything differs.
-
-  delete-data --org ID [--confirm ID]
-                                     Show how much data a suspended organization has. With its id once more in --confirm, delete it: users,
-                                     tickets, webhooks, contents, rows of requests, exports, weights, and what usage events have of people.
-                                     docs/data.md says what stays.
-
-  tickets [--status open,waiting_on_support] [--org ID]
-                                     List tickets, the last changed one first; by default those that wait for support.
-  tickets --ticket ID                Show a ticket with its messages, notes, history and evidence.
-      [--reply TEXT | --note TEXT] [--resolve]
-                                     Answer it, or write a note that only support sees; resolve it.
-
-  top [--org ID] [--every 5] [--once]
-                                     Show the newest minute that has usage by model and API key, again every few seconds (2 to 60), and once if
-                                     the output is no terminal.
-
-  why ALARM [--hours 3]              Say what an alarm means, whom it affects and what to do, as in docs/operations.md, and run the entry's query of the
-                                     logs over the last hours (up to 720). CloudWatch charges for the data that a query scans.
-  why REQUEST                        Show the log lines and the usage event of a request by its x-request-id.
-
-  --actor NAME                       The name in the audit log (default: the user of this shell).
-  --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
-                                     override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
-                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, RESPONSES_TABLE, TICKETS_TABLE, SUPPORT_PROMISE,
-                                     ORGANIZATION_CONCURRENCY,
-                                     TOKENIZERS_BUCKET, BILLING_BUCKET, PAYLOADS_BUCKET, TICKET_FILES_BUCKET, WEIGHTS_BUCKET, and for the user
-                                     pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
-`;
 
 const options = {
   file: { type: 'string' },
@@ -110,24 +52,35 @@ const options = {
   once: { type: 'boolean', default: false },
   hours: { type: 'string', default: '3' },
   stack: { type: 'string', default: 'sluice-data' },
+  local: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 } as const;
 
-export type Command = { stack: string /** The operator's name in the audit log. */; actor: string } & (
-  | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
-  | { command: 'register-tokenizer'; tokenizer: TokenizerTexts }
-  | { command: 'create-key'; key: NewApiKey & { organization: string } }
-  | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
-  | { command: 'apply-default-limits' }
-  | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
-  | { command: 'balance'; organization: string }
-  | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
-  | { command: 'verify-invoice'; invoice: string }
-  | { command: 'delete-data'; organization: string; isDeleting: boolean }
-  | { command: 'bootstrap'; email: string; isExempt: boolean }
-  | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
-  | { command: 'why'; subject: Subject; hours: number }
-  | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
-);
+interface Installation {
+  stack: string;
+  /** Uses the local run of this folder instead of the stack. */
+  isLocal: boolean;
+  /** The operator's name in the audit log. */
+  actor: string;
+}
+
+export type Command = Installation &
+  (
+    | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
+    | { command: 'register-tokenizer'; tokenizer: TokenizerTexts }
+    | { command: 'create-key'; key: NewApiKey & { organization: string } }
+    | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
+    | { command: 'apply-default-limits' }
+    | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
+    | { command: 'balance'; organization: string }
+    | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
+    | { command: 'verify-invoice'; invoice: string }
+    | { command: 'delete-data'; organization: string; isDeleting: boolean }
+    | { command: 'bootstrap'; email: string; isExempt: boolean }
+    | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
+    | { command: 'why'; subject: Subject; hours: number }
+    | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
+  );
 
 // The store increments the version.
 const ModelInFile = Model.omit({ version: true });
@@ -141,14 +94,11 @@ const Hours = z.int().min(1).max(720);
 
 const EverySeconds = z.number().min(2).max(60);
 
-/** A mistake in the command line, shown without a stack trace. */
-export class UsageError extends Error {}
-
 /** Parses and validates the command line. @throws UsageError */
 export const readCommand = (args: string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
   const [command, about] = positionals;
-  const common = { stack: values.stack, actor: values.actor };
+  const common = { stack: values.stack, isLocal: values.local, actor: values.actor };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
     const model = { ...checked(ModelInFile, readJson(values.file, nowMs), values.file), version: 1 };
