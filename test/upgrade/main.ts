@@ -4,17 +4,23 @@ import { interpret } from '../../infra/assembly/interpret.ts';
 import { readAssembly } from '../../infra/assembly/read-assembly.ts';
 import { synthesize } from '../../infra/assembly/synthesize.ts';
 import { version } from '../../infra/config/release.ts';
+import { readFlags } from '../../infra/tools/read-flags.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, packRelease } from './release-archive.ts';
 import { keepReleasedStacks, RELEASED_STACKS } from './released-stacks.ts';
 import { keepRows } from './stored-rows.ts';
 
-/*
- * `npm run release`: keeps the bundles of the version in package.json, rows that they wrote, and the exports of its
- * stacks, for the tests of the next release, after its entry was added to CHANGELOG.md.
- */
 const ROOT = path.join(import.meta.dirname, '../..');
+
+const USAGE = `npm run release
+
+Keeps the bundles of the version in package.json, rows that they wrote, and the exports of its stacks, for the tests of the next release.
+CHANGELOG.md must begin with its entry.
+
+  --help
+`;
+readFlags(USAGE, {});
 
 const latest = latestRelease(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'));
 if (latest?.version !== version) {

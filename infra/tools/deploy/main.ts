@@ -11,9 +11,24 @@ import { CannotDeploy, decideReservation, decideShares } from './reservation.ts'
 const ROOT = path.join(import.meta.dirname, '../../..');
 const STACKS_WITH_FUNCTIONS = ['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control', 'support'];
 
+const USAGE = `npm run deploy -- [flags of cdk deploy]
+
+Checks what would make a deployment fail half-way, sets how many executions each function reserves, and runs cdk deploy --all.
+The settings are the context 'sluice' of cdk.json, or of the command line. docs/deploy.md has the whole way.
+
+  -c sluice=JSON              settings instead of those of cdk.json, such as '{"name":"sluice-test"}'
+  --profile NAME              the AWS profile
+  --require-approval never    doesn't ask before it adds permissions, for a pipeline
+  --help
+`;
+
 const hasTerminal = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY);
 
 const main = async (flags: readonly string[]): Promise<number> => {
+  if (flags.includes('--help')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const { context, profile, isApproved } = readCommandLine(flags, path.join(ROOT, 'cdk.json'));
   if (!isApproved && !hasTerminal())
     throw new CannotDeploy(

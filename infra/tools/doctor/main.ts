@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -26,6 +25,7 @@ import { nodeVersion, version } from '../../config/release.ts';
 import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources } from '../deploy/stack-resources.ts';
+import { readFlags } from '../read-flags.ts';
 import { toTable } from '../table.ts';
 import { bootstrapRow, concurrencyRow, quotaRow, requestQuotaRow } from './account.ts';
 import { alarmsRow } from './alarms.ts';
@@ -155,11 +155,29 @@ const examine = async (flags: readonly string[], smokeKey: string | undefined): 
   ];
 };
 
+const USAGE = `npm run doctor -- [options]
+
+Checks the machine, the account and, once it is deployed, the installation. Each row that is not in order says what to do. Fails if one has failed.
+
+  --smoke KEY       also sends a request with this API key, and looks for its usage event
+  -c sluice=JSON    settings instead of those of cdk.json
+  --profile NAME    the AWS profile
+  --json            prints JSON
+  --help
+`;
+
+const OPTIONS = {
+  json: { type: 'boolean', default: false },
+  smoke: { type: 'string' },
+  context: { type: 'string', short: 'c', multiple: true },
+  profile: { type: 'string' },
+} as const;
+
 const main = async (flags: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({ args: [...flags], strict: false, options: { json: { type: 'boolean' }, smoke: { type: 'string' } } });
-  const rows = await examine(flags, typeof values.smoke === 'string' ? values.smoke : undefined);
+  const { json, smoke } = readFlags(USAGE, OPTIONS, flags);
+  const rows = await examine(flags, smoke);
   const cells = rows.map(({ check, status, found, advice }) => [status, check, found, advice]);
-  if (values.json === true) console.log(JSON.stringify(rows, null, 2));
+  if (json) console.log(JSON.stringify(rows, null, 2));
   else console.log(toTable([['status', 'check', 'found', 'what to do'], ...cells], ['left', 'left', 'left', 'left']));
   return rows.some(({ status }) => status === 'failure') ? 1 : 0;
 };

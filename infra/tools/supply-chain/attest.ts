@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { readFlags } from '../read-flags.ts';
 import { provenanceOf } from './provenance.ts';
 
 // `npm run attest [-- --key KEY]` writes the packages (CycloneDX) and the provenance of a clean commit to
@@ -18,7 +18,14 @@ const MAX_SBOM_BYTES = 50_000_000;
 const { name, version } = z
   .looseObject({ name: z.string(), version: z.string() })
   .parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
-const { key } = parseArgs({ options: { key: { type: 'string' } } }).values;
+const USAGE = `npm run attest -- [options]
+
+Writes the packages (CycloneDX) and the provenance of a clean commit to .sluice/release/.
+
+  --key FILE    an SSH key that signs the provenance
+  --help
+`;
+const { key } = readFlags(USAGE, { key: { type: 'string' } });
 
 const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: MAX_SBOM_BYTES }).trim();

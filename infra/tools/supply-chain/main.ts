@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readFlags } from '../read-flags.ts';
 import { licenceFaults } from './licences.ts';
 import { LockFile, lockFileFaults } from './lock-file.ts';
 import { verifySignatures } from './signatures.ts';
 
-// `npm run packages` checks the origin, licence and signature of each package. SECURITY.md explains each check.
 const ROOT = path.join(import.meta.dirname, '../../..');
+
+const USAGE = `npm run packages
+
+Checks the origin, licence and signature of each package. SECURITY.md explains each check.
+
+  --help
+`;
+readFlags(USAGE, {});
 
 const lock = LockFile.parse(JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')));
 const faults = [...lockFileFaults(lock), ...licenceFaults(lock)];

@@ -5,6 +5,7 @@ import { readTemplates } from '../../assembly/read-templates.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources, type StackResource } from '../deploy/stack-resources.ts';
+import { readFlags } from '../read-flags.ts';
 import { deletionOf, type Leftover, leftoversOf } from './leftovers.ts';
 import { billedAccelerators, describeEndpoints, listRunningEndpoints, type RunningEndpoint } from './running-endpoints.ts';
 
@@ -65,11 +66,28 @@ const check = async ({ name, endpointTag, endpointRegions }: Config): Promise<nu
   return billedAccelerators(endpoints).length > 0 ? 1 : 0;
 };
 
+const USAGE = `npm run teardown -- [options]
+
+Prints the commands that remove an installation, in their order, and what remains and is billed. It deletes nothing itself.
+
+  --check           lists what has GPUs, and fails if anything has
+  -c sluice=JSON    settings instead of those of cdk.json
+  --profile NAME    the AWS profile
+  --help
+`;
+
+const OPTIONS = {
+  check: { type: 'boolean', default: false },
+  context: { type: 'string', short: 'c', multiple: true },
+  profile: { type: 'string' },
+} as const;
+
 const main = async (flags: readonly string[]): Promise<number> => {
+  const { check: isCheck } = readFlags(USAGE, OPTIONS, flags);
   const { context, profile } = readCommandLine(flags, path.join(ROOT, 'cdk.json'));
   if (profile !== undefined) process.env.AWS_PROFILE = profile;
   const config = readConfig(context);
-  if (flags.includes('--check')) return check(config);
+  if (isCheck) return check(config);
   console.log(await explain(context));
   return 0;
 };
