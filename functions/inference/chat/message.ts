@@ -8,7 +8,7 @@ const MAX_PARTS = 4_096;
 const MAX_CALLS = 128;
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
-// Clients replay it.
+// Clients replay the assistant's refusals.
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
 const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {

@@ -1,9 +1,7 @@
 import * as z from 'zod';
 
-/*
- * The responses as the API reference documents them and the tests check them; reply-whole.ts and reply-stream.ts create them. Every object may get
- * more fields.
- */
+// The API reference documents these responses and tests check them; reply-whole.ts and reply-stream.ts create them.
+// Every object can get more fields.
 
 const Milliseconds = z.number().nullish();
 

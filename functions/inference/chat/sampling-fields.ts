@@ -24,7 +24,7 @@ const isSeed = (value: unknown): boolean =>
   BigInt(value as number) <= MAX_SEED &&
   BigInt(value as number) >= -MAX_SEED - 1n;
 
-// Beyond 2^53 it is a bigint.
+// A seed beyond 2^53 is a bigint.
 const Seed = z.custom<number | bigint>(isSeed, 'expected a 64-bit integer').meta({ type: 'integer', format: 'int64' });
 
 const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;

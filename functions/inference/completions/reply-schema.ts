@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { PerfMetrics, UsageInfo } from '../chat/reply-schema.ts';
 
-/* The responses as the API reference documents them and the tests check them; reply.ts creates them. Every object may get more fields. */
+// The API reference documents these responses and tests check them; reply.ts creates them. Every object can get more
+// fields.
 
 const PlainLogprobs = z
   .object({

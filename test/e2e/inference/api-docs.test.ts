@@ -9,7 +9,7 @@ import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 const root = path.join(import.meta.dirname, '../../..');
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 
-/** The words of a shell command: resolves quotes, line continuations and variables as the shell does. */
+// Resolves quotes, line continuations and variables as the shell does.
 const wordsOf = (command: string, variables: Record<string, string>): string[] => {
   const filled = (text: string): string => text.replace(/\$(\w+)/g, (_, name: string) => variables[name] ?? '');
   return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, single, double, bare]) =>
@@ -17,7 +17,7 @@ const wordsOf = (command: string, variables: Record<string, string>): string[] =
   );
 };
 
-/** The curl commands of the page, in order. */
+// In the order of the page.
 const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
   block
     .split(/\n(?=curl )/)
@@ -26,7 +26,6 @@ const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block =
     .map((part) => part.trim()),
 );
 
-/** The programs of the page. */
 const programs = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = '']) => program);
 
 const send = (command: string, variables: Record<string, string>): Promise<Response> => {

@@ -17,7 +17,6 @@ afterAll(async () => {
 
 const user = (content: string) => ({ role: 'user' as const, content });
 const ask = { model: 'sluice-tiny', messages: [user('What is a sluice?')], max_tokens: 40 };
-/** The parts of a reply that these tests read. */
 interface Body {
   choices: { message: { content: string | null; reasoning: string | null }; token_ids: number[] }[];
   usage: { prompt_tokens: number; completion_tokens: number };
@@ -25,7 +24,7 @@ interface Body {
   error: { code: string; param: string };
 }
 
-/** Sends a request without the client, for properties that the client's types do not have. */
+// The client's types don't have all properties.
 const post = async (body: object): Promise<{ status: number; headers: Headers; body: Body }> => {
   const response = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',

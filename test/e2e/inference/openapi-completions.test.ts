@@ -21,7 +21,7 @@ afterAll(async () => {
 const ask = { model: 'sluice-tiny', prompt: 'The river runs', max_tokens: 6 };
 const COMPLETIONS = '/v1/completions';
 
-/** An example with the name of the local run's model and token ids of its small vocabulary. */
+// The example names the local run's model, and token ids of its small vocabulary.
 const forOurModel = (example: object): Json =>
   JSON.parse(JSON.stringify({ ...example, model: 'sluice-tiny' }), (key, value) =>
     /^\d+$/.test(key) && typeof value === 'number' ? value % 2_000 : value,

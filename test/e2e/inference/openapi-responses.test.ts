@@ -35,14 +35,13 @@ const weather = {
   parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 };
 
-/** Creates a response without streaming. */
 const create = async (change: Json = {}): Promise<Whole> => {
   const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change } });
   expect(status).toBe(200);
   return value as Whole;
 };
 
-/** Streams a response: the distinct types of its events, and the response of the last event. */
+// The distinct types of its events, and the response of the last one.
 const stream = async (change: Json = {}): Promise<{ types: Set<unknown>; response: Whole }> => {
   const { values, value, isDone } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
   expect(isDone).toBe(false);

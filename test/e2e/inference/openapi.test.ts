@@ -28,7 +28,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** The documented reply; a reference to a component is followed. */
+// A reference to a component is followed.
 const documentedReply = (path: string, method: string, status: number): Reply => {
   const paths = document.paths as Record<string, Record<string, { responses: Record<string, Reply> }>>;
   const reply = paths[path]?.[method]?.responses[status];
@@ -36,10 +36,7 @@ const documentedReply = (path: string, method: string, status: number): Reply =>
   return reply.$ref ? ((document.components as { responses: Record<string, Reply> }).responses[status] as Reply) : reply;
 };
 
-/**
- * Sends a request, checks status, headers and body, or each event of a stream, against the document, and returns the
- * values.
- */
+// Checks status, headers and body, or each event of a stream, against the document. Returns the values.
 const checkReply = async (
   path: string,
   method: 'get' | 'post',

@@ -20,7 +20,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** Sends chats to two models; two of the chats fail. */
+// Two of the chats fail.
 const chat = async (secret: string): Promise<void> => {
   const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
   await run.control('container', { fault: { kind: 'error', status: 500, times: 2 } });

@@ -6,13 +6,13 @@ import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TIMEOUT_MS = 180_000;
-/** As many as each function reserves. */
+// As many as each function reserves.
 const ENVIRONMENTS = 8;
-/** A quarter of them. */
+// A quarter of the environments.
 const SHARE = 2;
 const STREAMS = 3 * ENVIRONMENTS;
 const NEIGHBOURS_REQUESTS = 20;
-/** Longer than all of the neighbour's requests take. */
+// Longer than all of the neighbour's requests take.
 const LONG = { max_tokens: 400, min_tokens: 400, ignore_eos: true, stream: true };
 const TOKEN_DELAY_MS = 50;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** A new organization, to which nobody has given limits, and the secrets of some keys with the default limits. */
+// The organization has no limits of its own, and its keys have the default limits.
 const newOrganization = async (keys: number) => {
   const { token } = await control.asAdmin();
   const { id, limits } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } });
@@ -65,7 +65,7 @@ test(
     const refusals = new Set<string>();
     let open = 0;
     let mostOpen = 0;
-    /** Streams, and tries again as its official client does. */
+    // Tries again as its official client does.
     const stream = async (secret: string): Promise<void> => {
       while (!end.signal.aborted) {
         const response = await send('/v1/chat/completions', secret, { messages, ...LONG }, end.signal);

@@ -29,7 +29,6 @@ test('npm start keeps the demo key, its limits and its usage over a restart, and
   expect(await second.close()).toBe(0);
 });
 
-/** Runs `npm start` with flags that make it fail. */
 const failWith = async (...flags: string[]) => {
   await using folder = temporaryFolder();
   const child = spawn(process.execPath, [START, '--state', folder.path, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });

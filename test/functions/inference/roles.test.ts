@@ -16,10 +16,10 @@ import { newId } from '../../support/fixtures/new-id.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../support/fixtures/pipeline.ts';
 
 const KEY = { 'idempotency-key': 'order-1' };
-/** Longer than a function can run. */
+// Longer than a function can run.
 const LEASE_MS = 661_000;
 
-// What a local run does not come to: each call is checked against the role of the function that the pipeline runs as.
+// A local run doesn't make these calls, so each is checked against the role of the function.
 describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (name) => {
   let pipeline: TestPipeline;
   beforeAll(async () => {

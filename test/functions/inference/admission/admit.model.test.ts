@@ -24,14 +24,13 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A reference implementation of the rule, with plain counts per slot of ten seconds. */
+// The rule, with plain counts per slot of ten seconds.
 const createReference = () => {
   const requests = new Map<number, number>();
   const tokens = new Map<number, number>();
   let inFlight = 0;
   const slotOf = (ms: number): number => Math.floor(ms / 10_000);
   const add = (counts: Map<number, number>, slot: number, amount: number): void => void counts.set(slot, (counts.get(slot) ?? 0) + amount);
-  /** The counts of the slot and of the six before it. */
   const counted = (counts: Map<number, number>, now: number): number =>
     [...counts].reduce((sum, [slot, count]) => (slot >= slotOf(now) - 6 ? sum + count : sum), 0);
   return {
@@ -130,13 +129,14 @@ test('in any 60 s, a key has at most its limit of requests and tokens, and a rej
   );
 });
 
-/** The shards of the organization have parts of the limits, so they can reject what they could admit together, but never the other way round. */
+// The shards of the organization have parts of the limits, so they can reject what they could admit together, but never
+// the other way round.
 const splitting = fc.oneof(
   { weight: 12, arbitrary: operation },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('split' as const) }) },
 );
 const SPLITTING_RUNS = sized(5, 12);
-/** A part of the tokens of so many shards is enough for most requests. */
+// A part of the tokens of so many shards is enough for most requests.
 const MAX_SHARDS = 3;
 
 test(`${SPLITTING_RUNS} × ${OPERATIONS} random operations on an organization whose shards are split meanwhile never admit what a reference model rejects`, async () => {
@@ -169,7 +169,8 @@ test(`${SPLITTING_RUNS} × ${OPERATIONS} random operations on an organization wh
           }
         } else if (inFlight.length > 0) {
           const [admission] = inFlight.splice(next.which % inFlight.length, 1) as [Admission];
-          // A request that uses more than it reserved counts in its own shard only, which is a documented bound of the limit of tokens.
+          // A request that uses more than it reserved counts in its own shard only, which is a documented bound of the
+          // limit of tokens.
           const reserved = admission.reservations[1]?.entry.tokens ?? 0;
           const used = Math.min(next.used, reserved);
           for (let time = 0; time < (next.twice ? 2 : 1); time++)

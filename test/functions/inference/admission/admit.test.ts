@@ -25,7 +25,7 @@ afterAll(async () => {
 const callers = (count: number, now: (i: number) => number): Keys[] =>
   Array.from({ length: count }, (_, i) => makeCaller(store, () => now(i)));
 
-/** Sends requests concurrently, spread over the callers, and returns the admitted ones. */
+// Returns the admitted requests.
 const sendConcurrently = async (over: Keys[], key: PresentedKey, requests: number): Promise<Admission[]> => {
   const results = await Promise.all(Array.from({ length: requests }, (_, i) => attempt(over[i % over.length] as Keys, key)));
   for (const result of results) if (!isAdmitted(result)) expect(result).toMatchObject({ status: 429 });

@@ -31,7 +31,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** An organization with these limits, and a key of it without limits that matter. */
 const setUp = async (limits: Partial<Limits>, creditNanos?: bigint): Promise<{ organization: string; key: PresentedKey }> => {
   const organization = newId('organization');
   const key = await makeKey(database.limiters, { org: organization, requests_per_minute: 1_000_000 });
@@ -42,7 +41,6 @@ const setUp = async (limits: Partial<Limits>, creditNanos?: bigint): Promise<{ o
 
 const countShards = async (organization: string): Promise<number> => shardsOf((await database.limiters.get(organization)) as LimiterItem);
 
-/** Splits shards until there are so many. */
 const splitInto = async (organization: string, shards: number, nowMs: number): Promise<void> => {
   for (let before = await countShards(organization); before < shards; before++) {
     const parent = await database.limiters.get(shardId(organization, nextToSplit(before, 1)[0] as number));
@@ -206,7 +204,7 @@ describe('money', () => {
     expect(admitted.length).toBeLessThanOrEqual(10);
     const whole = await database.limiters.whole(organization);
     expect(BigInt(whole?.avail ?? 0)).toBe(100n - 10n * BigInt(admitted.length));
-    // What is left can be spent by the next requests, one after the other.
+    // The rest can be spent by the next requests, one after the other.
     const keys = { ...makeCaller(database.limiters, () => START), cache: forgetfulCache() };
     for (let i = admitted.length; i < 10; i++) expect(isAdmitted(await attempt(keys, key, 1, undefined, 10n))).toBe(true);
     const refused = (await attempt(keys, key, 1, undefined, 10n)) as Error;

@@ -21,7 +21,6 @@ afterEach(() => {
 
 const wakes = (...seconds: number[]) => seconds.map((each) => ({ kind: 'wake' as const, at: 0, seconds: each }));
 
-/** Several deployments of one organization. */
 const deploymentsOf = async (organization: string, count: number, most: { mostHeld?: number; mostHeldOfOrganization: number }) => {
   const clock = createVirtualClock(Date.now());
   const names = Array.from({ length: count }, (_, i) => `model-${i}`);
@@ -234,7 +233,7 @@ describe('a request whose deployment can’t be ready in its time is not held, b
       wake: { started_at: world.clock.now() },
       progress: NO_PROGRESS,
     }));
-    // 50 s are left after the start: one at once, and two more in turn.
+    // 50 s are left after the start: one request at once, and two more in turn.
     const held = ['A', 'B', 'C'].map((question) => ask(question, 60));
     await world.clock.rest();
     expect(await world.waiting()).toEqual({ held: 3, running: 0 });

@@ -20,7 +20,6 @@ afterEach(() => {
 });
 
 describe('a stream that waits', () => {
-  /** What a caller has read of a stream so far. */
   const follow = async (reply: Promise<{ statusCode: number; body: unknown }>) => {
     const { statusCode, body } = await reply;
     const { stream, done } = openReply(body as ReplyBody);

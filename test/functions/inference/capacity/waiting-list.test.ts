@@ -35,7 +35,7 @@ describe('the waiting list', () => {
     const world = await cold.createWorld({ mostHeld: 3, fields: { max_concurrency_per_copy: 1 } });
     const { clock, waitingList, deployment } = world;
     const { ask } = await world.createEnvironment();
-    /** Functions that crashed renew nothing. */
+    // Functions that crashed renew nothing.
     for (const requestId of ['req_ran', 'req_waited'])
       await waitingList.join({ listId: deployment.id, requestId, joinedAtMs: clock.now() - 1 }, clock.now());
     expect(await waitingList.release({ listId: deployment.id, requestId: 'req_ran', joinedAtMs: 0 }, 1, clock.now())).toBe(true);

@@ -5,9 +5,9 @@ import { type ColdWorld, startColdDeployments } from '../../../support/fixtures/
 import { catalogueOf } from '../../../support/fixtures/deployment-catalogue.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 
-/** A quarter of an hour of the instance on which the deployments run, which costs $1.20 an hour. */
+// A quarter of an hour of the instance on which the deployments run, which costs $1.20 an hour.
 const STEP = 300_000_000n;
-/** More than the requests of these tests hold. */
+// More than the requests of these tests hold.
 const FOR_REQUESTS = 1_000_000n;
 
 let logged: jest.SpiedFunction<typeof process.stdout.write>;

@@ -31,7 +31,7 @@ export const upstream = (body: object, change: object = {}): Record<string, unkn
   return toUpstreamChat(request, model(change), { ...facts, prompt: toChatPrompt(request, model(change)) });
 };
 
-/** What every body for a runtime has. */
+/** The fields of every body for a runtime. */
 export const always = {
   model: '',
   messages: [hi],

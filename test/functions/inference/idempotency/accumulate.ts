@@ -1,10 +1,8 @@
-/** Any JSON value whose form the test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: events are merged here as a client does it, by their names.
 type Loose = any;
 
 const join = (before: string | undefined, more: string | null | undefined): string | undefined => (more ? (before ?? '') + more : before);
 
-/** An object's value for a name; sets it if there is none. */
 const at = (made: Loose, name: string | number, empty: Loose = {}): Loose => {
   made[name] ??= empty;
   return made[name];
@@ -38,7 +36,6 @@ const addChoice = (made: Loose, choice: Loose): void => {
   made.finish = [choice.finish_reason, choice.stop_reason];
 };
 
-/** A chunk of chat or of plain completions. */
 const addChunk = (made: Loose, chunk: Loose): void => {
   for (const choice of chunk.choices) addChoice(at(at(made, 'choices'), choice.index), choice);
   for (const name of ['id', 'object', 'created', 'model', 'usage', 'perf_metrics', 'prompt_token_ids']) {
@@ -46,7 +43,7 @@ const addChunk = (made: Loose, chunk: Loose): void => {
   }
 };
 
-/** An event of a response: items by their ids, in the order of their first events. */
+// Items are found by their ids, in the order of their first events.
 const addEvent = (made: Loose, { type, sequence_number: _, ...event }: Loose): void => {
   const id = event.item_id ?? event.item?.id;
   if (id === undefined) {
@@ -63,7 +60,7 @@ const addEvent = (made: Loose, { type, sequence_number: _, ...event }: Loose): v
   at(item, 'logprobs', []).push(...(event.logprobs ?? []));
 };
 
-/** What a client has at the end of a stream, whatever its chunks were. */
+/** The state of a client at the end of a stream, whatever its chunks were. */
 export const accumulate = (events: string): unknown => {
   const made: Loose = {};
   for (const event of events.split('\n\n').filter(Boolean)) {

@@ -23,7 +23,6 @@ beforeEach(() => {
 
 const KEY = { 'idempotency-key': 'order-1' };
 
-/** The text of a stream's chunks. */
 const textOf = (stream: string): string =>
   stream
     .split('\n\n')
@@ -218,7 +217,7 @@ describe('a request repeated with its idempotency key', () => {
 describe('repeated requests with an idempotency key', () => {
   const NOW = Date.now();
   const TOO_MANY = { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after-ms': '100' } };
-  /** A pipeline in which no time passes. */
+  // No time passes in this pipeline.
   const setUpFrozen = () => pipeline.setUp(answers, { keys: makeCaller(pipeline.database.limiters, () => NOW) });
 
   test('are limited to a hundred at once, whether they are replays or conflicts', async () => {

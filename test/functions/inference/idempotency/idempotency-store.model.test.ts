@@ -20,10 +20,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The 24 hours are counted in whole seconds. */
+// The 24 hours are counted in whole seconds.
 const toSeconds = (ms: number): number => ms - (ms % 1_000);
 
-/** The rules in their simplest form: one record, changed sequentially. */
+// The rules in their simplest form: one record, changed sequentially.
 const createReference = () => {
   type Known = { expiresAt: number; print: string; holder: string; billed: string; leaseUntil: number; end?: { result?: StoredResult } };
   let record: Known | undefined;

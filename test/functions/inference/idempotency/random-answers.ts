@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
-/** Short texts, some with lone surrogates: a runtime can cut anywhere. */
+// Some have lone surrogates, because a runtime can cut anywhere.
 const text = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('', '\ud83d', '\udc4b', '\n"'));
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const loose = <Value>(value: fc.Arbitrary<Value>) => fc.oneof(value, fc.constantFrom(null, undefined));

@@ -17,13 +17,13 @@ const merge = (chunks: readonly UpstreamChunk[], batch = chunks.length + 1): Ups
   return recording.chunks() as UpstreamChunk[];
 };
 
-/** Expects the same object, and a stream that a client merges to the same. */
+// The object must be the same, and a client must merge the stream to the same.
 const expectSame = (route: Route, merged: UpstreamChunk[], chunks: UpstreamChunk[]): void => {
   expect(route.whole(merged)).toBe(route.whole(chunks));
   expect(accumulate(route.stream(merged))).toEqual(accumulate(route.stream(chunks)));
 };
 
-/** Answers of our own container (seed 7), recorded from the wire. */
+// Answers of our own container (seed 7), recorded from the wire.
 const recorded = readdirSync(path.join(import.meta.dirname, 'recorded')).map((name): [string, UpstreamChunk[]] => {
   const reader = createStreamReader();
   const wire = readFileSync(path.join(import.meta.dirname, 'recorded', name));

@@ -27,7 +27,7 @@ const KEY = { 'idempotency-key': 'order-1' };
 describe('a function that crashes during an idempotent request', () => {
   const LEASE_OVER_MS = 661_000;
 
-  /** A first attempt whose function crashes at a write, and the reply to the same request `afterMs` later. */
+  // Returns the reply to a repetition `afterMs` after the first attempt crashed at a write.
   const dieAndRepeat = async (write: 'event' | 'end key', when: 'before' | 'after', afterMs: number, sweepFirst = false) => {
     const { database } = pipeline;
     let clock = Date.now();
@@ -63,7 +63,6 @@ describe('a function that crashes during an idempotent request', () => {
     };
   };
 
-  /** Restores an idempotency record to its state before its request completed. */
   const reopen = async (keyId: string): Promise<void> => {
     const { database, sdk, tables } = pipeline.database;
     const TableName = tables.Responses as string;

@@ -21,10 +21,10 @@ import { sized } from '../../../support/sized.ts';
 const REQUESTS = sized(150, 400);
 const CALLERS = 12;
 const WORDS = ['one ', 'two ', 'three ', 'four'];
-/** The shares of the calls with a fault. Each that stalls takes 3 s. Of fewer calls, more stall, so that some do in every order of the callers. */
+// Each call that stalls takes 3 s. Of fewer calls a larger share stalls, so that some do in any order of the callers.
 const FAULTY = 0.1;
 const STALLED = sized(0.01, 0.003);
-/** The function reserves 20 s of its time, so an invocation may take 3 s. */
+// The function reserves 20 s of its time, so an invocation may take 3 s.
 const REMAINING_MS = 23_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
@@ -56,7 +56,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** A random fault for a share of the calls. */
 const randomFaults = (places: readonly Place[], count: Record<string, number>) => (): ByteFault | undefined => {
   const drawn = random();
   if (drawn >= FAULTY + STALLED) return undefined;
@@ -66,7 +65,6 @@ const randomFaults = (places: readonly Place[], count: Record<string, number>) =
   return { kind, place };
 };
 
-/** The stores of the inference function, with its own clients. */
 const dependencies = (): Partial<Dependencies> => {
   const { database, once } = createDirectDatabases();
   const { Keys, Models, Responses, Usage } = pipeline.database.tables as Record<string, string>;
@@ -87,7 +85,7 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
   proxies.dynamodb.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES], faults));
   proxies.sagemaker.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES, ...FRAME_PLACES], faults));
 
-  /** A reply that was read to its end: its text, or undefined if it failed or the deadline cut it off. */
+  // Undefined if the reply failed, or the deadline cut it off.
   const answerOf = async (number: number): Promise<string | undefined> => {
     const stream = number % 2 === 0;
     const headers = number % 5 === 0 ? { 'Idempotency-Key': `${number}` } : {};
@@ -114,7 +112,7 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
   await Promise.all(Array.from({ length: CALLERS }, caller));
   for (const proxy of Object.values(proxies)) proxy.setFaults(() => undefined);
 
-  // Whoever got an answer got the right one.
+  // Each answer belongs to its caller.
   const answered = answers.filter((answer) => answer !== undefined);
   expect(new Set(answered)).toEqual(new Set([WORDS.join('')]));
   expect(answered.length).toBeGreaterThan(REQUESTS / 2);
@@ -143,7 +141,8 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
   const completed = written.filter(({ outcome }) => outcome === 'completed');
   // The sweep records an answer whose settlement failed three times as orphaned.
   const orphaned = written.filter(({ outcome }) => outcome === 'orphaned');
-  // An answer that stalls between its last word and its terminator is recorded as timed out at the deadline, and its caller has all words.
+  // An answer that stalls between its last word and its terminator is recorded as timed out at the deadline, and its
+  // caller has all words.
   const late = written.filter(({ outcome }) => outcome === 'timed_out');
   expect(completed.length + orphaned.length + late.length).toBeGreaterThanOrEqual(answered.length);
   for (const event of completed) expect(event).toMatchObject(WORD_USAGE);

@@ -4,7 +4,6 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
 const MEGABYTE = 1_000_000;
 
-/** A whole reply that remembers what it was given. */
 const collecting = () => {
   const taken: UpstreamChunk[] = [];
   const collected = collectStream({ take: (chunks) => void taken.push(...chunks), whole: () => ({ chunks: taken.length }) }, () => ({
@@ -31,7 +30,7 @@ describe('the content of a stream for the payload log', () => {
       collected.take([{ choices: [{ text: long }] }]);
     }
     expect(JSON.stringify(taken).length).toBeLessThan(9 * MEGABYTE);
-    // A piece that would fit again is not kept: the content ends where it was cut.
+    // A text that would fit again is not kept: the content ends where it was cut.
     const before = taken.length;
     collected.take([{ choices: [{ text: 'end' }] }]);
     expect(taken).toHaveLength(before);

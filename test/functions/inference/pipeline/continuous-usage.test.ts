@@ -16,7 +16,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** A chunk of a runtime that counts with every chunk. */
 const counted = (content: string, completion_tokens: number): UpstreamChunk[] => [
   { choices: [{ index: 0, delta: { content } }], usage: { prompt_tokens: 18, completion_tokens } },
 ];

@@ -36,7 +36,7 @@ const toFit = <P extends Prompt>(prompt: P, window: WindowRequest, of: Model) =>
   return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.requestedTokens, of), window };
 };
 
-/** Fits with a tokenizer that counts this many tokens; also returns the limits that it was called with. */
+// Also returns the limits with which the tokenizer was called.
 const fitInto = async (
   prompt: ChatPrompt,
   request: Partial<WindowRequest>,

@@ -18,7 +18,6 @@ const one: Target = { endpoint: 'one', weight: 1 };
 const two: Target = { endpoint: 'two', weight: 1, container_model: 'inner' };
 const chunksOf = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
 
-/** Upstreams by endpoint, and their invocations. */
 const setUp = (
   upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
   targets: [Target, ...Target[]] = [one, two],

@@ -14,7 +14,7 @@ import { routes } from '../idempotency/routes.ts';
 const RUNS = sized(300, 1_500);
 
 const folder = path.join(import.meta.dirname, '../idempotency/recorded');
-/** The events of recorded answers, parsed; the last one is the terminator. */
+// The last event is the terminator.
 const recorded = readdirSync(folder).map((name) =>
   readFileSync(path.join(folder, name), 'utf8')
     .split('\n\n')
@@ -22,7 +22,7 @@ const recorded = readdirSync(folder).map((name) =>
     .map((event) => JSON.parse(event.slice('data: '.length)) as unknown),
 );
 
-/** Reads an answer as the pipeline does, and writes it in the form of every route. @throws what the caller would get */
+// Reads as the pipeline does, and writes every route's form. Throws the caller's error.
 const serve = (wire: Uint8Array): void => {
   const reader = createStreamReader();
   const chunks: UpstreamChunk[] = [];
@@ -53,7 +53,7 @@ const serve = (wire: Uint8Array): void => {
   }
 };
 
-/** Fails unless the answer is served, or fails as an answer of a broken model does. */
+// The answer must be served, or fail as an answer of a broken model does.
 const expectServedOr503 = (wire: Uint8Array): void => {
   try {
     serve(wire);
@@ -63,7 +63,7 @@ const expectServedOr503 = (wire: Uint8Array): void => {
   }
 };
 
-/** Stands for JSON that is too deep to be written again. */
+// Stands for JSON that is too deep to be written again.
 const DEEP = '@deep';
 const deepJson = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 const toWire = (events: readonly unknown[]): Buffer =>
@@ -79,7 +79,7 @@ const anyValue = fc.oneof(
   fc.constantFrom<unknown>(null, [null], {}, [], '', 0, -1, 1e300, true, { toString: 1 }, { index: 'x' }, [{ function: null }], DEEP),
 );
 
-/** A path into the value: at each level one of its keys. */
+// `steps` choose one of the keys at each level.
 const change = (value: unknown, steps: readonly number[], to: unknown): unknown => {
   const [step, ...rest] = steps;
   if (typeof value !== 'object' || value === null || step === undefined) return to;

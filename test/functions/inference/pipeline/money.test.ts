@@ -17,7 +17,6 @@ beforeEach(() => {
   logged = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** A runtime that reports any count. */
 const counting = (prompt_tokens: number, completion_tokens: number): Invoke =>
   async function* () {
     yield text('Hello');
@@ -79,7 +78,7 @@ describe('a runtime that counts more tokens than the request can have used', () 
 });
 
 describe('a first budget that is set while a request is in flight', () => {
-  /** A model that answers when the test says so. */
+  // The test decides when the model answers.
   const waiting = () => {
     const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const invoke: Invoke = async function* (invocation) {

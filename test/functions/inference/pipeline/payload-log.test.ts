@@ -99,7 +99,7 @@ const realLog = async () => {
   return createDatabasePayloadLog(database, { table: tables.Observability as string, bucket: BUCKET, queueUrl: QUEUE_URL });
 };
 
-/** Redacts what waits, as the function `payloads` does. */
+// Does the work of the function `payloads`.
 const redactQueued = async (): Promise<void> => {
   const { database, tables } = pipeline.database;
   const table = tables.Observability as string;
@@ -115,7 +115,7 @@ const redactQueued = async (): Promise<void> => {
   }
 };
 
-/** A key of the organization, whose settings for the log are on unless the test says otherwise. */
+// The key's settings for the log are on unless the test says otherwise.
 const setUp = async (invoke: Invoke = answers, change: Partial<Dependencies> = {}) => {
   const caller = await pipeline.setUp(invoke, { payloadLog: realLog, ...change }, { org: organization });
   await save({ organization });

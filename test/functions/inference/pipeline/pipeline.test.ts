@@ -37,7 +37,6 @@ afterEach(() => {
 });
 
 describe('the deadline of a function', () => {
-  /** A request that reaches its deadline, with the reply's text. */
   const cutOff = async (body: object, ...batches: UpstreamChunk[][]) => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(...batches));
     const reply = await call({ ...body }, 20_050);
@@ -294,7 +293,6 @@ describe('the request to the upstream', () => {
 });
 
 describe('numbers in JSON Schemas and arguments', () => {
-  /** A number as a caller wrote it. */
   const written = (number: string): unknown => (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(number);
   const schema = { properties: { a: { default: written('21.0'), maximum: written('1e3'), minimum: written('-9007199254740993') } } };
   const call = { id: 'c', type: 'function', function: { name: 'look', arguments: { a: written('1.0') } } };

@@ -28,7 +28,7 @@ const REFUSAL = { error: { message: 'logit_bias is out of the vocabulary', type:
 const role = { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] };
 const word = { choices: [{ index: 0, delta: { content: 'Hello' } }] };
 
-/** Sends these events with the status 200. */
+// The runtime sends its rejection with the status 200.
 const sends = (...events: readonly object[]): void =>
   sagemaker.answers((response) =>
     response.end(

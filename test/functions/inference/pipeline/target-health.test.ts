@@ -14,12 +14,10 @@ beforeEach(() => {
   health = createTargetHealth(() => nowMs);
 });
 
-/** The order in which targets are tried. */
 const order = (): string[] => health.order(all).map(({ endpoint }) => endpoint);
 const IN_PLACE = ['one', 'two', 'three'];
 const LAST = ['two', 'three', 'one'];
 
-/** The seconds for which `one` is tried last from now on. */
 const avoidedSeconds = (): number => {
   let seconds = 0;
   for (; order()[0] !== 'one'; nowMs += 1_000) seconds++;

@@ -39,7 +39,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** The same users in every run. */
+// The same users in every run.
 const users = Array.from({ length: USERS }, (_, i) =>
   createHash('sha256')
     .update(`user ${i}`)
@@ -47,7 +47,7 @@ const users = Array.from({ length: USERS }, (_, i) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
 );
 
-/** Calls of an on-demand key; `dead` targets fail before their first chunk, and `received` has the invocations. */
+// `dead` targets fail before their first chunk; `received` has the invocations.
 const start = async () => {
   const dead = new Set<string>();
   const received: Invocation[] = [];
@@ -67,7 +67,6 @@ const start = async () => {
   };
   const limits = { scope: 'on_demand' as const, concurrency: 1_000, requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 };
   const { call } = await pipeline.setUp(failing, change, limits);
-  /** Which target answered each user. */
   const ask = async (): Promise<Map<string, string>> => {
     received.length = 0;
     for (let from = 0; from < users.length; from += AT_A_TIME)
@@ -75,11 +74,10 @@ const start = async () => {
     // The last target tried for a user is the one that answered.
     return new Map(received.map(({ affinity = '', target }) => [affinity, target.endpoint]));
   };
-  /** Lets the time be over for which a target is tried last. */
+  // Ends the time in which a failed target is tried last.
   const wait = (): void => {
     nowMs += 3_600_000;
   };
-  /** How often a target was invoked for the last questions. */
   const invocationsOf = (endpoint: string): number => received.filter(({ target }) => target.endpoint === endpoint).length;
   return { ask, dead, wait, invocationsOf };
 };

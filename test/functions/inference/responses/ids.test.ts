@@ -3,7 +3,7 @@ import { idLike } from '../../../../shared/ids/id.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { callDelta, chunkOf, ended, facts, stream, whole } from '../../../support/clients/responses-replies.ts';
 
-/** Every kind of item, with two calls that the runtime gave no ids. */
+// Every kind of item; the runtime gave the two calls no ids.
 const chunks: UpstreamChunk[] = [
   chunkOf({ reasoning: 'Hm' }),
   chunkOf({ content: 'Let ' }),
@@ -13,7 +13,7 @@ const chunks: UpstreamChunk[] = [
   callDelta(1, { function: { name: 'g', arguments: '{}' } }),
   ended('tool_calls'),
 ];
-/** The same answer in fewer chunks. */
+// The same answer in fewer chunks.
 const merged: UpstreamChunk[] = [
   chunkOf({ reasoning: 'Hm' }),
   chunkOf({ content: 'Let me see.' }),

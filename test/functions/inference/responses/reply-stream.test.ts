@@ -29,7 +29,7 @@ const twoCalls = [
 ];
 const types = (events: Event[]): string[] => events.map(({ type }) => type.slice('response.'.length));
 
-/** Rebuilds a response from its stream, by the stream's own rules. */
+// Uses only the stream's own rules.
 const assemble = (events: Event[]): unknown[] => {
   const items: Record<string, unknown>[] = [];
   const finished = new Set<unknown>();
@@ -190,7 +190,6 @@ describe('a stream', () => {
     const token = (content: string, ...tokens: string[]) => chunkOf({ content }, scored(...tokens));
     const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
     const body = { include: ['message.output_text.logprobs'] };
-    /** The tokens of a stream's deltas, and those of the whole message. */
     const tokens = async (...chunks: UpstreamChunk[]) => {
       const events = await stream([chunks], body);
       const deltas = events.filter(({ type }) => type === 'response.output_text.delta').flatMap(({ logprobs }) => tokensOf(logprobs));

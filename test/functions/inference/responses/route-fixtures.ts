@@ -29,7 +29,6 @@ export const startResponsesRoute = async () => {
   const table = database.tables.Responses as string;
   const store = createResponseStore(database.database, table, Date.now);
 
-  /** A caller with a key of its own. */
   const setUp = async (invoke: Invoke, { org = wide.org, responseStore = store, now = Date.now, ...rules }: Caller = {}) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, org, ...rules });
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
@@ -65,7 +64,6 @@ export const startResponsesRoute = async () => {
     return { call, create, events, keyId: key_id };
   };
 
-  /** The ids of all rows of an organization or a key that have content. */
   const rowsWithContent = async (owner: string): Promise<string[]> => {
     const { Items = [] } = await database.sdk.scan({ TableName: table });
     return Items.flatMap(({ id, content }) => (content !== undefined && String(id).includes(owner) ? [String(id)] : []));

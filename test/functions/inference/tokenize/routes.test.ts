@@ -109,7 +109,6 @@ describe('POST /detokenize', () => {
   });
 });
 
-/** A key for millions of tokens. */
 const large = { tokens_per_minute: 10_000_000, concurrency: 32, requests_per_minute: 600 };
 
 test('the most tokens that a reply can have can be sent back, one more can’t', async () => {
