@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -55,40 +55,42 @@ afterAll(async () => {
   await run.close();
 });
 
-test('every example of the API page works as pasted, in the order of the page', async () => {
-  expect(commands.length).toBeGreaterThan(12);
-  expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(6);
-  const known = { ...variables };
-  for (const command of commands) {
-    const response = await send(command, known);
-    const text = await response.text();
-    expect({ command, status: response.status, text: response.ok ? '' : text }).toEqual({ command, status: 200, text: '' });
-    const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
-    if (id && !known.ID) known.ID = id;
-  }
-});
-
-test('every program of the API page runs as saved', async () => {
-  expect(programs).toHaveLength(1);
-  for (const program of programs) {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root, env: variables });
-    expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(2);
-  }
-});
-
-test('the variables for the on-demand host have the values of local.json', () => {
-  const facts = [...page.matchAll(/^export (\w+)=\$\(node -p "require\('\.\/\.sluice\/local\.json'\)\.(\w+)"\)/gm)];
-  const local = run as unknown as Record<string, string>;
-  expect(Object.fromEntries(facts.map(([, name, fact = '']) => [name, local[fact]]))).toEqual({
-    ONDEMAND_URL: variables.ONDEMAND_URL,
-    ONDEMAND_API_KEY: variables.ONDEMAND_API_KEY,
-    ONDEMAND_MODEL: variables.ONDEMAND_MODEL,
+describe('docs/api.md', () => {
+  test('has only examples that work as pasted, in the order of the page', async () => {
+    expect(commands.length).toBeGreaterThan(12);
+    expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(6);
+    const known = { ...variables };
+    for (const command of commands) {
+      const response = await send(command, known);
+      const text = await response.text();
+      expect({ command, status: response.status, text: response.ok ? '' : text }).toEqual({ command, status: 200, text: '' });
+      const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
+      if (id && !known.ID) known.ID = id;
+    }
   });
-});
 
-test('the page shows every POST route of the host', () => {
-  for (const route of ['POST /v1/chat/completions', 'POST /v1/completions', 'POST /v1/responses', 'POST /tokenize', 'POST /detokenize'])
-    expect(page).toContain(route);
-  for (const route of ['/v1/models', '/v1/models/{model}', '/v1/key', '/health', '/version', '/openapi.json', '/docs'])
-    expect(page).toContain(`GET ${route}`);
+  test('has only programs that run as saved', async () => {
+    expect(programs).toHaveLength(1);
+    for (const program of programs) {
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root, env: variables });
+      expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  test('gives the variables for the on-demand host the values of local.json', () => {
+    const facts = [...page.matchAll(/^export (\w+)=\$\(node -p "require\('\.\/\.sluice\/local\.json'\)\.(\w+)"\)/gm)];
+    const local = run as unknown as Record<string, string>;
+    expect(Object.fromEntries(facts.map(([, name, fact = '']) => [name, local[fact]]))).toEqual({
+      ONDEMAND_URL: variables.ONDEMAND_URL,
+      ONDEMAND_API_KEY: variables.ONDEMAND_API_KEY,
+      ONDEMAND_MODEL: variables.ONDEMAND_MODEL,
+    });
+  });
+
+  test('shows every POST route of the host', () => {
+    for (const route of ['POST /v1/chat/completions', 'POST /v1/completions', 'POST /v1/responses', 'POST /tokenize', 'POST /detokenize'])
+      expect(page).toContain(route);
+    for (const route of ['/v1/models', '/v1/models/{model}', '/v1/key', '/health', '/version', '/openapi.json', '/docs'])
+      expect(page).toContain(`GET ${route}`);
+  });
 });

@@ -24,8 +24,8 @@ afterAll(async () => {
 const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(run.base_url + path, init);
 const withKey = (secret: string): RequestInit => ({ headers: { authorization: `Bearer ${secret}` } });
 
-describe('models', () => {
-  test('the OpenAI client lists the models and retrieves each by name, whatever its characters', async () => {
+describe('GET /v1/models', () => {
+  test('lists the models for the OpenAI client, which retrieves each by name, whatever its characters', async () => {
     const names: string[] = [];
     for await (const { id } of client.models.list()) names.push(id);
     expect(names).toEqual(expect.arrayContaining([NAME, 'sluice-tiny', 'soon']));
@@ -51,10 +51,12 @@ describe('models', () => {
   });
 });
 
-test('GET /health lists which models are available', async () => {
-  expect(await (await get('/health')).json()).toEqual({
-    status: 'ok',
-    models: { [NAME]: 'available', 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available', soon: 'unavailable' },
+describe('GET /health', () => {
+  test('lists which models are available', async () => {
+    expect(await (await get('/health')).json()).toEqual({
+      status: 'ok',
+      models: { [NAME]: 'available', 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available', soon: 'unavailable' },
+    });
   });
 });
 
@@ -139,7 +141,7 @@ describe('HTTP methods', () => {
     ['/v1/responses', 'POST, OPTIONS'],
     ['/tokenize', 'POST, OPTIONS'],
     ['/detokenize', 'POST, OPTIONS'],
-  ])('%s allows %s and returns 405 with Allow for any other method', async (path, allow) => {
+  ])('are allowed at %s if they are %s; any other returns 405 with Allow', async (path, allow) => {
     for (const method of ['PUT', 'PATCH', ...(allow.startsWith('GET') ? ['POST'] : ['GET', 'HEAD'])]) {
       const response = await get(path, { method });
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow]);
@@ -148,7 +150,7 @@ describe('HTTP methods', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, allow]);
   });
 
-  test('HEAD returns the ETag of GET without a body', async () => {
+  test('include HEAD, which returns the ETag of GET without a body', async () => {
     for (const path of ['/v1/models', '/v1/models/sluice-tiny', '/openapi.json', '/docs', '/health', '/version']) {
       const [head, whole] = [await get(path, { method: 'HEAD' }), await get(path)];
       expect([path, head.status, await head.text(), head.headers.get('etag')]).toEqual([path, 200, '', whole.headers.get('etag')]);

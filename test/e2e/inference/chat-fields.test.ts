@@ -35,14 +35,14 @@ const post = async (body: object): Promise<{ status: number; headers: Headers; b
 };
 
 describe('response options of a chat', () => {
-  test('json_object returns valid JSON, even with a small max_tokens', async () => {
+  test('return valid JSON with json_object, even with a small max_tokens', async () => {
     for (const max_tokens of [5, 20, 60]) {
       const { choices } = await client.chat.completions.create({ ...ask, max_tokens, response_format: { type: 'json_object' } });
       expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual(expect.any(Object));
     }
   });
 
-  test('json_schema is rejected with what to use instead, as the parse helper reports it', async () => {
+  test('reject json_schema with what to use instead, as the parse helper reports it', async () => {
     const parsing = client.chat.completions.parse({ ...ask, response_format: zodResponseFormat(z.object({ a: z.string() }), 'a') });
     await expect(parsing).rejects.toThrow(BadRequestError);
     await expect(parsing).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('response options of a chat', () => {
     });
   });
 
-  test('logprobs returns log probabilities for every token', async () => {
+  test('return log probabilities for every token with logprobs', async () => {
     const { choices, usage } = await client.chat.completions.create({
       ...ask,
       max_tokens: 5,
@@ -70,7 +70,7 @@ describe('response options of a chat', () => {
     }
   });
 
-  test('n returns that many choices, streamed or not', async () => {
+  test('return n choices, streamed or not', async () => {
     const several = { ...ask, n: 3, seed: 1, temperature: 1, max_tokens: 8 };
     const whole = await client.chat.completions.create(several);
     const streamed = await client.chat.completions.stream({ ...several, stream_options: { include_usage: true } }).finalChatCompletion();
@@ -81,14 +81,14 @@ describe('response options of a chat', () => {
     expect(whole.usage?.completion_tokens).toBeLessThanOrEqual(24);
   });
 
-  test('return_token_ids returns the token ids of the runtime, as many as usage reports', async () => {
+  test('return the token ids of the runtime, as many as usage reports, with return_token_ids', async () => {
     const { body } = await post({ return_token_ids: true, max_tokens: 5 });
     expect(body).toMatchObject({ prompt_token_ids: expect.arrayContaining([expect.any(Number)]) });
     const { usage, choices, prompt_token_ids } = body;
     expect([prompt_token_ids.length, choices[0]?.token_ids.length]).toEqual([usage.prompt_tokens, usage.completion_tokens]);
   });
 
-  test('a reasoning model separates its reasoning, which the caller can turn off', async () => {
+  test('separate the reasoning of a reasoning model, which the caller can turn off', async () => {
     const model = 'sluice-tiny-reasoning';
     const { body } = await post({ model, max_tokens: 200 });
     expect(body).toMatchObject({ choices: [{ message: { reasoning: expect.stringMatching(/\w/), content: expect.any(String) } }] });
@@ -110,7 +110,7 @@ describe('the context window', () => {
     expect(choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('with context_length_exceeded_behavior error, returns 400 with all three numbers', async () => {
+  test('returns 400 with all three numbers if context_length_exceeded_behavior is error', async () => {
     const { status, body } = await post({ messages: [long], max_tokens: 4_096, context_length_exceeded_behavior: 'error' });
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -125,7 +125,7 @@ describe('the context window', () => {
     }
   });
 
-  test('with prompt_truncate_len, drops older messages but not the system message and the last user message', async () => {
+  test('drops older messages with prompt_truncate_len, but not the system and the last user message', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       ...Array.from({ length: 20 }, (_, i) => user(`Message ${i}: ${'mud '.repeat(100)}`)),

@@ -74,7 +74,7 @@ describe('tools', () => {
     ['auto, without naming the tool', 'auto' as const, false],
     ['required', 'required' as const, true],
     ['by name', { type: 'function' as const, function: { name: 'get_weather' } }, true],
-  ])('tool_choice %s', async (_, tool_choice, calls) => {
+  ])('are called as tool_choice says: %s', async (_, tool_choice, calls) => {
     const { choices } = await client.chat.completions.create({ ...ask, tools: [weather], tool_choice });
     expect(Boolean(choices[0]?.message.tool_calls)).toBe(calls);
     expect(choices[0]?.message.content === null).toBe(calls);

@@ -82,7 +82,7 @@ describe('the official OpenAI client', () => {
     expect(alone).toMatchObject({ choices: [{ text: 'The river runs' }], usage: { completion_tokens: 0 } });
   });
 
-  test('gets errors for an unsupported field and a prompt that does not fit, and a lowered max_tokens otherwise', async () => {
+  test('gets errors for an unsupported field and a prompt that does not fit, else a lowered max_tokens', async () => {
     await expect(client.completions.create({ ...ask, suffix: 'the end' })).rejects.toMatchObject({ status: 400, param: 'suffix' });
     await expect(client.completions.create({ ...ask, prompt: 'word '.repeat(20_000) })).rejects.toMatchObject({
       status: 400,
@@ -114,27 +114,29 @@ describe('the official OpenAI client', () => {
   });
 });
 
-test('the Vercel AI SDK completes a prompt, streamed or not', async () => {
-  const model = createOpenAICompatible({ name: 'sluice', baseURL: `${run.base_url}/v1`, apiKey: run.api_key }).completionModel(
-    'sluice-tiny',
-  );
-  expect((await generateText({ model, prompt: 'The river', maxOutputTokens: 10 })).text).toMatch(/\w/);
-  let text = '';
-  for await (const part of streamText({ model, prompt: 'The river', maxOutputTokens: 10 }).textStream) text += part;
-  expect(text).toMatch(/\w/);
-});
-
-test('LangChain completes a prompt, streamed or not', async () => {
-  const model = new LangChainCompletions({
-    model: 'sluice-tiny',
-    apiKey: run.api_key,
-    maxTokens: 10,
-    temperature: 0,
-    configuration: { baseURL: `${run.base_url}/v1` },
+describe('POST /v1/completions', () => {
+  test('completes a prompt with the Vercel AI SDK, streamed or not', async () => {
+    const model = createOpenAICompatible({ name: 'sluice', baseURL: `${run.base_url}/v1`, apiKey: run.api_key }).completionModel(
+      'sluice-tiny',
+    );
+    expect((await generateText({ model, prompt: 'The river', maxOutputTokens: 10 })).text).toMatch(/\w/);
+    let text = '';
+    for await (const part of streamText({ model, prompt: 'The river', maxOutputTokens: 10 }).textStream) text += part;
+    expect(text).toMatch(/\w/);
   });
-  const whole = await model.invoke('The river');
-  expect(whole).toMatch(/\w/);
-  let text = '';
-  for await (const part of await model.stream('The river')) text += part;
-  expect(text).toBe(whole);
+
+  test('completes a prompt with LangChain, streamed or not', async () => {
+    const model = new LangChainCompletions({
+      model: 'sluice-tiny',
+      apiKey: run.api_key,
+      maxTokens: 10,
+      temperature: 0,
+      configuration: { baseURL: `${run.base_url}/v1` },
+    });
+    const whole = await model.invoke('The river');
+    expect(whole).toMatch(/\w/);
+    let text = '';
+    for await (const part of await model.stream('The river')) text += part;
+    expect(text).toBe(whole);
+  });
 });

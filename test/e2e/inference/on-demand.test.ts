@@ -95,21 +95,26 @@ describe('the header X-User-Id', () => {
   });
 });
 
-test('both hosts return 401 with the right URL for a key of the other host', async () => {
-  const { base_url, ondemand_url, api_key } = await run.facts();
-  const refused = await post(api_key);
-  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(base_url)]);
-  const { secret } = await keyOf('org_one');
-  const other = await fetch(`${base_url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify(ask),
+describe('both hosts', () => {
+  test('return 401 with the right URL for a key of the other host', async () => {
+    const { base_url, ondemand_url, api_key } = await run.facts();
+    const refused = await post(api_key);
+    expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(base_url)]);
+    const { secret } = await keyOf('org_one');
+    const other = await fetch(`${base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask),
+    });
+    expect([other.status, ((await other.json()) as { error: string }).error]).toEqual([
+      401,
+      expect.stringContaining(ondemand_url as string),
+    ]);
   });
-  expect([other.status, ((await other.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(ondemand_url as string)]);
 });
 
 describe('a deployment', () => {
-  test('that does not exist returns 404 and suggests only names that the key may use', async () => {
+  test('returns 404 if it does not exist, and suggests only names that the key may use', async () => {
     const { secret } = await keyOf('org_one');
     const near = await errorOf(await post(secret, { ...ask, model: 'asistant' }));
     expect(near).toMatchObject({ code: 'model_not_found', param: 'model', message: expect.stringContaining("Did you mean 'assistant'?") });
@@ -131,7 +136,7 @@ describe('a deployment', () => {
     expect((await post(secret, { ...ask, model: 'gone' })).status).toBe(401);
   });
 
-  test('whose endpoint is being created, or whose component has no copies, returns deployment_not_ready', async () => {
+  test('returns deployment_not_ready while its endpoint is created, or its component has no copies', async () => {
     const { secret } = await keyOf('org_one');
     // The role may only invoke tagged endpoints, and one that does not exist has no tag.
     run.expectDenial('sagemaker:InvokeEndpoint');
@@ -143,14 +148,14 @@ describe('a deployment', () => {
     expect((await errorOf(empty)).code).toBe('deployment_not_ready');
   });
 
-  test('that is not in service returns 503 with Retry-After', async () => {
+  test('returns 503 with Retry-After if it is not in service', async () => {
     const { secret } = await keyOf('org_one');
     const response = await post(secret, { ...ask, model: 'resting' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
     expect((await errorOf(response)).code).toBe('deployment_not_ready');
   });
 
-  test('with the same name in two organizations is separate: each has its own events and sees only its own models', async () => {
+  test('shares neither events nor lists with one of the same name in another organization', async () => {
     const [one, two] = [await keyOf('org_one'), await keyOf('org_two')];
     for (const { secret } of [one, two]) expect((await post(secret)).status).toBe(200);
     expect(await run.eventsOf(one.key_id)).toEqual([expect.objectContaining({ org_id: 'org_one' })]);
@@ -192,10 +197,12 @@ describe('a deployment', () => {
   });
 });
 
-test('routes of the serverless host alone return 404', async () => {
-  const { secret } = await keyOf('org_one');
-  for (const path of ['/v1/completions', '/tokenize', '/detokenize']) {
-    const response = await fetch(run.base_url + path, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: '{}' });
-    expect(response.status).toBe(404);
-  }
+describe('routes of the serverless host alone', () => {
+  test('return 404', async () => {
+    const { secret } = await keyOf('org_one');
+    for (const path of ['/v1/completions', '/tokenize', '/detokenize']) {
+      const response = await fetch(run.base_url + path, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: '{}' });
+      expect(response.status).toBe(404);
+    }
+  });
 });

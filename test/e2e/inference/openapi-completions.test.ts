@@ -27,7 +27,7 @@ const forOurModel = (example: object): Json =>
     /^\d+$/.test(key) && typeof value === 'number' ? value % 2_000 : value,
   );
 
-describe('completions match the OpenAPI document', () => {
+describe('completions', () => {
   test.each([
     ['for one prompt', {}],
     ['for several prompts', { prompt: ['The river', 'The harbour'], n: 2, temperature: 1 }],
@@ -36,7 +36,7 @@ describe('completions match the OpenAPI document', () => {
     ['with token ids and measurements', { return_token_ids: true, perf_metrics_in_response: true }],
     ['that a stop string ends', { stop: [' '], max_tokens: 20 }],
     ['with fields that have no effect', { best_of: 2, my_property: 1 }],
-  ])('%s', async (_, change) => {
+  ])('match the OpenAPI document %s', async (_, change) => {
     expect(await checkReply(COMPLETIONS, 'post', { body: { ...ask, ...change } })).toMatchObject({ status: 200 });
     const streamed = await checkReply(COMPLETIONS, 'post', {
       body: { ...ask, ...change, stream: true, stream_options: { include_usage: true } },
@@ -44,7 +44,7 @@ describe('completions match the OpenAPI document', () => {
     expect(streamed).toMatchObject({ status: 200, isDone: true, value: { choices: [] } });
   });
 
-  test('for every example request', async () => {
+  test('match the OpenAPI document for every example request', async () => {
     const { examples } = operationOf(COMPLETIONS, 'post').requestBody.content['application/json'];
     for (const { value } of Object.values(examples))
       expect(await checkReply(COMPLETIONS, 'post', { body: forOurModel(value) })).toMatchObject({ status: 200 });
@@ -54,11 +54,11 @@ describe('completions match the OpenAPI document', () => {
     [400, { temperature: 3 }, undefined],
     [401, {}, 'sk-nonsense'],
     [404, { model: 'nope' }, undefined],
-  ])('when the request fails with %i', async (status, change, key) => {
+  ])('match the OpenAPI document when the request fails with %i', async (status, change, key) => {
     expect(await checkReply(COMPLETIONS, 'post', { body: { ...ask, ...change }, ...(key && { key }) })).toMatchObject({ status });
   });
 
-  test('when a suffix, a model, a limit or missing capacity rejects the request', async () => {
+  test('match the OpenAPI document when a suffix, a model, a limit or missing capacity rejects them', async () => {
     const { secret: elsewhere } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = (change: Json, key = run.api_key) => checkReply(COMPLETIONS, 'post', { body: { ...ask, ...change }, key });
@@ -69,15 +69,15 @@ describe('completions match the OpenAPI document', () => {
     expect(await refused({})).toMatchObject({ status: 503 });
   });
 
-  test('when a stream fails midway', async () => {
+  test('match the OpenAPI document when a stream fails midway', async () => {
     await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
     const { value, isDone } = await checkReply(COMPLETIONS, 'post', { body: { ...ask, max_tokens: 40, stream: true } });
     expect({ value, isDone }).toMatchObject({ value: { error: { code: 'upstream_error' } }, isDone: false });
   });
 });
 
-describe('token replies match the OpenAPI document', () => {
-  test('for a text, for its tokens, and for the tokens as a prompt', async () => {
+describe('token replies', () => {
+  test('match the OpenAPI document for a text, for its tokens, and for the tokens as a prompt', async () => {
     const requestBody = { model: 'sluice-tiny', prompt: 'The river runs' };
     const { value } = await checkReply('/tokenize', 'post', { body: { ...requestBody, return_token_strs: true, my_property: 1 } });
     const { tokens } = value as { tokens: number[] };
@@ -92,7 +92,7 @@ describe('token replies match the OpenAPI document', () => {
   test.each([
     ['/tokenize', { prompt: 'a' }],
     ['/detokenize', { tokens: [1] }],
-  ])('when %s rejects a key, a model or a request over the limit', async (path, body) => {
+  ])('match the OpenAPI document when %s rejects a key, a model or a request over the limit', async (path, body) => {
     const { secret: elsewhere } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = async (key = run.api_key, model = 'sluice-tiny') =>
@@ -103,7 +103,7 @@ describe('token replies match the OpenAPI document', () => {
     expect(await refused(poor)).toBe(429);
   });
 
-  test('for every example request, there and back', async () => {
+  test('match the OpenAPI document for every example request, there and back', async () => {
     for (const path of ['/tokenize', '/detokenize']) {
       const { examples } = operationOf(path, 'post').requestBody.content['application/json'];
       for (const { value } of Object.values(examples))
@@ -116,7 +116,7 @@ describe('token replies match the OpenAPI document', () => {
     ['/tokenize', {}],
     ['/detokenize', { tokens: [999_999] }],
     ['/detokenize', { tokens: 'a' }],
-  ])('when %s rejects %j', async (path, body) => {
+  ])('match the OpenAPI document when %s rejects %j', async (path, body) => {
     expect(await checkReply(path, 'post', { body: { model: 'sluice-tiny', ...body } })).toMatchObject({ status: 400 });
   });
 });

@@ -53,7 +53,7 @@ const begun = ['response.created', 'response.in_progress', 'response.output_item
 const inParts = ['response.content_part.added', 'response.content_part.done', 'response.output_item.done'];
 const written = ['response.output_text.delta', 'response.output_text.done'];
 
-describe('a response matches the OpenAPI document', () => {
+describe('a response', () => {
   test.each<[string, Json, string[]]>([
     ['a text', { max_output_tokens: 200 }, [...inParts, ...written]],
     ['a text that is cut off', { max_output_tokens: 3 }, [...inParts, ...written, 'response.incomplete']],
@@ -75,7 +75,7 @@ describe('a response matches the OpenAPI document', () => {
       ['part.added', 'text.delta', 'text.done', 'part.done'].map((end) => `response.reasoning_summary_${end}`),
     ],
     ['fields that have no effect', { my_property: 1, tools: [weather, { type: 'web_search' }], text: { verbosity: 'low' } }, written],
-  ])('for %s, streamed or not', async (_, change, types) => {
+  ])('matches the OpenAPI document with %s, streamed or not', async (_, change, types) => {
     const whole = await create(change);
     const streamed = await stream(change);
     expect([...streamed.types]).toEqual(expect.arrayContaining([...begun, ...types]));
@@ -83,7 +83,7 @@ describe('a response matches the OpenAPI document', () => {
     expect(streamed.response.output.map(({ type }) => type)).toEqual(whole.output.map(({ type }) => type));
   });
 
-  test('when a stream fails midway', async () => {
+  test('matches the OpenAPI document when a stream fails midway', async () => {
     await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
     const { types, response } = await stream({ max_output_tokens: 40 });
     expect([...types]).toEqual(expect.arrayContaining([...begun, 'response.failed']));
@@ -91,27 +91,29 @@ describe('a response matches the OpenAPI document', () => {
   });
 });
 
-test('every example request succeeds', async () => {
-  const { examples } = operationOf(RESPONSES, 'post').requestBody.content['application/json'];
-  expect(Object.keys(examples).length).toBeGreaterThan(4);
-  const { id, output } = await create({ tools: [weather], tool_choice: 'required', max_output_tokens: 200 });
-  const call_id = output.find(({ type }) => type === 'function_call')?.call_id;
-  const plain = await create();
-  for (const [name, { value }] of Object.entries(examples)) {
-    const isResult = name === 'tool_result';
-    const body = {
-      ...value,
-      model: 'sluice-tiny',
-      max_output_tokens: 40,
-      ...('previous_response_id' in value && { previous_response_id: isResult ? id : plain.id }),
-      ...(isResult && { input: (value.input as Json[]).map((item) => ({ ...item, call_id })) }),
-    };
-    expect({ name, status: (await checkReply(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
-  }
+describe('every example request', () => {
+  test('succeeds', async () => {
+    const { examples } = operationOf(RESPONSES, 'post').requestBody.content['application/json'];
+    expect(Object.keys(examples).length).toBeGreaterThan(4);
+    const { id, output } = await create({ tools: [weather], tool_choice: 'required', max_output_tokens: 200 });
+    const call_id = output.find(({ type }) => type === 'function_call')?.call_id;
+    const plain = await create();
+    for (const [name, { value }] of Object.entries(examples)) {
+      const isResult = name === 'tool_result';
+      const body = {
+        ...value,
+        model: 'sluice-tiny',
+        max_output_tokens: 40,
+        ...('previous_response_id' in value && { previous_response_id: isResult ? id : plain.id }),
+        ...(isResult && { input: (value.input as Json[]).map((item) => ({ ...item, call_id })) }),
+      };
+      expect({ name, status: (await checkReply(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
+    }
+  });
 });
 
-describe('replies about stored responses match the OpenAPI document', () => {
-  test('when a response is retrieved, continued, listed and deleted', async () => {
+describe('replies about stored responses', () => {
+  test('match the OpenAPI document when a response is retrieved, continued, listed and deleted', async () => {
     const made = await create({ metadata: { a: 'b' } });
     expect((await checkReply(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
     const referred = (made.output[0] as Json).id;
@@ -139,12 +141,12 @@ describe('replies about stored responses match the OpenAPI document', () => {
       });
   });
 
-  test('with the query parameters limit, order and after for a list', () => {
+  test('match the OpenAPI document with the query parameters limit, order and after', () => {
     const inQuery = operationOf(INPUT_ITEMS, 'get').parameters?.filter((parameter) => parameter.in === 'query');
     expect(inQuery?.map(({ name }) => name)).toEqual(['limit', 'order', 'after']);
   });
 
-  test('when the items of a conversation with a tool are listed', async () => {
+  test('match the OpenAPI document when the items of a conversation with a tool are listed', async () => {
     const call = { type: 'function_call', call_id: 'a', name: 'get_weather', arguments: '{}' };
     const output = { type: 'function_call_output', call_id: 'a', output: 'Rain.' };
     const { id } = await create({ input: [{ role: 'user', content: 'Hi' }, call, output], tools: [weather] });
@@ -153,8 +155,8 @@ describe('replies about stored responses match the OpenAPI document', () => {
   });
 });
 
-describe('every error matches the OpenAPI document', () => {
-  test('when a request for a response is rejected', async () => {
+describe('every error', () => {
+  test('matches the OpenAPI document when a request for a response is rejected', async () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = async (change: Json, key?: string): Promise<[number, unknown]> => {
@@ -172,7 +174,7 @@ describe('every error matches the OpenAPI document', () => {
     expect((await refused({}))[0]).toBe(503);
   });
 
-  test('when a request about a stored response is rejected', async () => {
+  test('matches the OpenAPI document when a request about a stored response is rejected', async () => {
     const { id } = await create();
     const statusOf = async (...args: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...args)).status;
     expect(await statusOf(RESPONSE, 'get', { id, query: '?stream=true' })).toBe(400);

@@ -73,25 +73,27 @@ const question = { role: 'user', content: 'Tell me about rivers.' };
 const ask = { model: 'sluice-tiny', messages: [question], max_tokens: 12, temperature: 0 };
 const definition = { name: 'get_weather', parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] } };
 
-test('the served document is a valid OpenAPI document', async () => {
-  expect(await new Validator().validate(document)).toEqual({ valid: true });
+describe('the served document', () => {
+  test('is a valid OpenAPI document', async () => {
+    expect(await new Validator().validate(document)).toEqual({ valid: true });
+  });
+
+  test('has the methods that each path allows', async () => {
+    const paths = Object.entries(document.paths as Record<string, Json>);
+    expect(paths.length).toBeGreaterThan(7);
+    for (const [path, methods] of paths) {
+      const { status, headers } = await fetch(run.base_url + path.replace(/\{\w+\}/, 'x'), { method: 'OPTIONS' });
+      const allowed = headers.get('access-control-allow-methods')?.split(', ') ?? [];
+      expect({ path, status, allowed }).toEqual({
+        path,
+        status: 204,
+        allowed: expect.arrayContaining(Object.keys(methods).map((method) => method.toUpperCase())),
+      });
+    }
+  });
 });
 
-test('every path allows the methods that the document has for it', async () => {
-  const paths = Object.entries(document.paths as Record<string, Json>);
-  expect(paths.length).toBeGreaterThan(7);
-  for (const [path, methods] of paths) {
-    const { status, headers } = await fetch(run.base_url + path.replace(/\{\w+\}/, 'x'), { method: 'OPTIONS' });
-    const allowed = headers.get('access-control-allow-methods')?.split(', ') ?? [];
-    expect({ path, status, allowed }).toEqual({
-      path,
-      status: 204,
-      allowed: expect.arrayContaining(Object.keys(methods).map((method) => method.toUpperCase())),
-    });
-  }
-});
-
-describe('chat completions match the document', () => {
+describe('chat completions', () => {
   test.each<[string, Json]>([
     ['a plain question', {}],
     ['several choices with log probabilities', { n: 2, temperature: 1, logprobs: true, top_logprobs: 2 }],
@@ -102,7 +104,7 @@ describe('chat completions match the document', () => {
     ['a stop string', { stop: ['river'], max_tokens: 60 }],
     ['fields that have no effect', { my_property: 1, prediction: 'x' }],
     ['reasoning', { model: 'sluice-tiny-reasoning', max_tokens: 60 }],
-  ])('for %s, streamed or not', async (_, change) => {
+  ])('match the document with %s, streamed or not', async (_, change) => {
     const body = { ...ask, ...change };
     expect(await checkReply('/v1/chat/completions', 'post', body)).toMatchObject({ status: 200 });
     const { values } = await checkReply('/v1/chat/completions', 'post', { ...body, stream: true, stream_options: { include_usage: true } });
@@ -110,7 +112,7 @@ describe('chat completions match the document', () => {
     expect(values.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
   });
 
-  test('when a request is rejected', async () => {
+  test('match the document when a request is rejected', async () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
@@ -125,28 +127,31 @@ describe('chat completions match the document', () => {
     expect(await refused({})).toBe(503);
   });
 
-  test('when a stream fails midway', async () => {
+  test('match the document when a stream fails midway', async () => {
     await run.control('sagemaker', { cuts: 'whole', fault: { kind: 'socket_destroyed', after_parts: 4 } });
     const { values } = await checkReply('/v1/chat/completions', 'post', { ...ask, max_tokens: 40, stream: true });
     expect(values.at(-1)).toMatchObject({ error: { code: expect.stringMatching(/^upstream_/) } });
   });
 });
 
-describe('GET routes match the document', () => {
-  test.each([['/v1/models'], ['/v1/key'], ['/health'], ['/version'], ['/openapi.json'], ['/docs']])('%s', async (path) => {
-    const { status, response } = await checkReply(path, 'get');
-    expect(status).toBe(200);
-    const etag = response.headers.get('etag');
-    if (etag) expect((await checkReply(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
-  });
+describe('GET routes', () => {
+  test.each([['/v1/models'], ['/v1/key'], ['/health'], ['/version'], ['/openapi.json'], ['/docs']])(
+    'match the document: %s',
+    async (path) => {
+      const { status, response } = await checkReply(path, 'get');
+      expect(status).toBe(200);
+      const etag = response.headers.get('etag');
+      if (etag) expect((await checkReply(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    },
+  );
 
-  test('/v1/models/{model}, for a known and an unknown model', async () => {
+  test('match the document: /v1/models/{model}, for a known and an unknown model', async () => {
     const path = '/v1/models/{model}';
     expect((await checkReply(path, 'get', undefined, { url: '/v1/models/sluice-tiny' })).status).toBe(200);
     expect((await checkReply(path, 'get', undefined, { url: '/v1/models/no/such%2Fmodel' })).status).toBe(404);
   });
 
-  test('/v1/key without a key', async () => {
+  test('match the document: /v1/key without a key', async () => {
     expect((await checkReply('/v1/key', 'get', undefined, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   });
 });

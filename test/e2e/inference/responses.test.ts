@@ -154,34 +154,36 @@ describe('the official client with the Responses API', () => {
   });
 });
 
-test('accepts the requests of Codex and lists the fields that have no effect', async () => {
-  const response = await fetch(`${run.base_url}/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: 'sluice-tiny',
-      instructions: 'You are a coding agent.',
-      input: [
-        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'The sandbox is read-only.' }] },
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'What is a sluice?' }] },
-      ],
-      tools: [weather, { type: 'namespace', name: 'mcp', tools: [] }, { type: 'web_search', external_web_access: false }],
-      tool_choice: 'auto',
-      parallel_tool_calls: false,
-      reasoning: { effort: 'medium', summary: 'auto' },
-      store: false,
-      stream: true,
-      include: ['reasoning.encrypted_content'],
-      prompt_cache_key: '0199-aa',
-      client_metadata: { installation: 'x' },
-      text: { verbosity: 'low' },
-      max_output_tokens: 40,
-    }),
+describe('POST /v1/responses', () => {
+  test('accepts the requests of Codex and lists the fields that have no effect', async () => {
+    const response = await fetch(`${run.base_url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sluice-tiny',
+        instructions: 'You are a coding agent.',
+        input: [
+          { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'The sandbox is read-only.' }] },
+          { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'What is a sluice?' }] },
+        ],
+        tools: [weather, { type: 'namespace', name: 'mcp', tools: [] }, { type: 'web_search', external_web_access: false }],
+        tool_choice: 'auto',
+        parallel_tool_calls: false,
+        reasoning: { effort: 'medium', summary: 'auto' },
+        store: false,
+        stream: true,
+        include: ['reasoning.encrypted_content'],
+        prompt_cache_key: '0199-aa',
+        client_metadata: { installation: 'x' },
+        text: { verbosity: 'low' },
+        max_output_tokens: 40,
+      }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(response.headers.get('x-sluice-ignored')).toBe('client_metadata, tools.namespace, tools.web_search, include, text.verbosity');
+    const text = await response.text();
+    expect(text).toMatch(/^event: response.created\ndata: /);
+    expect(text).toMatch(/\n\nevent: response\.(completed|incomplete)\ndata: [^\n]+\n\n$/);
   });
-  expect(response.status).toBe(200);
-  expect(response.headers.get('content-type')).toContain('text/event-stream');
-  expect(response.headers.get('x-sluice-ignored')).toBe('client_metadata, tools.namespace, tools.web_search, include, text.verbosity');
-  const text = await response.text();
-  expect(text).toMatch(/^event: response.created\ndata: /);
-  expect(text).toMatch(/\n\nevent: response\.(completed|incomplete)\ndata: [^\n]+\n\n$/);
 });

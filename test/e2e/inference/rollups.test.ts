@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { rebuild } from '../../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
@@ -35,59 +35,66 @@ const chat = async (secret: string): Promise<void> => {
   expect(failed).toHaveLength(2);
 };
 
-test('the totals of a day soon equal the sum of its events, even if the function is killed, and a rebuild finds nothing to do', async () => {
-  const { secret, key_id } = await run.createKey();
-  const from = dayOf(Date.now());
-  const rollups = createRollupStore(run.database, run.tables.Usage as string);
-  const kill = async (): Promise<void> => {
-    for (const pid of (await run.facts()).pids.functions.rollup ?? []) process.kill(pid, 'SIGKILL');
-  };
-  await chat(secret);
-  await kill();
-  await chat(secret);
+describe('the totals of a day', () => {
+  test('soon equal the sum of its events, though the function is killed; a rebuild finds nothing to do', async () => {
+    const { secret, key_id } = await run.createKey();
+    const from = dayOf(Date.now());
+    const rollups = createRollupStore(run.database, run.tables.Usage as string);
+    const kill = async (): Promise<void> => {
+      for (const pid of (await run.facts()).pids.functions.rollup ?? []) process.kill(pid, 'SIGKILL');
+    };
+    await chat(secret);
+    await kill();
+    await chat(secret);
 
-  const totals = async (): Promise<Map<string, Totals>> => {
-    const byModel = new Map<string, Totals>();
-    for await (const { model, totals: ofDay } of rollups.listDays(key_id, from, dayOf(Date.now())))
-      byModel.set(model, mergeTotals(byModel.get(model) ?? noTotals(), ofDay));
-    return byModel;
-  };
-  const counted = async (): Promise<number> => [...(await totals()).values()].reduce((sum, { events }) => sum + events, 0);
-  await eventually(async () => (await counted()) === 2 * REQUESTS, 'all requests are in the totals');
+    const totals = async (): Promise<Map<string, Totals>> => {
+      const byModel = new Map<string, Totals>();
+      for await (const { model, totals: ofDay } of rollups.listDays(key_id, from, dayOf(Date.now())))
+        byModel.set(model, mergeTotals(byModel.get(model) ?? noTotals(), ofDay));
+      return byModel;
+    };
+    const counted = async (): Promise<number> => [...(await totals()).values()].reduce((sum, { events }) => sum + events, 0);
+    await eventually(async () => (await counted()) === 2 * REQUESTS, 'all requests are in the totals');
 
-  const sums = new Map<string, Totals>();
-  const events = await run.eventsOf(key_id);
-  for (const event of events) {
-    const sum = sums.get(event.model as string) ?? noTotals();
-    sums.set(event.model as string, sum);
-    addEvent(sum, event);
-  }
-  expect(await totals()).toEqual(sums);
-  expect([...sums.keys()].sort()).toEqual(['sluice-tiny', 'sluice-tiny-reasoning']);
-  expect(events.filter(({ outcome }) => outcome === 'upstream_failed')).toHaveLength(4);
+    const sums = new Map<string, Totals>();
+    const events = await run.eventsOf(key_id);
+    for (const event of events) {
+      const sum = sums.get(event.model as string) ?? noTotals();
+      sums.set(event.model as string, sum);
+      addEvent(sum, event);
+    }
+    expect(await totals()).toEqual(sums);
+    expect([...sums.keys()].sort()).toEqual(['sluice-tiny', 'sluice-tiny-reasoning']);
+    expect(events.filter(({ outcome }) => outcome === 'upstream_failed')).toHaveLength(4);
 
-  const stores = rollupStores(run.database, run.tables.Usage as string);
-  const organization = (events[0] as UsageEvent).org_id;
-  const day = { organization, span: 'day', detail: 'user', ...rangeOf(from, dayOf(Date.now())) } as const;
-  const countedOf = async (): Promise<number> =>
-    (await Array.fromAsync(stores.totals.list(day))).reduce((sum, { keyId, totals: own }) => sum + (keyId === key_id ? own.events : 0), 0);
-  await eventually(async () => (await countedOf()) === 2 * REQUESTS, 'all requests are in the totals of the organization');
-  const report = await rebuild(stores, dayOf(Date.now()), [{ id: key_id, shards: 1, organization }], Date.now);
-  expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 }, organizations: { drift: { rows: 0 }, behind: { rows: 0 } } });
+    const stores = rollupStores(run.database, run.tables.Usage as string);
+    const organization = (events[0] as UsageEvent).org_id;
+    const day = { organization, span: 'day', detail: 'user', ...rangeOf(from, dayOf(Date.now())) } as const;
+    const countedOf = async (): Promise<number> =>
+      (await Array.fromAsync(stores.totals.list(day))).reduce(
+        (sum, { keyId, totals: own }) => sum + (keyId === key_id ? own.events : 0),
+        0,
+      );
+    await eventually(async () => (await countedOf()) === 2 * REQUESTS, 'all requests are in the totals of the organization');
+    const report = await rebuild(stores, dayOf(Date.now()), [{ id: key_id, shards: 1, organization }], Date.now);
+    expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 }, organizations: { drift: { rows: 0 }, behind: { rows: 0 } } });
+  });
 });
 
-test('events that were not counted when the run ended are counted after a restart', async () => {
-  await using first = await startDurableRun();
-  const { secret, key_id } = await first.createKey();
-  const { created } = await new OpenAI({ apiKey: secret, baseURL: `${first.base_url}/v1` }).chat.completions.create({
-    model: first.model,
-    messages: [{ role: 'user', content: 'Hello' }],
-    max_tokens: 1,
+describe('events that were not counted when the run ended', () => {
+  test('are counted after a restart', async () => {
+    await using first = await startDurableRun();
+    const { secret, key_id } = await first.createKey();
+    const { created } = await new OpenAI({ apiKey: secret, baseURL: `${first.base_url}/v1` }).chat.completions.create({
+      model: first.model,
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 1,
+    });
+    await first.stop();
+    await using second = await startDurableRun(first.state, '--batch-window-ms', '200');
+    const { listDays } = createRollupStore(second.database, second.tables.Usage as string);
+    const days = () => Array.fromAsync(listDays(key_id, dayOf((created - 60) * 1_000), dayOf(Date.now())));
+    await eventually(async () => (await days()).length > 0, 'the day has totals');
+    expect(await days()).toEqual([expect.objectContaining({ model: first.model, totals: expect.objectContaining({ requests: 1 }) })]);
   });
-  await first.stop();
-  await using second = await startDurableRun(first.state, '--batch-window-ms', '200');
-  const { listDays } = createRollupStore(second.database, second.tables.Usage as string);
-  const days = () => Array.fromAsync(listDays(key_id, dayOf((created - 60) * 1_000), dayOf(Date.now())));
-  await eventually(async () => (await days()).length > 0, 'the day has totals');
-  expect(await days()).toEqual([expect.objectContaining({ model: first.model, totals: expect.objectContaining({ requests: 1 }) })]);
 });

@@ -15,18 +15,20 @@ const START = path.join(ROOT, 'infra/local/start.ts');
 
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
-test('npm start keeps the demo key, its limits and its usage over a restart, and ends with code 0 on SIGTERM', async () => {
-  await using first = await startDurableRun();
-  expect(first.output).toContain(first.base_url);
-  expect(first.output).toContain(first.api_key);
-  await new OpenAI({ apiKey: first.api_key, baseURL: `${first.base_url}/v1` }).chat.completions.create(ask);
-  expect(await first.stop()).toBe(0);
+describe('a restart of npm start', () => {
+  test('keeps the demo key, its limits and its usage, and ends with code 0 on SIGTERM', async () => {
+    await using first = await startDurableRun();
+    expect(first.output).toContain(first.base_url);
+    expect(first.output).toContain(first.api_key);
+    await new OpenAI({ apiKey: first.api_key, baseURL: `${first.base_url}/v1` }).chat.completions.create(ask);
+    expect(await first.stop()).toBe(0);
 
-  await using second = await startDurableRun(first.state);
-  expect(second.api_key).toBe(first.api_key);
-  await new OpenAI({ apiKey: second.api_key, baseURL: `${second.base_url}/v1` }).chat.completions.create(ask);
-  expect(await second.eventsOf(`key_${second.api_key.slice(4, 22)}`)).toHaveLength(2);
-  expect(await second.close()).toBe(0);
+    await using second = await startDurableRun(first.state);
+    expect(second.api_key).toBe(first.api_key);
+    await new OpenAI({ apiKey: second.api_key, baseURL: `${second.base_url}/v1` }).chat.completions.create(ask);
+    expect(await second.eventsOf(`key_${second.api_key.slice(4, 22)}`)).toHaveLength(2);
+    expect(await second.close()).toBe(0);
+  });
 });
 
 const failWith = async (...flags: string[]) => {
@@ -104,53 +106,59 @@ test('an ephemeral run leaves the login and the keys of its state folder as they
   expect(login.status).toBe(200);
 });
 
-test('npm start says in one line what to do if a flag is unknown, after a line that it printed before it loaded anything', async () => {
-  const { code, lines, error } = await failWith('--nonsense');
-  expect(lines[0]).toBe('Loading Sluice ...');
-  expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
-});
-
-test('--stop-on-disconnect stops the model when the caller disconnects, and bills what was delivered', async () => {
-  await using run = await startTestRun('--stop-on-disconnect');
-  // Slow enough for a busy machine to notice in time that the caller has left.
-  await run.control('container', { token_delay_ms: 200 });
-  const { secret, key_id } = await run.createKey();
-  const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
-  const stream = await client.chat.completions.create({
-    ...ask,
-    messages: [{ role: 'user', content: 'Tell me about rivers.' }],
-    max_tokens: 4_000,
-    temperature: 1,
-    seed: 3,
-    stream: true,
+describe('npm start with an unknown flag', () => {
+  test('says in one line what to do, after a line that it printed before it loaded anything', async () => {
+    const { code, lines, error } = await failWith('--nonsense');
+    expect(lines[0]).toBe('Loading Sluice ...');
+    expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
   });
-  for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-  await eventually(async () => (await run.eventsOf(key_id)).length > 0, 'the request is settled');
-  expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
-  expect((await run.limiters.whole(key_id))?.fl).toEqual({});
-
-  // The same before the first token.
-  const container = run.pids.container as number;
-  process.kill(container, 'SIGSTOP');
-  const leaving = new AbortController();
-  const call = client.chat.completions.create({ ...ask, stream: true }, { signal: leaving.signal });
-  await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
-  leaving.abort();
-  await expect(call).rejects.toThrow();
-  process.kill(container, 'SIGCONT');
-  await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
-  // The event is written before the release.
-  await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
 });
 
-test('--container uses another OpenAI-compatible server under the published model name', async () => {
-  await using foreign = await startTestRun();
-  await using run = await startTestRun('--container', foreign.container_url);
-  const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
-  expect(model).toBe('sluice-tiny');
-  expect(choices[0]?.message.content).not.toBe('');
+describe('--stop-on-disconnect', () => {
+  test('stops the model when the caller disconnects, and bills what was delivered', async () => {
+    await using run = await startTestRun('--stop-on-disconnect');
+    // Slow enough for a busy machine to notice in time that the caller has left.
+    await run.control('container', { token_delay_ms: 200 });
+    const { secret, key_id } = await run.createKey();
+    const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
+    const stream = await client.chat.completions.create({
+      ...ask,
+      messages: [{ role: 'user', content: 'Tell me about rivers.' }],
+      max_tokens: 4_000,
+      temperature: 1,
+      seed: 3,
+      stream: true,
+    });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+    await eventually(async () => (await run.eventsOf(key_id)).length > 0, 'the request is settled');
+    expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
+    expect((await run.limiters.whole(key_id))?.fl).toEqual({});
+
+    // The same before the first token.
+    const container = run.pids.container as number;
+    process.kill(container, 'SIGSTOP');
+    const leaving = new AbortController();
+    const call = client.chat.completions.create({ ...ask, stream: true }, { signal: leaving.signal });
+    await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    process.kill(container, 'SIGCONT');
+    await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
+    // The event is written before the release.
+    await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
+  });
 });
 
-test('--container reports in one line that no server is there', async () => {
-  await expect(startTestRun('--container', 'http://127.0.0.1:1')).rejects.toThrow('does not list a model');
+describe('--container', () => {
+  test('uses another OpenAI-compatible server under the published model name', async () => {
+    await using foreign = await startTestRun();
+    await using run = await startTestRun('--container', foreign.container_url);
+    const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
+    expect(model).toBe('sluice-tiny');
+    expect(choices[0]?.message.content).not.toBe('');
+  });
+
+  test('reports in one line that no server is there', async () => {
+    await expect(startTestRun('--container', 'http://127.0.0.1:1')).rejects.toThrow('does not list a model');
+  });
 });

@@ -41,7 +41,7 @@ const messages = [
   { role: 'user', content: 'And a weir?' },
 ];
 
-describe('/tokenize returns the tokens of the model itself', () => {
+describe('/tokenize', () => {
   test.each([
     ['for a text', { prompt: 'Tell me about rivers.\n\n  漢字 … 🙂' }],
     ['for an empty text', { prompt: '' }],
@@ -51,12 +51,12 @@ describe('/tokenize returns the tokens of the model itself', () => {
     ['for messages without a generation prompt', { messages, add_generation_prompt: false }],
     ['for messages with tools', { messages, tools }],
     ['for messages with a tool that has only a name', { messages, tools: [{ type: 'function', function: { name: 'look' } }] }],
-  ])('%s', async (_, body) => {
+  ])('returns the tokens of the model itself: %s', async (_, body) => {
     const own = await read<Tokens>(post('/tokenize', body, run.container_url, ''));
     expect(await read<Tokens>(post('/tokenize', body))).toEqual(own);
   });
 
-  test('for messages, as many as a chat is billed for', async () => {
+  test('returns as many tokens for messages as a chat is billed for', async () => {
     const { count, tokens, max_model_len } = await read<Tokens>(post('/tokenize', { messages, tools }));
     const chat = post('/v1/chat/completions', { messages, tools, max_tokens: 1 });
     expect((await read<{ usage: { prompt_tokens: number } }>(chat)).usage.prompt_tokens).toBe(count);
@@ -65,54 +65,63 @@ describe('/tokenize returns the tokens of the model itself', () => {
   });
 });
 
-test('/detokenize returns the original text, even of 100 kB', async () => {
-  const lines = 'Tell me about rivers, 漢字 and 🙂 <|im_end|>\n\ttwice.  ';
-  for (const text of ['', '\uFEFFx', lines, lines.repeat(1_700)]) {
-    const { tokens } = await read<Tokens>(post('/tokenize', { prompt: text }));
-    expect(await read(post('/detokenize', { tokens }))).toEqual({ prompt: text });
-  }
-});
-
-test('each request has one usage event without cost and leaves nothing reserved', async () => {
-  const { secret: own, key_id } = await run.createKey({ tokens_per_minute: 20, concurrency: 1 });
-  for (let i = 0; i < 5; i++) {
-    expect((await post('/tokenize', { prompt: 'a'.repeat(60) }, run.base_url, own)).status).toBe(200);
-    expect((await post('/detokenize', { tokens: [1, 2, 3] }, run.base_url, own)).status).toBe(200);
-  }
-  const events = await run.eventsOf(key_id);
-  expect(events.map(({ route }) => route).sort()).toEqual([...Array(5).fill('/detokenize'), ...Array(5).fill('/tokenize')]);
-  for (const event of events) expect(event).toMatchObject({ cost_nanos: 0n, prompt_tokens: 0, completion_tokens: 0, outcome: 'completed' });
-  expect((await run.limiters.whole(key_id))?.fl).toEqual({});
-});
-
-describe('/tokenize and /detokenize report errors as every route does', () => {
-  test.each(['/tokenize', '/detokenize'])('%s returns 401 with a string error without a key', async (path) => {
-    const response = await post(path, { prompt: 'a', tokens: [1] }, run.base_url, '');
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ error: expect.any(String), request_id: response.headers.get('x-request-id') });
-  });
-
-  test.each([
-    ['/tokenize', { prompt: 'a', messages }, 'prompt'],
-    ['/tokenize', {}, 'prompt'],
-    ['/detokenize', { tokens: [1, 1_000_000] }, 'tokens[1]'],
-    ['/detokenize', { tokens: [1, -1] }, 'tokens[1]'],
-  ])('%s %j returns 400 and names the field', async (path, body, param) => {
-    const response = await post(path, body);
-    expect(response.status).toBe(400);
-    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('24000');
-    expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
-  });
-
-  test('unknown fields are listed in x-sluice-ignored', async () => {
-    const response = await post('/tokenize', { prompt: 'a', wombat: 1 });
-    expect(response.headers.get('x-sluice-ignored')).toBe('wombat');
-    expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
+describe('/detokenize', () => {
+  test('returns the original text, even of 100 kB', async () => {
+    const lines = 'Tell me about rivers, 漢字 and 🙂 <|im_end|>\n\ttwice.  ';
+    for (const text of ['', '\uFEFFx', lines, lines.repeat(1_700)]) {
+      const { tokens } = await read<Tokens>(post('/tokenize', { prompt: text }));
+      expect(await read(post('/detokenize', { tokens }))).toEqual({ prompt: text });
+    }
   });
 });
 
-test('a rejected request leaves no usage event', async () => {
-  const before = (await run.eventsOf(keyId)).length;
-  await post('/tokenize', {});
-  expect((await run.eventsOf(keyId)).length).toBe(before);
+describe('each request', () => {
+  test('has one usage event without cost and leaves nothing reserved', async () => {
+    const { secret: own, key_id } = await run.createKey({ tokens_per_minute: 20, concurrency: 1 });
+    for (let i = 0; i < 5; i++) {
+      expect((await post('/tokenize', { prompt: 'a'.repeat(60) }, run.base_url, own)).status).toBe(200);
+      expect((await post('/detokenize', { tokens: [1, 2, 3] }, run.base_url, own)).status).toBe(200);
+    }
+    const events = await run.eventsOf(key_id);
+    expect(events.map(({ route }) => route).sort()).toEqual([...Array(5).fill('/detokenize'), ...Array(5).fill('/tokenize')]);
+    for (const event of events)
+      expect(event).toMatchObject({ cost_nanos: 0n, prompt_tokens: 0, completion_tokens: 0, outcome: 'completed' });
+    expect((await run.limiters.whole(key_id))?.fl).toEqual({});
+  });
+});
+
+describe('unknown fields', () => {
+  describe('the errors of /tokenize and /detokenize', () => {
+    test.each(['/tokenize', '/detokenize'])('are a 401 with a string error without a key: %s', async (path) => {
+      const response = await post(path, { prompt: 'a', tokens: [1] }, run.base_url, '');
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({ error: expect.any(String), request_id: response.headers.get('x-request-id') });
+    });
+
+    test.each([
+      ['/tokenize', { prompt: 'a', messages }, 'prompt'],
+      ['/tokenize', {}, 'prompt'],
+      ['/detokenize', { tokens: [1, 1_000_000] }, 'tokens[1]'],
+      ['/detokenize', { tokens: [1, -1] }, 'tokens[1]'],
+    ])('are a 400 that names the field: %s %j', async (path, body, param) => {
+      const response = await post(path, body);
+      expect(response.status).toBe(400);
+      expect(response.headers.get('x-ratelimit-limit-requests')).toBe('24000');
+      expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
+    });
+
+    test('are listed in x-sluice-ignored', async () => {
+      const response = await post('/tokenize', { prompt: 'a', wombat: 1 });
+      expect(response.headers.get('x-sluice-ignored')).toBe('wombat');
+      expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
+    });
+  });
+});
+
+describe('a rejected request', () => {
+  test('leaves no usage event', async () => {
+    const before = (await run.eventsOf(keyId)).length;
+    await post('/tokenize', {});
+    expect((await run.eventsOf(keyId)).length).toBe(before);
+  });
 });

@@ -20,7 +20,7 @@ const KEY = { 'idempotency-key': 'order-1' };
 const LEASE_MS = 661_000;
 
 // A local run doesn't make these calls, so each is checked against the role of the function.
-describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (name) => {
+describe.each(['inference', 'ondemand-inference'])('the role of %s', (name) => {
   let pipeline: TestPipeline;
   beforeAll(async () => {
     pipeline = await startTestPipeline(name);
@@ -30,7 +30,7 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   });
 
-  test('freeing the idempotency key of a request that failed', async () => {
+  test('allows freeing the idempotency key of a request that failed', async () => {
     const failing: Invoke = async function* () {
       yield* [];
       throw new Error('The model is away.');
@@ -41,7 +41,7 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
   });
 
-  test('taking over the request of a function that crashed before it kept the result', async () => {
+  test('allows taking over the request of a function that crashed before it stored the result', async () => {
     let store = { ...pipeline.idempotencyAt(() => Date.now() - LEASE_MS), complete: () => Promise.reject(new Error('crashed')) };
     const idempotency = new Proxy(store, { get: (_, method) => store[method as keyof typeof store] });
     const { call, events } = await pipeline.setUp(answers, { idempotency });
@@ -51,7 +51,7 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     expect(await events()).toHaveLength(1);
   });
 
-  test('waking a deployment whose organization pays from credit', async () => {
+  test('allows waking a deployment whose organization pays from credit', async () => {
     const { database } = pipeline;
     const line = await database.as(name);
     const organization = newId('organization');
@@ -71,7 +71,7 @@ describe.each(['inference', 'ondemand-inference'])('the role of %s allows', (nam
     expect(woken).toMatchObject({ state: 'waking', meter: { held_nanos: 300_000_000n } });
   });
 
-  test('splitting the limiter of an organization', async () => {
+  test('allows splitting the limiter of an organization', async () => {
     const organization = newId('organization');
     await limitOrganization(pipeline.database.limiters, organization, { requestsPerMinute: 10_000, tokensPerMinute: 10_000_000 });
     const caller = makeCaller(pipeline.limiters, Date.now);

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { serveRoutes } from '../../../functions/inference/serve-routes.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 
@@ -13,15 +13,17 @@ const routes = serveRoutes({
 });
 const serve = (resource: string, path: string) => routes({ resource, path } as ApiEvent, clock);
 
-test.each([
-  ['/tokenize', '/tokenize', 'tokens'],
-  ['/v1/completions', '/v1/completions', 'completion'],
-  ['/tokenize', '/tokenize/', 'tokens'],
-  ['/v1/completions', '/base/path/v1/completions', 'completion'],
-])('serves the resource %s with its own route, even if the path is %s', async (resource, path, expected) => {
-  expect(await serve(resource, path)).toEqual({ statusCode: 200, headers: { path: resource }, body: expected });
-});
+describe('serveRoutes', () => {
+  test.each([
+    ['/tokenize', '/tokenize', 'tokens'],
+    ['/v1/completions', '/v1/completions', 'completion'],
+    ['/tokenize', '/tokenize/', 'tokens'],
+    ['/v1/completions', '/base/path/v1/completions', 'completion'],
+  ])('serves the resource %s with its own route, even if the path is %s', async (resource, path, expected) => {
+    expect(await serve(resource, path)).toEqual({ statusCode: 200, headers: { path: resource }, body: expected });
+  });
 
-test.each(['/other', '/constructor'])('fails for a resource without a route, such as %s', (resource) => {
-  expect(() => serve(resource, '/tokenize')).toThrow(`The resource ${resource}`);
+  test.each(['/other', '/constructor'])('fails for a resource without a route, such as %s', (resource) => {
+    expect(() => serve(resource, '/tokenize')).toThrow(`The resource ${resource}`);
+  });
 });

@@ -69,7 +69,7 @@ describe('linear hashing', () => {
 });
 
 describe('growth', () => {
-  test('gives an organization more shards under concurrent load, rejects no request, and keeps every item small', async () => {
+  test('adds shards under concurrent load, rejects no request, and keeps every item small', async () => {
     const { organization, key } = await setUp(
       { concurrency: 1_000, requestsPerMinute: 60_000, budgets: { month: 1_000n * DOLLAR } },
       1_000n * DOLLAR,
@@ -116,14 +116,14 @@ describe('growth', () => {
     expect(Object.keys(after?.fl ?? {})).toHaveLength(Object.keys(before?.fl ?? {}).length);
   });
 
-  test('adds a shard for a request that needs one, although a growth that runs meanwhile finds that there are enough', async () => {
+  test('adds a shard for a request that needs one, although a concurrent growth finds enough of them', async () => {
     const { organization } = await setUp({ concurrency: 100 });
     const keys = makeCaller(database.limiters, () => START);
     expect(await Promise.all([growOrganization(keys, organization), growOrganization(keys, organization, 1)])).toEqual([false, true]);
     expect(await countShards(organization)).toBe(2);
   });
 
-  test('never has to wait for a request to end: a shard that is as full as it may be before its split can be split', () => {
+  test('never waits for a request to end: a shard that is full before its split can be split', () => {
     for (let concurrency = 8; concurrency <= 100; concurrency++) {
       const parent = newLimiterItem('org_1', 'org_1', { set: { lim_c: concurrency } });
       const inFlight = inFlightBeforeSplit(parent, START);
@@ -211,7 +211,7 @@ describe('money', () => {
     expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
   });
 
-  test('a deduction takes credit from all shards', async () => {
+  test('is taken from all shards by a deduction', async () => {
     const { organization } = await setUp({}, 1_000n);
     await splitInto(organization, 5, START);
     expect(await database.limiters.addGrant(organization, 2, -900n)).toBe(true);
@@ -221,7 +221,7 @@ describe('money', () => {
     expect(Math.min(...shards.map(({ avail }) => Number(avail)))).toBeGreaterThanOrEqual(0);
   });
 
-  test('a deduction takes credit from more shards than one transaction can change', async () => {
+  test('is taken by a deduction from more shards than one transaction can change', async () => {
     const { organization } = await setUp({}, 100n * DOLLAR);
     await splitInto(organization, 128, START);
     expect(await database.limiters.addGrant(organization, 2, -99n * DOLLAR)).toBe(true);
@@ -268,7 +268,7 @@ describe('a change while shards are added', () => {
     }
   };
 
-  test('of the limits reaches every shard or is retried', async () => {
+  test('reaches every shard or is retried, if it is of the limits', async () => {
     const { organization } = await setUp({ concurrency: 400, requestsPerMinute: 4_000, budgets: { month: 100n * DOLLAR } });
     const change = async (requestsPerMinute: number): Promise<void> => {
       for (let tries = 0; tries < 20; tries++)
@@ -294,25 +294,27 @@ describe('a change while shards are added', () => {
     expect(await countShards(organization)).toBeGreaterThan(2);
   });
 
-  test('a grant is added once', async () => {
+  test('adds a grant once', async () => {
     const { organization } = await setUp({ concurrency: 400 }, 1_000n);
     await Promise.all([growing(organization), database.limiters.addGrant(organization, 2, 500n)]);
     expect(Number((await database.limiters.whole(organization))?.avail)).toBe(1_500);
   });
 });
 
-test('a lowered limit of requests applies to the next request, whatever the shards have counted', async () => {
-  const { organization, key } = await setUp({ concurrency: 400, requestsPerMinute: 4_000 });
-  const keys = makeCaller(database.limiters, () => START);
-  await splitInto(organization, 4, START);
-  const admitted: Admission[] = [];
-  for (let i = 0; i < 12; i++) admitted.push((await attempt(keys, key)) as Admission);
-  for (const admission of admitted) await release(keys, admission, usedTokens(1));
-  await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 12 }, START);
-  expect(await attempt(keys, key)).toMatchObject({ status: 429, type: 'requests' });
-  await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 14 }, START);
-  const fresh = makeCaller(database.limiters, () => START);
-  const more = [];
-  for (let i = 0; i < 5; i++) more.push(isAdmitted(await attempt(fresh, key)));
-  expect(more).toEqual([true, true, false, false, false]);
+describe('a lowered limit of requests', () => {
+  test('applies to the next request, whatever the shards have counted', async () => {
+    const { organization, key } = await setUp({ concurrency: 400, requestsPerMinute: 4_000 });
+    const keys = makeCaller(database.limiters, () => START);
+    await splitInto(organization, 4, START);
+    const admitted: Admission[] = [];
+    for (let i = 0; i < 12; i++) admitted.push((await attempt(keys, key)) as Admission);
+    for (const admission of admitted) await release(keys, admission, usedTokens(1));
+    await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 12 }, START);
+    expect(await attempt(keys, key)).toMatchObject({ status: 429, type: 'requests' });
+    await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 14 }, START);
+    const fresh = makeCaller(database.limiters, () => START);
+    const more = [];
+    for (let i = 0; i < 5; i++) more.push(isAdmitted(await attempt(fresh, key)));
+    expect(more).toEqual([true, true, false, false, false]);
+  });
 });

@@ -138,7 +138,7 @@ describe('the requests that wait for the deployments of an organization', () => 
     });
   });
 
-  test('are at most its share of the list of a shared model, which callers of other organizations can then still join', async () => {
+  test('take at most its share of a shared model’s list, so that other organizations can still join', async () => {
     const world = await cold.createWorld({ scope: 'serverless', mostHeld: 4, mostHeldOfOrganization: 1 });
     const [one, other] = [await world.createEnvironment({}, { org: newId('organization') }), await world.createEnvironment()];
     const replies = [one.ask('Hi', 280), other.ask('Hi', 280)];
@@ -150,7 +150,7 @@ describe('the requests that wait for the deployments of an organization', () => 
   });
 });
 
-describe('a request whose deployment can’t be ready in its time is not held, but gets a 503 at once', () => {
+describe('a request whose deployment can’t be ready in its time', () => {
   const creating = (startedAtMs: number) => ({
     state: 'creating' as const,
     transitions: [
@@ -178,7 +178,7 @@ describe('a request whose deployment can’t be ready in its time is not held, b
       () => ({ ...creating(Date.now() - 121_000), starts: wakes(30, 60), progress: { ...NO_PROGRESS, wanted: 1, pending_capacity: 1 } }),
       /no instance is free for it/,
     ],
-  ])('if %s', async (_, fields, message) => {
+  ])('is not held, but gets a 503 at once, if %s', async (_, fields, message) => {
     const world = await cold.createWorld({ fields: fields() });
     const { ask, events } = await world.createEnvironment();
     const atMs = world.clock.now();
@@ -189,7 +189,7 @@ describe('a request whose deployment can’t be ready in its time is not held, b
     expect([await world.waiting(), await world.waitingOf(), (await events())[0]?.cost_nanos]).toEqual([NOBODY, 0, 0n]);
   });
 
-  test('nor any longer, once AWS turns out to have no instance', async () => {
+  test('stops waiting once AWS turns out to have no instance', async () => {
     const world = await cold.createWorld({ fields: { starts: wakes(100) } });
     const { ask } = await world.createEnvironment();
     const reply = ask('Hi', 280);
@@ -202,7 +202,7 @@ describe('a request whose deployment can’t be ready in its time is not held, b
     expect([await world.waiting(), await world.waitingOf()]).toEqual([NOBODY, 0]);
   });
 
-  test('but waits if only a newer generation got no instance', async () => {
+  test('waits if only a newer generation got no instance', async () => {
     const world = await cold.createWorld({ fields: { starts: wakes(10), state: 'waking', reason: reason('insufficient_capacity') } });
     await world.write((row) => ({
       ...row,
@@ -216,7 +216,7 @@ describe('a request whose deployment can’t be ready in its time is not held, b
     expect(answerOf(await settle(world, reply))).toBe('Answer to Hi');
   });
 
-  test('if those before it take longer than it waits, as far as earlier ones tell', async () => {
+  test('gets a 503 at once if those before it take longer than it waits, as far as earlier ones tell', async () => {
     const fields = { starts: wakes(10), max_concurrency_per_copy: 1, copies: { min: 1, max: 1 } };
     const world = await cold.createWorld({ fields });
     world.container.answerMs = 20_000;

@@ -67,7 +67,7 @@ describe('a request that waits', () => {
     expect([world.clock.waiting(), (await events()).length]).toEqual([0, 1]);
   });
 
-  test('is told before its deadline that the deployment starts, however long SageMaker took to say that it has no copies', async () => {
+  test('returns before its deadline that the deployment starts, however late SageMaker reports no copies', async () => {
     const world = await cold.createWorld({ isReady: true, fields: { state: 'waking' } });
     Object.assign(world.container, { copies: 0, failMs: 100_000 });
     const { ask } = await world.createEnvironment();
@@ -76,7 +76,7 @@ describe('a request that waits', () => {
     expect(world.clock.now() - startedAtMs).toBeLessThan(280_000);
   });
 
-  test('waits no longer than it said for a copy that is in service but not reachable, and never sees SageMaker’s words', async () => {
+  test('waits no longer than it said for an unreachable copy in service, without SageMaker’s words', async () => {
     const world = await cold.createWorld({ fields: { state: 'in_service' } });
     const { ask } = await world.createEnvironment();
     const startedAtMs = world.clock.now();

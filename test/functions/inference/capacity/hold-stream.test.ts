@@ -63,7 +63,7 @@ describe('a stream that waits', () => {
     expect(await world.waiting()).toEqual(NOBODY);
   });
 
-  test('for a shared model is told its own name, and not the one that its owner gave it', async () => {
+  test('sees its own name of a shared model, and not the one that its owner gave it', async () => {
     const publishedAs = newId('key');
     const world = await cold.createWorld({ scope: 'serverless', publishedAs, fields: { name: 'acme-merger-plans' } });
     const { ask } = await world.createEnvironment({}, { org: 'org_other' });

@@ -36,7 +36,7 @@ describe('the header X-Wait-For-Capacity', () => {
     }
   });
 
-  test('of 0 does not wait', async () => {
+  test('makes no request wait if it is 0', async () => {
     const world = await cold.createWorld();
     const { ask } = await world.createEnvironment();
     expect(errorOf(await ask('Hi', 0)).code).toBe('deployment_waking');
@@ -194,7 +194,7 @@ describe('the copies', () => {
     expect(await world.waiting()).toEqual(NOBODY);
   });
 
-  test('that are added take more', async () => {
+  test('take more when some are added', async () => {
     const world = await cold.createWorld({ fields: { max_concurrency_per_copy: 2 } });
     world.container.answerMs = 60_000;
     const { ask } = await world.createEnvironment();
@@ -209,7 +209,7 @@ describe('the copies', () => {
     await settle(world, Promise.all(replies));
   });
 
-  test('that stay busy leave a request without an answer: 503 no_capacity, which costs nothing', async () => {
+  test('leave a request with 503 no_capacity, at no cost, if they stay busy', async () => {
     const world = await cold.createWorld({ fields: { max_concurrency_per_copy: 1, starts: [{ kind: 'wake', at: 0, seconds: 10 }] } });
     world.container.answerMs = 100_000;
     const { ask } = await world.createEnvironment();

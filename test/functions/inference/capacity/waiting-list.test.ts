@@ -74,31 +74,33 @@ describe('the waiting list', () => {
   });
 });
 
-test('200 callers of ten environments during a wake: one wake, the ones held are answered with their own answers, the rest get 503 at once', async () => {
-  const world = await cold.createWorld({ mostHeld: 50, fields: { max_concurrency_per_copy: 8 } });
-  world.container.answerMs = 1_000;
-  const environments = await Promise.all(Array.from({ length: 10 }, () => world.createEnvironment()));
-  const statuses: number[] = [];
-  const replies = Array.from({ length: 200 }, async (_, i) => {
-    const question = `Question ${i}`;
-    // Every other one waits.
-    const reply = await environments[i % 10]?.ask(question, i % 2 === 0 ? 280 : undefined);
-    statuses.push(reply?.statusCode ?? 0);
-    return { question, reply: reply as { statusCode: number; body: unknown } };
+describe('200 callers of ten environments', () => {
+  test('wake the deployment once; those that are held get their own answers, and the rest 503 at once', async () => {
+    const world = await cold.createWorld({ mostHeld: 50, fields: { max_concurrency_per_copy: 8 } });
+    world.container.answerMs = 1_000;
+    const environments = await Promise.all(Array.from({ length: 10 }, () => world.createEnvironment()));
+    const statuses: number[] = [];
+    const replies = Array.from({ length: 200 }, async (_, i) => {
+      const question = `Question ${i}`;
+      // Every other one waits.
+      const reply = await environments[i % 10]?.ask(question, i % 2 === 0 ? 280 : undefined);
+      statuses.push(reply?.statusCode ?? 0);
+      return { question, reply: reply as { statusCode: number; body: unknown } };
+    });
+    await world.clock.rest();
+    expect(world.reconciled).toEqual([world.deployment.id]);
+    expect([statuses.length, await world.waiting()]).toEqual([150, { held: 50, running: 0 }]);
+    await world.clock.advance(30_000, 1_000);
+    await world.bringUp(2);
+    const ended = await settle(world, Promise.all(replies));
+    const answered = ended.filter(({ reply }) => reply.statusCode === 200);
+    expect(answered).toHaveLength(50);
+    for (const { question, reply } of answered) expect(answerOf(reply)).toBe(`Answer to ${question}`);
+    for (const { reply } of ended) if (reply.statusCode !== 200) expect(errorOf(reply).code).toBe('deployment_waking');
+    expect(world.container.mostRunning).toBeLessThanOrEqual(16);
+    expect((await world.row()).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
+    expect(await world.waiting()).toEqual(NOBODY);
+    const events = (await Promise.all(environments.map((environment) => environment.events()))).flat();
+    expect([events.length, events.filter(({ cost_nanos }) => cost_nanos > 0n).length]).toEqual([200, 50]);
   });
-  await world.clock.rest();
-  expect(world.reconciled).toEqual([world.deployment.id]);
-  expect([statuses.length, await world.waiting()]).toEqual([150, { held: 50, running: 0 }]);
-  await world.clock.advance(30_000, 1_000);
-  await world.bringUp(2);
-  const ended = await settle(world, Promise.all(replies));
-  const answered = ended.filter(({ reply }) => reply.statusCode === 200);
-  expect(answered).toHaveLength(50);
-  for (const { question, reply } of answered) expect(answerOf(reply)).toBe(`Answer to ${question}`);
-  for (const { reply } of ended) if (reply.statusCode !== 200) expect(errorOf(reply).code).toBe('deployment_waking');
-  expect(world.container.mostRunning).toBeLessThanOrEqual(16);
-  expect((await world.row()).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
-  expect(await world.waiting()).toEqual(NOBODY);
-  const events = (await Promise.all(environments.map((environment) => environment.events()))).flat();
-  expect([events.length, events.filter(({ cost_nanos }) => cost_nanos > 0n).length]).toEqual([200, 50]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { availableNanosOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { type ColdWorld, startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
@@ -36,48 +36,50 @@ const available = async ({ organization }: Pick<ColdWorld, 'organization'>): Pro
 const errorOf = ({ body }: { body: unknown }) => (JSON.parse(body as string) as { error: { code: string; message: string } }).error;
 const HIDDEN = { max_tokens: 1 };
 
-test('a request wakes no deployment whose organization lacks credit for its first 15 minutes, and says so', async () => {
-  const world = await cold.createWorld();
-  const { ask } = await world.createEnvironment();
-  await payFromCredit(world, STEP - 1n);
-  const before = await world.row();
-  const reply = await ask('Hi', undefined, HIDDEN);
-  expect([reply.statusCode, reply.headers['x-should-retry']]).toEqual([429, 'false']);
-  expect(errorOf(reply)).toMatchObject({ code: 'insufficient_quota', message: expect.stringContaining('first 15 minutes') });
-  expect(await world.row()).toEqual(before);
-  expect(world.reconciled).toEqual([]);
-  expect(await available(world)).toBe(STEP - 1n);
-});
+describe('a wake', () => {
+  test('is refused, with the reason, if its organization lacks credit for the first 15 minutes', async () => {
+    const world = await cold.createWorld();
+    const { ask } = await world.createEnvironment();
+    await payFromCredit(world, STEP - 1n);
+    const before = await world.row();
+    const reply = await ask('Hi', undefined, HIDDEN);
+    expect([reply.statusCode, reply.headers['x-should-retry']]).toEqual([429, 'false']);
+    expect(errorOf(reply)).toMatchObject({ code: 'insufficient_quota', message: expect.stringContaining('first 15 minutes') });
+    expect(await world.row()).toEqual(before);
+    expect(world.reconciled).toEqual([]);
+    expect(await available(world)).toBe(STEP - 1n);
+  });
 
-test('the credit for its first 15 minutes is held with the wake, once, however many requests come', async () => {
-  const world = await cold.createWorld();
-  const { ask } = await world.createEnvironment();
-  await payFromCredit(world, STEP + FOR_REQUESTS);
-  const replies = await Promise.all(Array.from({ length: 8 }, () => ask('Hi', undefined, HIDDEN)));
-  expect(new Set(replies.map((reply) => errorOf(reply).code))).toEqual(new Set(['deployment_waking']));
-  expect(await world.row()).toMatchObject({ state: 'waking', meter: { running: [], held_nanos: STEP } });
-  expect(world.reconciled).toHaveLength(1);
-  expect(await available(world)).toBe(FOR_REQUESTS);
-});
+  test('holds the credit for its first 15 minutes once, however many requests come', async () => {
+    const world = await cold.createWorld();
+    const { ask } = await world.createEnvironment();
+    await payFromCredit(world, STEP + FOR_REQUESTS);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => ask('Hi', undefined, HIDDEN)));
+    expect(new Set(replies.map((reply) => errorOf(reply).code))).toEqual(new Set(['deployment_waking']));
+    expect(await world.row()).toMatchObject({ state: 'waking', meter: { running: [], held_nanos: STEP } });
+    expect(world.reconciled).toHaveLength(1);
+    expect(await available(world)).toBe(FOR_REQUESTS);
+  });
 
-test('callers of a published deployment are not told about the credit of its organization, but the operator is', async () => {
-  const world = await cold.createWorld({ scope: 'serverless', publishedAs: 'shared-model' });
-  const { ask } = await world.createEnvironment({}, { org: 'org_caller' });
-  await payFromCredit(world, 0n);
-  const reply = await ask('Hi', undefined, HIDDEN);
-  expect([reply.statusCode, errorOf(reply).code]).toEqual([503, 'deployment_not_ready']);
-  expect(errorOf(reply).message).not.toMatch(/credit/);
-  expect(await world.row()).toMatchObject({ state: 'scaled_to_zero' });
-  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
-  expect(lines).toContainEqual(
-    expect.objectContaining({ message: 'wake_unpaid', deployment: world.deployment.id, org_id: world.organization }),
-  );
-});
+  test('tells the operator, and no caller of a published deployment, that credit is missing', async () => {
+    const world = await cold.createWorld({ scope: 'serverless', publishedAs: 'shared-model' });
+    const { ask } = await world.createEnvironment({}, { org: 'org_caller' });
+    await payFromCredit(world, 0n);
+    const reply = await ask('Hi', undefined, HIDDEN);
+    expect([reply.statusCode, errorOf(reply).code]).toEqual([503, 'deployment_not_ready']);
+    expect(errorOf(reply).message).not.toMatch(/credit/);
+    expect(await world.row()).toMatchObject({ state: 'scaled_to_zero' });
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ message: 'wake_unpaid', deployment: world.deployment.id, org_id: world.organization }),
+    );
+  });
 
-test('a deployment of an organization that pays by invoice wakes as before', async () => {
-  const world = await cold.createWorld();
-  const { ask } = await world.createEnvironment();
-  expect(errorOf(await ask('Hi', undefined, HIDDEN)).code).toBe('deployment_waking');
-  const row = await world.row();
-  expect([row.state, row.meter]).toEqual(['waking', undefined]);
+  test('needs no credit if the organization pays by invoice', async () => {
+    const world = await cold.createWorld();
+    const { ask } = await world.createEnvironment();
+    expect(errorOf(await ask('Hi', undefined, HIDDEN)).code).toBe('deployment_waking');
+    const row = await world.row();
+    expect([row.state, row.meter]).toEqual(['waking', undefined]);
+  });
 });

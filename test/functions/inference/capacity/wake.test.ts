@@ -58,7 +58,7 @@ describe('a request to a deployment that sleeps, without the header', () => {
     expect(world.reconciled).toHaveLength(1);
   });
 
-  test('is predicted from other deployments on its instance type if it has never started', async () => {
+  test('predicts its start from others on its instance type if it has never started', async () => {
     const world = await cold.createWorld();
     const [instanceType = ''] = world.deployment.generations[0]?.instance_types ?? [];
     const { database, tables } = cold.test;
@@ -67,7 +67,7 @@ describe('a request to a deployment that sleeps, without the header', () => {
     expect((await ask('Hi')).headers['retry-after']).toBe('30');
   });
 
-  test('is predicted from creations while the deployment is created again, because a wake does less', async () => {
+  test('predicts from creations while the deployment is created again, because a wake does less', async () => {
     const starts = [
       { kind: 'creation' as const, at: 0, seconds: 58 },
       { kind: 'wake' as const, at: 0, seconds: 20 },
@@ -120,8 +120,8 @@ describe('a request to a deployment that sleeps, without the header', () => {
   });
 });
 
-describe('the inventory is behind', () => {
-  test('a deployment that is in service answers although the inventory does not know', async () => {
+describe('a request while the inventory is behind', () => {
+  test('is answered by a deployment in service', async () => {
     const world = await cold.createWorld();
     const { ask } = await world.createEnvironment();
     await ask('Too early');
@@ -133,7 +133,7 @@ describe('the inventory is behind', () => {
   test.each([
     ['has no copies', undefined],
     ['does not exist', NOT_FOUND],
-  ])('a deployment whose component %s is woken although the inventory says that it is ready', async (_, words) => {
+  ])('wakes a deployment whose component %s, although the inventory says that it is ready', async (_, words) => {
     const world = await cold.createWorld({ isReady: true });
     Object.assign(world.container, { copies: 0 }, words && { words });
     const { ask } = await world.createEnvironment();
@@ -143,7 +143,7 @@ describe('the inventory is behind', () => {
     expect(world.reconciled).toHaveLength(1);
   });
 
-  test('a deployment whose copies fail although its row says that it is in service is invoked once more, and then returns 503', async () => {
+  test('invokes a deployment once more if its copies fail but its row says in service, then returns 503', async () => {
     const world = await cold.createWorld({ isReady: true, fields: { state: 'in_service' } });
     world.container.copies = 0;
     const { ask } = await world.createEnvironment();
@@ -156,7 +156,7 @@ describe('the inventory is behind', () => {
     expect(world.reconciled).toEqual([]);
   });
 
-  test('a deployment that is only busy is neither read nor woken', async () => {
+  test('neither reads nor wakes a deployment that is only busy', async () => {
     const world = await cold.createWorld({ isReady: true });
     Object.assign(world.container, { copies: 0, words: 'Something else' });
     const { ask } = await world.createEnvironment();
@@ -164,7 +164,7 @@ describe('the inventory is behind', () => {
     expect(world.calls.filter(({ table }) => table === cold.test.tables.Deployments)).toEqual([]);
   });
 
-  test('a request for a deployment in service makes no call more than one for any other model', async () => {
+  test('makes no more calls for a deployment in service than for any other model', async () => {
     const world = await cold.createWorld({ isReady: true });
     const { ask } = await world.createEnvironment();
     await ask('Warm');
@@ -179,7 +179,7 @@ describe('the inventory is behind', () => {
   });
 });
 
-describe('a deployment that no request wakes returns 503 without a retry and says what to do', () => {
+describe('a deployment that no request wakes', () => {
   const reason = {
     code: 'crash_loop',
     message: 'The container exits at its start.',
@@ -192,7 +192,7 @@ describe('a deployment that no request wakes returns 503 without a retry and say
     ['stopped for a reason', { state: 'stopped', reason }, 'is stopped: The container exits at its start. Change max-model-len.'],
     ['failed', { state: 'failed', reason }, 'has failed: The container exits at its start. Change max-model-len.'],
     ['being deleted', { state: 'deleting', wanted: 'deleted' }, 'is deleted. Use another deployment.'],
-  ] as const)('%s', async (_, fields, message) => {
+  ] as const)('returns 503 without a retry and says what to do: %s', async (_, fields, message) => {
     const world = await cold.createWorld({ fields });
     const { ask, events } = await world.createEnvironment();
     const reply = await ask('Hi', 280);
@@ -202,7 +202,7 @@ describe('a deployment that no request wakes returns 503 without a retry and say
     expect([world.reconciled, (await events())[0]?.cost_nanos]).toEqual([[], 0n]);
   });
 
-  test('callers of a shared model are not told why its owner’s deployment has failed', async () => {
+  test('hides from callers of a shared model why its owner’s deployment has failed', async () => {
     const world = await cold.createWorld({ scope: 'serverless', fields: { state: 'failed', reason } });
     const { ask } = await world.createEnvironment({}, { org: 'org_other' });
     const { error } = bodyOf(await ask('Hi'));
@@ -214,7 +214,7 @@ describe('a deployment that no request wakes returns 503 without a retry and say
 });
 
 describe('two organizations with the same served name', () => {
-  test('neither wakes, reaches or pays for the other’s', async () => {
+  test('never wake, reach or pay for each other’s deployment', async () => {
     const [one, two] = [await cold.createWorld(), await cold.createWorld()];
     const [caller, other] = [await one.createEnvironment(), await two.createEnvironment()];
     await caller.ask('Hi');
@@ -226,7 +226,7 @@ describe('two organizations with the same served name', () => {
     expect([await other.events(), (await caller.events()).map(({ org_id }) => org_id)]).toEqual([[], [one.organization, one.organization]]);
   });
 
-  test('an inventory row that names the other’s deployment wakes nothing', async () => {
+  test('wake nothing by an inventory row that names the other’s deployment', async () => {
     const [one, two] = [await cold.createWorld(), await cold.createWorld()];
     const { ask } = await one.createEnvironment();
     const model = await cold.test.models.get(one.organization, one.name);
@@ -236,9 +236,11 @@ describe('two organizations with the same served name', () => {
   });
 });
 
-test('a shared model that is made of a deployment wakes for callers of any organization', async () => {
-  const world = await cold.createWorld({ scope: 'serverless' });
-  const { ask } = await world.createEnvironment({}, { org: 'org_other' });
-  expect(bodyOf(await ask('Hi')).error).toMatchObject({ code: 'deployment_waking', message: expect.stringContaining('The model ') });
-  expect(world.reconciled).toEqual([world.deployment.id]);
+describe('a shared model that is made of a deployment', () => {
+  test('wakes for callers of any organization', async () => {
+    const world = await cold.createWorld({ scope: 'serverless' });
+    const { ask } = await world.createEnvironment({}, { org: 'org_other' });
+    expect(bodyOf(await ask('Hi')).error).toMatchObject({ code: 'deployment_waking', message: expect.stringContaining('The model ') });
+    expect(world.reconciled).toEqual([world.deployment.id]);
+  });
 });

@@ -27,7 +27,7 @@ describe('a stream', () => {
     expect(deltas([chunkOf({ content: 'a' })])[0]).toEqual(role);
   });
 
-  test('interleaves several choices as they arrive, with a role and one finish each, and one usage after them', () => {
+  test('interleaves choices as they arrive, each with a role and one finish, and one usage after them', () => {
     const at = (index: number, fields: Partial<UpstreamChoice>): UpstreamChunk => ({ choices: [{ index, ...fields }] });
     const all = stream(
       [
@@ -66,24 +66,26 @@ describe('a stream', () => {
   });
 });
 
-test('stream and whole response have the same content, however an answer is split into chunks and batches', () => {
-  const piece = fc.record({ index: fc.integer({ min: 0, max: 2 }), content: fc.string({ unit: 'grapheme' }), reasoning: fc.string() });
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 7 }), (pieces, batch) => {
-      const chunks: UpstreamChunk[] = pieces.map(({ index, ...delta }) => ({ choices: [{ index, delta }] }));
-      for (const index of [0, 1, 2]) chunks.push({ choices: [{ index, delta: {}, finish_reason: 'stop' }] });
-      const reply = createChatStream(facts, plain);
-      let events = '';
-      for (let from = 0; from < chunks.length; from += batch) events += reply.take(chunks.slice(from, from + batch));
-      const heard = events
-        .split('\n\n')
-        .filter(Boolean)
-        .flatMap((event) => (JSON.parse(event.slice('data: '.length)) as Event).choices);
-      for (const { index, message } of whole(chunks).choices) {
-        const own = heard.filter((one) => one.index === index);
-        expect(own.map(({ delta }) => delta.content ?? '').join('')).toBe(message.content);
-        expect(own.map(({ delta }) => delta.reasoning ?? '').join('')).toBe(message.reasoning ?? '');
-      }
-    }),
-  );
+describe('a stream and a whole response', () => {
+  test('have the same content, however an answer is split into chunks and batches', () => {
+    const piece = fc.record({ index: fc.integer({ min: 0, max: 2 }), content: fc.string({ unit: 'grapheme' }), reasoning: fc.string() });
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 7 }), (pieces, batch) => {
+        const chunks: UpstreamChunk[] = pieces.map(({ index, ...delta }) => ({ choices: [{ index, delta }] }));
+        for (const index of [0, 1, 2]) chunks.push({ choices: [{ index, delta: {}, finish_reason: 'stop' }] });
+        const reply = createChatStream(facts, plain);
+        let events = '';
+        for (let from = 0; from < chunks.length; from += batch) events += reply.take(chunks.slice(from, from + batch));
+        const heard = events
+          .split('\n\n')
+          .filter(Boolean)
+          .flatMap((event) => (JSON.parse(event.slice('data: '.length)) as Event).choices);
+        for (const { index, message } of whole(chunks).choices) {
+          const own = heard.filter((one) => one.index === index);
+          expect(own.map(({ delta }) => delta.content ?? '').join('')).toBe(message.content);
+          expect(own.map(({ delta }) => delta.reasoning ?? '').join('')).toBe(message.reasoning ?? '');
+        }
+      }),
+    );
+  });
 });

@@ -1,51 +1,53 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createChatCompletion } from '../../../../functions/inference/chat/reply-whole.ts';
 import { facts, plain, replyUsage, text, usage, whole } from './replies.ts';
 
-test('a response without streaming has every key of the interface and of OpenAI’s schema, null if there is no value', () => {
-  expect(whole(text)).toEqual({
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 1_700_000_000,
-    model: 'a "model"',
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: 'Hello\n"',
-          refusal: null,
-          annotations: [],
-          audio: null,
-          function_call: null,
-          tool_calls: null,
-          reasoning: null,
+describe('a response without streaming', () => {
+  test('has every key of the interface and of OpenAI’s schema, null if there is no value', () => {
+    expect(whole(text)).toEqual({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'a "model"',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'Hello\n"',
+            refusal: null,
+            annotations: [],
+            audio: null,
+            function_call: null,
+            tool_calls: null,
+            reasoning: null,
+          },
+          logprobs: null,
+          finish_reason: 'length',
+          stop_reason: null,
+          raw_output: null,
+          token_ids: null,
         },
-        logprobs: null,
-        finish_reason: 'length',
-        stop_reason: null,
-        raw_output: null,
-        token_ids: null,
-      },
-    ],
-    usage: replyUsage,
-    service_tier: null,
-    perf_metrics: null,
-    prompt_token_ids: null,
+      ],
+      usage: replyUsage,
+      service_tier: null,
+      perf_metrics: null,
+      prompt_token_ids: null,
+    });
   });
-});
 
-test('usage details that a runtime doesn’t report are absent, and never null', () => {
-  const reply = createChatCompletion(facts, plain);
-  reply.take(text);
-  const none = { prompt_tokens_details: null, completion_tokens_details: null };
-  expect(JSON.parse(JSON.stringify(reply.whole({ ...usage, ...none }).usage))).toEqual(replyUsage);
-  expect(reply.whole(usage).usage).not.toHaveProperty('prompt_tokens_details');
-});
+  test('leaves out usage details that a runtime doesn’t report, and never has them as null', () => {
+    const reply = createChatCompletion(facts, plain);
+    reply.take(text);
+    const none = { prompt_tokens_details: null, completion_tokens_details: null };
+    expect(JSON.parse(JSON.stringify(reply.whole({ ...usage, ...none }).usage))).toEqual(replyUsage);
+    expect(reply.whole(usage).usage).not.toHaveProperty('prompt_tokens_details');
+  });
 
-test('the usage details of a runtime are passed on', () => {
-  const reply = createChatCompletion(facts, plain);
-  reply.take(text);
-  const details = { prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
-  expect(reply.whole({ ...usage, ...details }).usage).toEqual({ ...replyUsage, ...details });
+  test('passes on the usage details of a runtime', () => {
+    const reply = createChatCompletion(facts, plain);
+    reply.take(text);
+    const details = { prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
+    expect(reply.whole({ ...usage, ...details }).usage).toEqual({ ...replyUsage, ...details });
+  });
 });

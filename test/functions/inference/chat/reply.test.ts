@@ -48,7 +48,7 @@ describe('tool calls', () => {
   test.each([
     ['without indexes', undefined],
     ['all with the index 0', 0],
-  ])('that arrive whole one after the other, %s, stay separate', (_, index) => {
+  ])('stay separate if they arrive whole one after the other, %s', (_, index) => {
     const chunks = [
       called(index, { id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
       called(index, { id: 'b', function: { name: 'g', arguments: { y: 2 } } }),
@@ -61,13 +61,13 @@ describe('tool calls', () => {
     expect(JSON.stringify(deltas(chunks))).toContain('"index":1,"id":"b"');
   });
 
-  test('without a name are dropped, and the finish reason is stop', () => {
+  test('are dropped if they have no name, and the finish reason is stop', () => {
     const chunks = [called(0, { function: { arguments: '{}' } }), ended('tool_calls')];
     expect(whole(chunks).choices[0]).toMatchObject({ finish_reason: 'stop', message: { tool_calls: null } });
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('in the deprecated form keep name and arguments that one delta sends separately', () => {
+  test('keep name and arguments that one delta sends separately in the deprecated form', () => {
     const apart = chunkOf({
       tool_calls: [
         { index: 0, function: { name: 'f' } },
@@ -92,20 +92,20 @@ describe('tool calls', () => {
 });
 
 describe('runtime output besides text', () => {
-  test.each([['reasoning'], ['reasoning_content']])('%s becomes reasoning', (name) => {
+  test.each([['reasoning'], ['reasoning_content']])('becomes reasoning: %s', (name) => {
     const chunks = [chunkOf({ [name]: 'Hm' }), chunkOf({ [name]: 'm.', content: 'Yes' }), ended()];
     expect(deltas(chunks).slice(1, 3)).toEqual([{ reasoning: 'Hm' }, { reasoning: 'm.', content: 'Yes' }]);
     expect(whole(chunks).choices[0]?.message).toMatchObject({ reasoning: 'Hmm.', content: 'Yes' });
   });
 
-  test('an empty reasoning field does not hide the other one; values that are not text are dropped', () => {
+  test('is reasoning even if the other field is empty, and is dropped if it is no text', () => {
     expect(deltas([chunkOf({ reasoning: '', reasoning_content: 'Hm' })])[1]).toEqual({ reasoning: 'Hm' });
     const odd = chunkOf({ content: [{ type: 'text' }] as unknown as string, tool_calls: {} as never });
     expect(deltas([odd])).toEqual([role]);
     expect(whole([odd, ended()]).choices[0]?.message).toMatchObject({ content: '', tool_calls: null });
   });
 
-  test('log probabilities have OpenAI’s two keys, and are collected', () => {
+  test('has log probabilities with OpenAI’s two keys, which are collected', () => {
     const entry = (token: string) => ({ token, logprob: -1, bytes: [1], top_logprobs: [] });
     const chunks = [
       chunkOf({ content: 'a' }, { logprobs: { content: [entry('a')] } }),
@@ -117,7 +117,7 @@ describe('runtime output besides text', () => {
     expect(whole(text).choices[0]?.logprobs).toBeNull();
   });
 
-  test('token ids are returned only if requested', () => {
+  test('includes token ids only if requested', () => {
     const chunks = [
       { prompt_token_ids: [1, 2], ...chunkOf({ role: 'assistant', content: '' }) },
       chunkOf({ content: 'a' }, { token_ids: [3] }),
@@ -132,7 +132,7 @@ describe('runtime output besides text', () => {
     expect(whole(chunks)).toMatchObject({ prompt_token_ids: null, choices: [{ token_ids: null }] });
   });
 
-  test('a finish reason that OpenAI does not define becomes stop, and nothing follows it', () => {
+  test('ends with stop at a finish reason that OpenAI does not define, and nothing follows it', () => {
     const chunks = [chunkOf({ content: 'a' }, { finish_reason: 'eos' }), chunkOf({ content: 'b' }, { finish_reason: 'stop' })];
     expect(stream(chunks)).toHaveLength(3);
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
@@ -143,7 +143,7 @@ describe('runtime output besides text', () => {
     [151_645, '151645'],
     ['\n', '\n'],
     [null, null],
-  ])('the stop reason %j becomes %j', (stop_reason, expected) => {
+  ])('has the stop reason %j as %j', (stop_reason, expected) => {
     const chunks = [chunkOf({ content: 'a' }), ended('stop', { stop_reason })];
     expect(whole(chunks).choices[0]?.stop_reason).toBe(expected);
     expect(stream(chunks).at(-1)?.choices[0]?.stop_reason ?? null).toBe(expected);

@@ -10,7 +10,7 @@ const asks = (...ids: (string | null)[]) => ({ role: 'assistant', content: null,
 const result = (tool_call_id?: string) => ({ role: 'tool', content: '5', ...(tool_call_id && { tool_call_id }) });
 const read = (body: object, of = schema) => validate(of, { model: 'm', messages: [hi], ...body });
 
-describe('contradicting fields are a 400 that names the field', () => {
+describe('the check for contradicting fields', () => {
   test.each([
     ['stream_options', { stream_options: {} }],
     ['stream_options', { stream: false, stream_options: { include_usage: true } }],
@@ -26,7 +26,7 @@ describe('contradicting fields are a 400 that names the field', () => {
     ['tool_choice', { tools: [tool], tool_choice: { type: 'function', function: { name: 'g' } } }],
     ['function_call', { function_call: { name: 'f' } }],
     ['min_tokens', { min_tokens: 5, max_tokens: 4 }],
-  ])('%s in %j', (param, body) => {
+  ])('rejects %s with a 400 that names it: %j', (param, body) => {
     expect(() => read(body)).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
@@ -39,7 +39,7 @@ describe('contradicting fields are a 400 that names the field', () => {
     [{ stream: false, stream_options: null }],
     [{ tools: [tool], functions: [] }],
     [{ tools: [tool], tool_choice: { type: 'function', function: null } }],
-  ])('but %j is accepted', (body) => {
+  ])('accepts %j', (body) => {
     expect(() => read(body)).not.toThrow();
   });
 });
@@ -53,7 +53,7 @@ describe('the order of messages', () => {
     ['a second result of a call without an id', 'messages[2].tool_call_id', [asks(null), result('x'), result('y')]],
     ['a result without the id of one of two calls', 'messages[1].tool_call_id', [asks('c', 'd'), result()]],
     ['a function result without a call', 'messages[1].role', [hi, { role: 'function', name: 'f', content: '5' }]],
-  ])('%s is a 400', (_, param, messages) => {
+  ])('is a 400 with %s', (_, param, messages) => {
     expect(() => read({ messages })).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
@@ -71,7 +71,7 @@ describe('the order of messages', () => {
       ],
     ],
     ['a call without a result', [hi, asks('c'), hi]],
-  ])('%s is accepted', (_, messages) => {
+  ])('allows %s', (_, messages) => {
     expect(() => read({ messages })).not.toThrow();
   });
 });

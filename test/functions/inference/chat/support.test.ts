@@ -7,59 +7,65 @@ import { always, model, read, upstream } from './requests.ts';
 
 const check = (request: ChatCompletionRequest, of: Model): void => checkSupport(request, of, resolveMaxTokens(maxTokensOf(request), of));
 
-describe('a field that the model does not support', () => {
-  const tool = { type: 'function', function: { name: 'f' } };
-  test.each([
-    ['raw_output', { raw_output: true }, {}],
-    ['echo', { echo: true }, {}],
-    ['tools', { tools: [tool] }, { capabilities: { tools: false } }],
-    ['functions', { functions: [{ name: 'f' }] }, { capabilities: { tools: false } }],
-    ['response_format', { response_format: { type: 'json_object' } }, { capabilities: { json_object: false } }],
-    ['logprobs', { logprobs: true }, { capabilities: { logprobs: false } }],
-  ])('such as %s is a 400 that names the field and the model', (param, body, change) => {
-    expect(() => check(read(body), model(change))).toThrow(
-      expect.objectContaining({ status: 400, param, message: expect.stringContaining("'m'") }),
-    );
-    expect(() => check(read({}), model(change))).not.toThrow();
-  });
+describe('token ids', () => {
+  describe('log probabilities', () => {
+    describe('fields that are listed as ignored', () => {
+      describe('a field that the model does not support', () => {
+        const tool = { type: 'function', function: { name: 'f' } };
+        test.each([
+          ['raw_output', { raw_output: true }, {}],
+          ['echo', { echo: true }, {}],
+          ['tools', { tools: [tool] }, { capabilities: { tools: false } }],
+          ['functions', { functions: [{ name: 'f' }] }, { capabilities: { tools: false } }],
+          ['response_format', { response_format: { type: 'json_object' } }, { capabilities: { json_object: false } }],
+          ['logprobs', { logprobs: true }, { capabilities: { logprobs: false } }],
+        ])('is a 400 that names the field and the model: %s', (param, body, change) => {
+          expect(() => check(read(body), model(change))).toThrow(
+            expect.objectContaining({ status: 400, param, message: expect.stringContaining("'m'") }),
+          );
+          expect(() => check(read({}), model(change))).not.toThrow();
+        });
 
-  test('is accepted if it is disabled', () => {
-    const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
-    const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
-    expect(() => check(read(off), model(none))).not.toThrow();
-  });
+        test('is accepted if it is disabled', () => {
+          const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
+          const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
+          expect(() => check(read(off), model(none))).not.toThrow();
+        });
 
-  test('a token id outside of the vocabulary is a 400; without a known vocabulary no token id is sent', () => {
-    const known = { tokenizer: { tokenizer: 'k', vocabulary_size: 100 } };
-    for (const [param, body] of Object.entries({
-      logit_bias: { logit_bias: { '99': 1, '100': 1 } },
-      stop_token_ids: { stop_token_ids: [2 ** 53 - 1] },
-      allowed_token_ids: { allowed_token_ids: [1, 100] },
-    }))
-      expect(() => check(read(body), model(known))).toThrow(expect.objectContaining({ status: 400, param }));
-    const ids = { stop_token_ids: [99], allowed_token_ids: [5] };
-    expect(() => check(read(ids), model(known))).not.toThrow();
-    expect(upstream(ids, known)).toEqual({ ...always, ...ids });
-    expect(upstream(ids)).toEqual(always);
-    expect(ignoredFields(read(ids), model())).toEqual(Object.keys(ids));
-  });
+        test('are a 400 outside of the vocabulary, and are not sent without a known vocabulary', () => {
+          const known = { tokenizer: { tokenizer: 'k', vocabulary_size: 100 } };
+          for (const [param, body] of Object.entries({
+            logit_bias: { logit_bias: { '99': 1, '100': 1 } },
+            stop_token_ids: { stop_token_ids: [2 ** 53 - 1] },
+            allowed_token_ids: { allowed_token_ids: [1, 100] },
+          }))
+            expect(() => check(read(body), model(known))).toThrow(expect.objectContaining({ status: 400, param }));
+          const ids = { stop_token_ids: [99], allowed_token_ids: [5] };
+          expect(() => check(read(ids), model(known))).not.toThrow();
+          expect(upstream(ids, known)).toEqual({ ...always, ...ids });
+          expect(upstream(ids)).toEqual(always);
+          expect(ignoredFields(read(ids), model())).toEqual(Object.keys(ids));
+        });
 
-  test('more log probabilities than a response without streaming can hold are a 400 that suggests streaming', () => {
-    const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
-    const large = { max_output_tokens: 4_096 };
-    expect(() => check(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
-    expect(() => check(read({ ...many, stream: true }), model(large))).not.toThrow();
-    expect(() => check(read({ ...many, n: 1 }), model(large))).not.toThrow();
-  });
+        test('are a 400 that suggests streaming if a response without it can’t hold them', () => {
+          const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
+          const large = { max_output_tokens: 4_096 };
+          expect(() => check(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
+          expect(() => check(read({ ...many, stream: true }), model(large))).not.toThrow();
+          expect(() => check(read({ ...many, n: 1 }), model(large))).not.toThrow();
+        });
 
-  test('fields that have no effect without tools are listed as ignored', () => {
-    const alone = { tool_choice: 'none', parallel_tool_calls: false };
-    expect(ignoredFields(read(alone), model())).toEqual(Object.keys(alone));
-    expect(ignoredFields(read({ ...alone, tools: [tool] }), model())).toEqual([]);
-  });
+        test('are those that have no effect without tools', () => {
+          const alone = { tool_choice: 'none', parallel_tool_calls: false };
+          expect(ignoredFields(read(alone), model())).toEqual(Object.keys(alone));
+          expect(ignoredFields(read({ ...alone, tools: [tool] }), model())).toEqual([]);
+        });
 
-  test('prompt_truncate_len is listed as ignored for a model without a tokenizer', () => {
-    expect(ignoredFields(read({ prompt_truncate_len: 5 }), model())).toEqual(['prompt_truncate_len']);
-    expect(ignoredFields(read({ prompt_truncate_len: 5 }), model({ tokenizer: { tokenizer: 'k' } }))).toEqual([]);
+        test('include prompt_truncate_len for a model without a tokenizer', () => {
+          expect(ignoredFields(read({ prompt_truncate_len: 5 }), model())).toEqual(['prompt_truncate_len']);
+          expect(ignoredFields(read({ prompt_truncate_len: 5 }), model({ tokenizer: { tokenizer: 'k' } }))).toEqual([]);
+        });
+      });
+    });
   });
 });

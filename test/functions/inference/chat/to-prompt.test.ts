@@ -41,14 +41,14 @@ describe('messages', () => {
     ['', '{}'],
     [null, '{}'],
     [{ a: 1 }, '{"a":1}'],
-  ])('arguments %j are sent as the JSON object %s', (given, sent) => {
+  ])('have arguments %j as the JSON object %s', (given, sent) => {
     const [message] = messages([{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: given } }] }]) as {
       tool_calls: { function: { arguments: string } }[];
     }[];
     expect(message?.tool_calls[0]?.function.arguments).toBe(sent);
   });
 
-  test('calls without ids get the ids of their results, or generated ones', () => {
+  test('have ids for calls without one: those of their results, or generated ones', () => {
     const call = { id: null, function: { name: 'f', arguments: '{}' } };
     const sent = messages([
       { role: 'assistant', tool_calls: [call, call] },
@@ -58,7 +58,7 @@ describe('messages', () => {
     expect(sent[1].tool_call_id).toBe('x');
   });
 
-  test('calls and results are matched across a system message, by name in the deprecated form, with one id each', () => {
+  test('have calls matched with results across a system message, by name in the deprecated form', () => {
     const call = { id: null, function: { name: 'f', arguments: '{}' } };
     const ids = (list: object[]) =>
       (messages(list) as { tool_calls?: { id: string }[]; tool_call_id?: string }[]).map(
@@ -79,7 +79,7 @@ describe('messages', () => {
     ).toEqual([['a', 'b'], 'b']);
   });
 
-  test('a deprecated function call becomes a tool call', () => {
+  test('have a tool call for a deprecated function call', () => {
     const function_call = { name: 'f', arguments: '{"a":1}' };
     expect(messages([hi, { role: 'assistant', content: null, function_call }, { role: 'function', name: 'f', content: '5' }])).toEqual([
       hi,
@@ -88,7 +88,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('reasoning is sent under one name, and as much of it as reasoning_history allows', () => {
+  test('have reasoning under one name, and as much of it as reasoning_history allows', () => {
     const thought = (fields: object) => ({ role: 'assistant', content: 'a', ...fields });
     const history = [thought({ reasoning: 'new', reasoning_content: 'old' }), hi, thought({ reasoning_content: 'old' })];
     const kept = (reasoning_history?: string) =>
@@ -127,7 +127,7 @@ describe('the variables of the chat template', () => {
     [{ reasoning_effort: true }, { reasoning_effort: 'medium', enable_thinking: true }],
     [{ reasoning_effort: 'none' }, { reasoning_effort: 'none', enable_thinking: false }],
     [{ reasoning_effort: 500 }, undefined],
-  ])('for %j are %j, as vLLM derives them', (request, variables) => {
+  ])('are derived as vLLM does it: %j gives %j', (request, variables) => {
     expect(variablesOf(request)).toEqual(variables);
   });
 });

@@ -142,7 +142,7 @@ describe('the body for a runtime', () => {
     ['reasoning_effort as a word', { reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
     ['reasoning_effort as a number that the model does not keep', { reasoning_effort: 64 }, {}],
     ['thinking', { thinking: { type: 'disabled' } }, { chat_template_kwargs: { enable_thinking: false } }],
-  ])('%s stays within the range that runtimes accept', (_, body, sent) => {
+  ])('has %s within the range that runtimes accept', (_, body, sent) => {
     expect(upstream(body)).toEqual({ ...always, ...sent });
   });
 

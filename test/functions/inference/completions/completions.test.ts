@@ -94,7 +94,7 @@ describe('a completion request', () => {
     expect(() => read(body)).not.toThrow();
   });
 
-  test('without max_tokens gets 16, as with OpenAI and vLLM', () => {
+  test('gets 16 tokens without max_tokens, as with OpenAI and vLLM', () => {
     expect(completions.maxTokens(read({}))).toBe(16);
     expect(completions.choices(read({ prompt: ['a', 'b'], n: 3 }))).toBe(6);
   });
@@ -132,7 +132,7 @@ describe('log probabilities that would not fit into memory', () => {
     ['of the echoes of every choice', { prompt: words(3_000), n: 16, echo: true, max_tokens: 1, logprobs: 1 }],
     ['of one echo, even with streaming', { prompt: words(30_000), echo: true, max_tokens: 1, logprobs: 2, stream: true }],
     ['of one echo of token ids', { prompt: ids(20_000), echo: true, max_tokens: 1, logprobs: 5, stream: true }],
-  ])('%s are a 400 that names logprobs', (_, body) => {
+  ])('are a 400 that names logprobs: those %s', (_, body) => {
     const refusal = expect.objectContaining({
       status: 400,
       param: 'logprobs',
@@ -147,7 +147,7 @@ describe('log probabilities that would not fit into memory', () => {
     ['a stream sends each echo separately', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1, stream: true }],
     ['no prompt has more tokens than the window', { prompt: words(1_000_000), echo: true, max_tokens: 0, logprobs: 0 }],
     ['none were requested', { prompt: words(1_000_000), echo: true, n: 16, max_tokens: 8_000 }],
-  ])('%s', (_, body) => {
+  ])('are no fault if %s', (_, body) => {
     expect(check(body)).not.toThrow();
   });
 });
@@ -170,7 +170,7 @@ const chunks = (): UpstreamChunk[] => {
 const usage = { prompt_tokens: 2, completion_tokens: 3 };
 
 describe('a reply', () => {
-  test('without streaming has every choice with all its log probabilities', () => {
+  test('has every choice with all its log probabilities if it is not streamed', () => {
     const reply = createCompletion(facts, { includeUsage: true, tokenIds: true });
     reply.take(chunks());
     expect(reply.whole(usage)).toMatchObject({

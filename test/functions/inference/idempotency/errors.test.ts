@@ -26,20 +26,24 @@ describe('a repetition while the first request is in progress', () => {
   });
 });
 
-test('a different request with the same key is a 422 that must not be retried', () => {
-  expect(new IdempotencyKeyReused()).toMatchObject({
-    status: 422,
-    type: 'invalid_request_error',
-    code: 'idempotency_key_reused',
-    headers: { 'x-should-retry': 'false' },
+describe('a different request with the same key', () => {
+  test('is a 422 that must not be retried', () => {
+    expect(new IdempotencyKeyReused()).toMatchObject({
+      status: 422,
+      type: 'invalid_request_error',
+      code: 'idempotency_key_reused',
+      headers: { 'x-should-retry': 'false' },
+    });
   });
 });
 
-test('a result that was not stored is a 409 that names the request and must not be retried', () => {
-  const error = new IdempotentResultNotStored({ requestId: 'req_first' });
-  expect(error).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' } });
-  expect(toWire(error, 'req_2')).toMatchObject({
-    error: { code: 'idempotent_result_not_stored', message: expect.stringContaining('req_first') },
-    request_id: 'req_2',
+describe('a result that was not stored', () => {
+  test('is a 409 that names the request and must not be retried', () => {
+    const error = new IdempotentResultNotStored({ requestId: 'req_first' });
+    expect(error).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' } });
+    expect(toWire(error, 'req_2')).toMatchObject({
+      error: { code: 'idempotent_result_not_stored', message: expect.stringContaining('req_first') },
+      request_id: 'req_2',
+    });
   });
 });

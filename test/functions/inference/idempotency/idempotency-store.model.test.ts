@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
@@ -77,46 +77,48 @@ const codeOf = (error: unknown): string => {
   throw error;
 };
 
-test(`${RUNS} × ${OPERATIONS} random operations on one key, with every write sent twice, end like a plain model`, async () => {
-  let now = START;
-  const store = createIdempotencyStore(sendingTwice(database.database), database.tables.Responses as string, () => now);
-  await fc.assert(
-    fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
-      now = START;
-      const request = attempts();
-      const reference = createReference();
-      const claims: Claim[] = [];
-      for (const next of operations) {
-        now += 1;
-        const claim = 'which' in next ? claims.at(-1 - next.which) : undefined;
-        if (next.kind === 'wait') now += next.ms;
-        else if (next.kind === 'claim') {
-          const attempt = request({ fingerprint: next.print });
-          const expected = reference.claim(now, next.print, attempt.requestId);
-          const outcome = await store.claim(attempt).catch(codeOf);
-          if (typeof outcome === 'string') expect(outcome).toBe(expected);
-          else if ('replay' in outcome) expect(`replay ${outcome.replay.body}`).toBe(expected);
-          else {
-            expect(`claimed for ${outcome.claimed.requestId}`).toBe(expected);
-            expect(outcome.claimed.takenOver).toBe(outcome.claimed.requestId !== attempt.requestId);
-            claims.push(outcome.claimed);
+describe('createIdempotencyStore', () => {
+  test(`ends like a plain model after ${RUNS} × ${OPERATIONS} operations on a key, all writes sent twice`, async () => {
+    let now = START;
+    const store = createIdempotencyStore(sendingTwice(database.database), database.tables.Responses as string, () => now);
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
+        now = START;
+        const request = attempts();
+        const reference = createReference();
+        const claims: Claim[] = [];
+        for (const next of operations) {
+          now += 1;
+          const claim = 'which' in next ? claims.at(-1 - next.which) : undefined;
+          if (next.kind === 'wait') now += next.ms;
+          else if (next.kind === 'claim') {
+            const attempt = request({ fingerprint: next.print });
+            const expected = reference.claim(now, next.print, attempt.requestId);
+            const outcome = await store.claim(attempt).catch(codeOf);
+            if (typeof outcome === 'string') expect(outcome).toBe(expected);
+            else if ('replay' in outcome) expect(`replay ${outcome.replay.body}`).toBe(expected);
+            else {
+              expect(`claimed for ${outcome.claimed.requestId}`).toBe(expected);
+              expect(outcome.claimed.takenOver).toBe(outcome.claimed.requestId !== attempt.requestId);
+              claims.push(outcome.claimed);
+            }
+          } else if (next.kind === 'find')
+            expect((await store.find(request({ fingerprint: next.print })))?.body).toBe(reference.find(now, next.print));
+          else if (!claim) continue;
+          else if (next.kind === 'restart') {
+            const expected = reference.restart(claim, claim.holder);
+            const outcome = await store.restart(claim, claim.holder).catch(codeOf);
+            expect(typeof outcome === 'string' ? outcome : `billed as ${outcome.requestId}`).toBe(expected);
+          } else if (next.kind === 'complete') {
+            const result = next.isKept ? resultFor(claim, `by ${claim.holder}`) : undefined;
+            expect(await store.complete(claim, result)).toEqual(reference.complete(claim, result));
+          } else {
+            reference.abandon(claim);
+            await store.abandon(claim);
           }
-        } else if (next.kind === 'find')
-          expect((await store.find(request({ fingerprint: next.print })))?.body).toBe(reference.find(now, next.print));
-        else if (!claim) continue;
-        else if (next.kind === 'restart') {
-          const expected = reference.restart(claim, claim.holder);
-          const outcome = await store.restart(claim, claim.holder).catch(codeOf);
-          expect(typeof outcome === 'string' ? outcome : `billed as ${outcome.requestId}`).toBe(expected);
-        } else if (next.kind === 'complete') {
-          const result = next.isKept ? resultFor(claim, `by ${claim.holder}`) : undefined;
-          expect(await store.complete(claim, result)).toEqual(reference.complete(claim, result));
-        } else {
-          reference.abandon(claim);
-          await store.abandon(claim);
         }
-      }
-    }),
-    { numRuns: RUNS },
-  );
+      }),
+      { numRuns: RUNS },
+    );
+  });
 });

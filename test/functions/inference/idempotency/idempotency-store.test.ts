@@ -52,7 +52,7 @@ describe('a claim', () => {
     expect(await store.find(request())).toEqual(result);
   });
 
-  test('of a different request with the same key is rejected, during the first request and after it', async () => {
+  test('rejects a different request with the same key, during the first request and after it', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     const other = request({ fingerprint: 'other' });
@@ -87,19 +87,21 @@ describe('a claim', () => {
   });
 });
 
-test('a completed request never changes', async () => {
-  const request = attempts();
-  const claim = await claimedBy(store, request());
-  const result = resultFor(claim, 'first');
-  expect(await store.complete(claim, result)).toEqual({ stored: true });
-  nowMs += 1;
-  for (const other of [resultFor(claim, 'second'), undefined]) expect(await store.complete(claim, other)).toBe(false);
-  await expect(store.restart(claim, 'req_new')).rejects.toMatchObject(inProgress);
-  expect(await store.claim(request())).toEqual({ replay: result });
+describe('a completed request', () => {
+  test('never changes', async () => {
+    const request = attempts();
+    const claim = await claimedBy(store, request());
+    const result = resultFor(claim, 'first');
+    expect(await store.complete(claim, result)).toEqual({ stored: true });
+    nowMs += 1;
+    for (const other of [resultFor(claim, 'second'), undefined]) expect(await store.complete(claim, other)).toBe(false);
+    await expect(store.restart(claim, 'req_new')).rejects.toMatchObject(inProgress);
+    expect(await store.claim(request())).toEqual({ replay: result });
+  });
 });
 
-describe('24 hours after the first claim', () => {
-  test('a key is new again, and not before', async () => {
+describe('a key 24 hours after its first claim', () => {
+  test('is new again, and not before', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     nowMs += LEASE_MS / 2;
@@ -113,7 +115,7 @@ describe('24 hours after the first claim', () => {
     expect(await store.complete(claim, resultFor(claim))).toBe(false);
   });
 
-  test('a key that was taken over in between is new again, too', async () => {
+  test('is new again even if it was taken over in between', async () => {
     const request = attempts();
     await store.claim(request());
     nowMs += DAY_MS - 10_000;
@@ -132,12 +134,12 @@ describe('a result that is not stored', () => {
     expect(await store.find(request())).toBeUndefined();
   };
 
-  test('because content must not be stored still uses up the key', () => spent((claim) => store.complete(claim, undefined)));
+  test('still uses up the key if content must not be stored', () => spent((claim) => store.complete(claim, undefined)));
 
-  test('because it has more than 256 KB compressed still uses up the key', () =>
+  test('still uses up the key if it has more than 256 KB compressed', () =>
     spent((claim) => store.complete(claim, resultFor(claim, randomBytes(265_000).toString('base64')))));
 
-  test('because it has more than 16 MB uncompressed still uses up the key', () =>
+  test('still uses up the key if it has more than 16 MB uncompressed', () =>
     spent((claim) => store.complete(claim, resultFor(claim, 'é'.repeat(9 * 1024 * 1024)))));
 
   test('is never one that is just small enough', async () => {
@@ -247,26 +249,30 @@ describe('an attempt that was rejected or failed', () => {
   });
 });
 
-test('a write that is sent again after its reply was lost is recognized as our own', async () => {
-  const bad = storeOver(sendingTwice(database.database));
-  const request = attempts();
-  const first = request();
-  expect(await claimedBy(bad, first)).toMatchObject({ holder: first.requestId, takenOver: false });
-  nowMs += LEASE_MS;
-  const second = request();
-  const taken = await claimedBy(bad, second);
-  expect(taken).toMatchObject({ holder: second.requestId, requestId: first.requestId, takenOver: true });
-  const restarted = await bad.restart(taken, second.requestId);
-  expect(await bad.complete(restarted, resultFor(restarted))).toEqual({ stored: true });
-  expect(await bad.claim(request())).toEqual({ replay: resultFor(restarted) });
-  const other = attempts()();
-  await bad.abandon(await claimedBy(bad, other));
-  expect(await claimedBy(bad, other)).toMatchObject({ takenOver: false });
+describe('a write that is sent again after its reply was lost', () => {
+  test('is recognized as our own', async () => {
+    const bad = storeOver(sendingTwice(database.database));
+    const request = attempts();
+    const first = request();
+    expect(await claimedBy(bad, first)).toMatchObject({ holder: first.requestId, takenOver: false });
+    nowMs += LEASE_MS;
+    const second = request();
+    const taken = await claimedBy(bad, second);
+    expect(taken).toMatchObject({ holder: second.requestId, requestId: first.requestId, takenOver: true });
+    const restarted = await bad.restart(taken, second.requestId);
+    expect(await bad.complete(restarted, resultFor(restarted))).toEqual({ stored: true });
+    expect(await bad.claim(request())).toEqual({ replay: resultFor(restarted) });
+    const other = attempts()();
+    await bad.abandon(await claimedBy(bad, other));
+    expect(await claimedBy(bad, other)).toMatchObject({ takenOver: false });
+  });
 });
 
-test('a database outage is thrown as an outage', async () => {
-  const away = storeOver(failing(new Error('away')));
-  const claim = { id: 'i', holder: 'h', requestId: 'r', takenOver: false };
-  for (const work of [away.claim(attempts()()), away.complete(claim, undefined), away.abandon(claim), away.restart(claim, 'n')])
-    await expect(work).rejects.toThrow('away');
+describe('a database outage', () => {
+  test('is thrown as an outage', async () => {
+    const away = storeOver(failing(new Error('away')));
+    const claim = { id: 'i', holder: 'h', requestId: 'r', takenOver: false };
+    for (const work of [away.claim(attempts()()), away.complete(claim, undefined), away.abandon(claim), away.restart(claim, 'n')])
+      await expect(work).rejects.toThrow('away');
+  });
 });

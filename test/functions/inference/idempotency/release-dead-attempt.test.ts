@@ -76,7 +76,7 @@ describe('a function that crashes during an idempotent request', () => {
     expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, requestCount: 1, inFlight: 1 });
   });
 
-  test('before its usage event leaves the request to its repetition: one event, one charge', async () => {
+  test('leaves the request to its repetition if it has no usage event yet: one event, one charge', async () => {
     const { reply, requestCount, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
     expect(reply).toMatchObject({ statusCode: 200 });
     expect(requestCount).toBe(2);
@@ -89,19 +89,16 @@ describe('a function that crashes during an idempotent request', () => {
     ['event', 'after'],
     ['end key', 'before'],
     ['end key', 'after'],
-  ] as const)(
-    'at the write of its %s, %s it is done, has charged it: its repetition gets a response without another charge',
-    async (write, when) => {
-      const { reply, requestCount, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
-      expect(reply).toMatchObject({ statusCode: 200 });
-      expect(requestCount).toBe(2);
-      expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
-      expect(spent).toBeGreaterThan(0n);
-      expect(inFlight).toBe(0);
-    },
-  );
+  ] as const)('has charged it at the write of its %s, %s it is done: its repetition costs nothing more', async (write, when) => {
+    const { reply, requestCount, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
+    expect(reply).toMatchObject({ statusCode: 200 });
+    expect(requestCount).toBe(2);
+    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
+    expect(spent).toBeGreaterThan(0n);
+    expect(inFlight).toBe(0);
+  });
 
-  test('after the charge is charged once even if its repetition fails', async () => {
+  test('charges once if it crashes after the charge, even if its repetition fails', async () => {
     const { database } = pipeline;
     let clock = Date.now();
     const now = (): number => clock;
@@ -127,7 +124,7 @@ describe('a function that crashes during an idempotent request', () => {
     expect(await set.inFlight()).toBe(0);
   });
 
-  test('and whose request was swept leaves the repetition to be a new request with its own charge', async () => {
+  test('leaves the repetition to be a new request with its own charge if its request was swept', async () => {
     const { reply, events, inFlight, spent } = await dieAndRepeat('event', 'before', 12 * MINUTE_MS, true);
     expect(reply).toMatchObject({ statusCode: 200 });
     expect(events.map(({ outcome }) => outcome).sort()).toEqual(['completed', 'orphaned']);

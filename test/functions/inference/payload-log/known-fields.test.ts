@@ -51,36 +51,38 @@ const BODIES: Record<keyof typeof SCHEMAS, object> = {
   },
 };
 
-describe.each(Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[])('of a request of %s', (name) => {
+describe.each(Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[])('the known fields of a request of %s', (name) => {
   const fields = { known: knownFieldsOf(SCHEMAS[name]), ignored: [] };
   const body = BODIES[name];
 
-  test('every field that has an effect is kept, with what callers define themselves', () => {
+  test('include every field that has an effect, with what callers define themselves', () => {
     expect(keepEffective(body, fields)).toEqual(body);
   });
 
-  test('a field that is not known is left out', () => {
+  test('exclude a field that is not known', () => {
     expect(keepEffective({ ...body, junk: { a: 1 }, toString: 1, ['__proto__']: 1 }, fields)).toEqual(body);
   });
 });
 
-test('leaves out fields and tools by the names that callers get for them', () => {
-  const fields = {
-    known: knownFieldsOf(SCHEMAS.responses),
-    ignored: ['truncation', 'text.verbosity', 'tools.web_search', 'reasoning.effort', 'none.x'],
-  };
-  const tool = { type: 'function', name: 'f' };
-  const body = {
-    input: 'x',
-    truncation: 'auto',
-    text: { verbosity: 'low', format: { type: 'text' } },
-    tools: [{ type: 'web_search', filters: 'junk' }, tool],
-    reasoning: { effort: 'low', summary: 'auto' },
-  };
-  expect(keepEffective(body, fields)).toEqual({
-    input: 'x',
-    text: { format: { type: 'text' } },
-    tools: [tool],
-    reasoning: { summary: 'auto' },
+describe('keepEffective', () => {
+  test('leaves out fields and tools by the names that callers get for them', () => {
+    const fields = {
+      known: knownFieldsOf(SCHEMAS.responses),
+      ignored: ['truncation', 'text.verbosity', 'tools.web_search', 'reasoning.effort', 'none.x'],
+    };
+    const tool = { type: 'function', name: 'f' };
+    const body = {
+      input: 'x',
+      truncation: 'auto',
+      text: { verbosity: 'low', format: { type: 'text' } },
+      tools: [{ type: 'web_search', filters: 'junk' }, tool],
+      reasoning: { effort: 'low', summary: 'auto' },
+    };
+    expect(keepEffective(body, fields)).toEqual({
+      input: 'x',
+      text: { format: { type: 'text' } },
+      tools: [tool],
+      reasoning: { summary: 'auto' },
+    });
   });
 });

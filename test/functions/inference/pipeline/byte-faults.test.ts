@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
@@ -79,74 +79,76 @@ const dependencies = (): Partial<Dependencies> => {
   };
 };
 
-test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each admitted request has one event, and the key counts their sum`, async () => {
-  const { call, events, inFlight, keyId } = await pipeline.setUp(createInvoke(), dependencies(), { total_budget_nanos: 1_000_000_000n });
-  const faults: Record<string, number> = {};
-  proxies.dynamodb.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES], faults));
-  proxies.sagemaker.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES, ...FRAME_PLACES], faults));
+describe('requests whose calls lose, delay and corrupt bytes', () => {
+  test(`have one event each if they are admitted, and the key counts their sum, after ${REQUESTS} requests`, async () => {
+    const { call, events, inFlight, keyId } = await pipeline.setUp(createInvoke(), dependencies(), { total_budget_nanos: 1_000_000_000n });
+    const faults: Record<string, number> = {};
+    proxies.dynamodb.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES], faults));
+    proxies.sagemaker.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES, ...FRAME_PLACES], faults));
 
-  // Undefined if the reply failed, or the deadline cut it off.
-  const answerOf = async (number: number): Promise<string | undefined> => {
-    const stream = number % 2 === 0;
-    const headers = number % 5 === 0 ? { 'Idempotency-Key': `${number}` } : {};
-    try {
-      const reply = await call({ stream, max_tokens: 20 }, REMAINING_MS, headers);
-      if (!stream) {
-        const [{ message, finish_reason }] = JSON.parse(reply.body as string).choices;
-        return finish_reason === 'length' ? undefined : message.content;
+    // Undefined if the reply failed, or the deadline cut it off.
+    const answerOf = async (number: number): Promise<string | undefined> => {
+      const stream = number % 2 === 0;
+      const headers = number % 5 === 0 ? { 'Idempotency-Key': `${number}` } : {};
+      try {
+        const reply = await call({ stream, max_tokens: 20 }, REMAINING_MS, headers);
+        if (!stream) {
+          const [{ message, finish_reason }] = JSON.parse(reply.body as string).choices;
+          return finish_reason === 'length' ? undefined : message.content;
+        }
+        const text = await read(reply as typeof reply & { body: Readable });
+        if (!text.includes('[DONE]')) return undefined;
+        const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json as string));
+        if (chunks.some(({ choices }) => choices[0]?.finish_reason === 'length')) return undefined;
+        return chunks.map(({ choices }) => choices[0]?.delta?.content ?? '').join('');
+      } catch {
+        return undefined;
       }
-      const text = await read(reply as typeof reply & { body: Readable });
-      if (!text.includes('[DONE]')) return undefined;
-      const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json as string));
-      if (chunks.some(({ choices }) => choices[0]?.finish_reason === 'length')) return undefined;
-      return chunks.map(({ choices }) => choices[0]?.delta?.content ?? '').join('');
-    } catch {
-      return undefined;
-    }
-  };
-  const answers: (string | undefined)[] = [];
-  let next = 0;
-  const caller = async (): Promise<void> => {
-    while (next < REQUESTS) answers.push(await answerOf(next++));
-  };
-  await Promise.all(Array.from({ length: CALLERS }, caller));
-  for (const proxy of Object.values(proxies)) proxy.setFaults(() => undefined);
+    };
+    const answers: (string | undefined)[] = [];
+    let next = 0;
+    const caller = async (): Promise<void> => {
+      while (next < REQUESTS) answers.push(await answerOf(next++));
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+    for (const proxy of Object.values(proxies)) proxy.setFaults(() => undefined);
 
-  // Each answer belongs to its caller.
-  const answered = answers.filter((answer) => answer !== undefined);
-  expect(new Set(answered)).toEqual(new Set([WORDS.join('')]));
-  expect(answered.length).toBeGreaterThan(REQUESTS / 2);
-  expect(answered.length).toBeLessThan(REQUESTS);
-  for (const kind of ['cut', 'stall', 'corrupt']) expect(faults[kind]).toBeGreaterThan(0);
+    // Each answer belongs to its caller.
+    const answered = answers.filter((answer) => answer !== undefined);
+    expect(new Set(answered)).toEqual(new Set([WORDS.join('')]));
+    expect(answered.length).toBeGreaterThan(REQUESTS / 2);
+    expect(answered.length).toBeLessThan(REQUESTS);
+    for (const kind of ['cut', 'stall', 'corrupt']) expect(faults[kind]).toBeGreaterThan(0);
 
-  const { limiters, usage } = pipeline.database;
-  const sweepAt = (nowMs: number) =>
-    sweepNow({
-      limiters,
-      usage,
-      now: () => nowMs,
-      maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
-      hasTime: () => true,
-      database: pipeline.database.database,
-    });
-  const item = await limiters.get(keyId);
-  const admitted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + Number(count) : sum), 0);
-  expect(await sweepAt(Date.now() + SWEPT_AFTER_MS)).toMatchObject({ complete: true });
-  expect(await sweepAt(Date.now() + SWEPT_AFTER_MS + 5 * MINUTE_MS)).toMatchObject({ released: 0, orphaned: 0, undone: 0 });
+    const { limiters, usage } = pipeline.database;
+    const sweepAt = (nowMs: number) =>
+      sweepNow({
+        limiters,
+        usage,
+        now: () => nowMs,
+        maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+        hasTime: () => true,
+        database: pipeline.database.database,
+      });
+    const item = await limiters.get(keyId);
+    const admitted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + Number(count) : sum), 0);
+    expect(await sweepAt(Date.now() + SWEPT_AFTER_MS)).toMatchObject({ complete: true });
+    expect(await sweepAt(Date.now() + SWEPT_AFTER_MS + 5 * MINUTE_MS)).toMatchObject({ released: 0, orphaned: 0, undone: 0 });
 
-  const written = await events();
-  expect(new Set(written.map(({ request_id }) => request_id)).size).toBe(written.length);
-  expect(written).toHaveLength(admitted);
-  expect(await inFlight()).toBe(0);
-  const completed = written.filter(({ outcome }) => outcome === 'completed');
-  // The sweep records an answer whose settlement failed three times as orphaned.
-  const orphaned = written.filter(({ outcome }) => outcome === 'orphaned');
-  // An answer that stalls between its last word and its terminator is recorded as timed out at the deadline, and its
-  // caller has all words.
-  const late = written.filter(({ outcome }) => outcome === 'timed_out');
-  expect(completed.length + orphaned.length + late.length).toBeGreaterThanOrEqual(answered.length);
-  for (const event of completed) expect(event).toMatchObject(WORD_USAGE);
-  const spent = written.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
-  expect(BigInt((await limiters.get(keyId))?.spent ?? 0)).toBe(spent);
-  expect(container.invocations()).toBeLessThanOrEqual(admitted);
-}, 90_000);
+    const written = await events();
+    expect(new Set(written.map(({ request_id }) => request_id)).size).toBe(written.length);
+    expect(written).toHaveLength(admitted);
+    expect(await inFlight()).toBe(0);
+    const completed = written.filter(({ outcome }) => outcome === 'completed');
+    // The sweep records an answer whose settlement failed three times as orphaned.
+    const orphaned = written.filter(({ outcome }) => outcome === 'orphaned');
+    // An answer that stalls between its last word and its terminator is recorded as timed out at the deadline, and its
+    // caller has all words.
+    const late = written.filter(({ outcome }) => outcome === 'timed_out');
+    expect(completed.length + orphaned.length + late.length).toBeGreaterThanOrEqual(answered.length);
+    for (const event of completed) expect(event).toMatchObject(WORD_USAGE);
+    const spent = written.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+    expect(BigInt((await limiters.get(keyId))?.spent ?? 0)).toBe(spent);
+    expect(container.invocations()).toBeLessThanOrEqual(admitted);
+  }, 90_000);
+});

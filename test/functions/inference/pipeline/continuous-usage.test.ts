@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
@@ -25,27 +25,31 @@ const breakingAfter = (...batches: UpstreamChunk[][]): Invoke =>
     throw new Error('The connection broke.');
   };
 
-test('a runtime is asked to count with every chunk if its model says so, and the answer has one choice', async () => {
-  const sent: unknown[] = [];
-  const invoke: Invoke = async function* (invocation) {
-    sent.push((JSON.parse(invocation.body) as { stream_options: unknown }).stream_options);
-    yield* answers(invocation);
-  };
-  const { call } = await pipeline.setUp(invoke);
-  for (const body of [{ model: 'counting' }, { model: 'counting', n: 2 }, { model: 'm' }]) await call(body);
-  expect(sent).toEqual([{ include_usage: true, continuous_usage_stats: true }, { include_usage: true }, { include_usage: true }]);
+describe('a runtime', () => {
+  test('counts with every chunk if its model says so, and the answer has one choice', async () => {
+    const sent: unknown[] = [];
+    const invoke: Invoke = async function* (invocation) {
+      sent.push((JSON.parse(invocation.body) as { stream_options: unknown }).stream_options);
+      yield* answers(invocation);
+    };
+    const { call } = await pipeline.setUp(invoke);
+    for (const body of [{ model: 'counting' }, { model: 'counting', n: 2 }, { model: 'm' }]) await call(body);
+    expect(sent).toEqual([{ include_usage: true, continuous_usage_stats: true }, { include_usage: true }, { include_usage: true }]);
+  });
 });
 
-test('a stream that broke off is billed by the last count of the runtime', async () => {
-  const { call, events } = await pipeline.setUp(breakingAfter(counted('', 0), counted('Hello', 2), counted(' there', 4)));
-  await read(await call({ model: 'counting', stream: true }));
-  expect(await events()).toEqual([
-    expect.objectContaining({ outcome: 'upstream_failed', source: 'runtime', prompt_tokens: 18, completion_tokens: 4, cost_nanos: 26n }),
-  ]);
-});
+describe('a stream that broke off', () => {
+  test('is billed by the last count of the runtime', async () => {
+    const { call, events } = await pipeline.setUp(breakingAfter(counted('', 0), counted('Hello', 2), counted(' there', 4)));
+    await read(await call({ model: 'counting', stream: true }));
+    expect(await events()).toEqual([
+      expect.objectContaining({ outcome: 'upstream_failed', source: 'runtime', prompt_tokens: 18, completion_tokens: 4, cost_nanos: 26n }),
+    ]);
+  });
 
-test('a stream that broke off before its first word costs nothing, even if the runtime has counted the prompt', async () => {
-  const { call, events } = await pipeline.setUp(breakingAfter(counted('', 0)));
-  await read(await call({ model: 'counting', stream: true }));
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', prompt_tokens: 0, cost_nanos: 0n })]);
+  test('costs nothing before its first word, even if the runtime has counted the prompt', async () => {
+    const { call, events } = await pipeline.setUp(breakingAfter(counted('', 0)));
+    await read(await call({ model: 'counting', stream: true }));
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', prompt_tokens: 0, cost_nanos: 0n })]);
+  });
 });

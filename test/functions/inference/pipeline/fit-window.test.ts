@@ -154,27 +154,27 @@ describe('plain texts', () => {
   });
 });
 
-describe('the error for a request that does not fit uses the route’s field names:', () => {
+describe('the error for a request that does not fit', () => {
   const of = model({ tokenizer: { tokenizer: 'k', vocabulary_size: 9 } });
   const refuse = (prompt: Prompt, window: WindowRequest, fit = async () => ({ prompt_tokens: 2_500, kept: [0] as number[] | null })) => {
     const tokenizer = { fit, count: async () => ({ prompt_tokens: null, text_tokens: [2_500], special_tokens: 0 }) };
     return expect(fitWindow(tokenizer, of, toFit(prompt, window, of))).rejects;
   };
 
-  test('a completion', async () => {
+  test('uses the field names of a completion', async () => {
     const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of, 5);
     await refuse({ texts: ['a'.repeat(5_000)] }, window).toEqual(
       tooLong('prompt', /2500 tokens in the prompt, 5 tokens in the completion.*2000\. Shorten the prompt\.$/),
     );
   });
 
-  test('a response', async () => {
+  test('uses the field names of a response', async () => {
     await refuse(long, windowOf(read({ max_output_tokens: 5 }), of, 5)).toEqual(
       tooLong('input', /2500 tokens in the input, 5 .*2000\. Shorten the input, or send truncation: "auto"\.$/),
     );
   });
 
-  test('a response with truncation', async () => {
+  test('uses the field names of a response with truncation', async () => {
     await refuse(long, windowOf(read({ truncation: 'auto' }), of, 100)).toEqual(
       tooLong(
         'input',
@@ -183,7 +183,7 @@ describe('the error for a request that does not fit uses the route’s field nam
     );
   });
 
-  test('a response whose conversation the chat template rejects', async () => {
+  test('uses the field names of a response whose conversation the chat template rejects', async () => {
     const refused = async () => Promise.reject(new PromptRefused('no system message'));
     await refuse(long, windowOf(read({}), of, 100), refused).toMatchObject({ status: 400, param: 'input' });
   });

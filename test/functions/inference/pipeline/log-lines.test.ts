@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { read, startTestPipeline, type TestPipeline } from '../../../support/fixtures/pipeline.ts';
@@ -26,23 +26,27 @@ const breaks: Invoke = async function* () {
   throw new UpstreamFailed('upstream_error', 'the container stopped');
 };
 
-test('a request’s line has its cost as a number, of which CloudWatch can make a metric', async () => {
-  const { call } = await pipeline.setUp(answers);
-  await call({});
-  expect(line('request')).toMatchObject({ outcome: 'completed', cost_nanos: 11, admission_round_trips: expect.any(Number) });
-  expect(line('request')).not.toHaveProperty('error_code');
+describe('the line request', () => {
+  test('has its cost as a number, of which CloudWatch can make a metric', async () => {
+    const { call } = await pipeline.setUp(answers);
+    await call({});
+    expect(line('request')).toMatchObject({ outcome: 'completed', cost_nanos: 11, admission_round_trips: expect.any(Number) });
+    expect(line('request')).not.toHaveProperty('error_code');
+  });
 });
 
-test('a stream that breaks off after its status was sent has a line with the error’s status and code', async () => {
-  const { call } = await pipeline.setUp(breaks);
-  await read(await call({ stream: true }));
-  expect(line('stream_broken')).toMatchObject({ status: 503, code: 'upstream_error', request_id: line('request')?.request_id });
-});
+describe('the line stream_broken', () => {
+  test('has the error’s status and code of a stream that breaks off after its status was sent', async () => {
+    const { call } = await pipeline.setUp(breaks);
+    await read(await call({ stream: true }));
+    expect(line('stream_broken')).toMatchObject({ status: 503, code: 'upstream_error', request_id: line('request')?.request_id });
+  });
 
-test('a stream that ends well, and a failed answer without a stream, have no such line', async () => {
-  const well = await pipeline.setUp(answers);
-  await read(await well.call({ stream: true }));
-  const broken = await pipeline.setUp(breaks);
-  await expect(broken.call({})).rejects.toMatchObject({ code: 'upstream_error' });
-  expect(line('stream_broken')).toBeUndefined();
+  test('is missing for a stream that ends well, and for a failed answer without a stream', async () => {
+    const well = await pipeline.setUp(answers);
+    await read(await well.call({ stream: true }));
+    const broken = await pipeline.setUp(breaks);
+    await expect(broken.call({})).rejects.toMatchObject({ code: 'upstream_error' });
+    expect(line('stream_broken')).toBeUndefined();
+  });
 });

@@ -91,7 +91,7 @@ const change = (value: unknown, steps: readonly number[], to: unknown): unknown 
   return Array.isArray(value) ? value.map((each, at) => (String(at) === key ? changed : each)) : { ...value, [key]: changed };
 };
 
-describe('a malformed answer of a runtime is a 503 and never our own error', () => {
+describe('a malformed answer of a runtime', () => {
   test.each<[string, unknown]>([
     ['calls that are null', { choices: [{ index: 0, delta: { tool_calls: [null] } }] }],
     ['a call without a function', { choices: [{ index: 0, delta: { tool_calls: [{ function: 5 }] } }] }],
@@ -114,7 +114,7 @@ describe('a malformed answer of a runtime is a 503 and never our own error', () 
     expect(() => serve(toWire([event]))).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
   });
 
-  test('any value in any place of a recorded answer', () => {
+  test('is a 503 and never our own error, with any value in any place', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...recorded),
@@ -130,7 +130,7 @@ describe('a malformed answer of a runtime is a 503 and never our own error', () 
     );
   });
 
-  test('any byte in any place of a recorded answer', () => {
+  test('is a 503 and never our own error, with any byte in any place', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...recorded),

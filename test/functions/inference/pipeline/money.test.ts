@@ -26,13 +26,15 @@ const counting = (prompt_tokens: number, completion_tokens: number): Invoke =>
 const BUDGET = { day_budget_nanos: 10_000n, total_budget_nanos: 10_000n };
 const spentBy = async (keyId: string): Promise<bigint> => BigInt((await pipeline.database.limiters.get(keyId))?.spent ?? 0);
 
-test('a request of a key with a budget is charged its cost, and the rest of the hold is released', async () => {
-  const { call, events, keyId } = await pipeline.setUp(answers, {}, BUDGET);
-  await call({});
-  // 7 prompt tokens and 2 completion tokens at 1 and 2 nano-dollars each.
-  expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 11n })]);
-  expect((await events())[0]).not.toHaveProperty('is_capped');
-  expect(await spentBy(keyId)).toBe(11n);
+describe('a request of a key with a budget', () => {
+  test('is charged its cost, and releases the rest of the hold', async () => {
+    const { call, events, keyId } = await pipeline.setUp(answers, {}, BUDGET);
+    await call({});
+    // 7 prompt tokens and 2 completion tokens at 1 and 2 nano-dollars each.
+    expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 11n })]);
+    expect((await events())[0]).not.toHaveProperty('is_capped');
+    expect(await spentBy(keyId)).toBe(11n);
+  });
 });
 
 describe('a runtime that counts more tokens than the request can have used', () => {
@@ -89,7 +91,7 @@ describe('a first budget that is set while a request is in flight', () => {
     return { invoke, begun: begun.promise, release: () => released.resolve() };
   };
 
-  test('of a key counts the request when it ends, although that exceeds the budget', async () => {
+  test('counts the request when it ends, although that exceeds a key’s budget', async () => {
     const { invoke, begun, release } = waiting();
     const { call, keyId } = await pipeline.setUp(invoke);
     const reply = call({});
@@ -102,7 +104,7 @@ describe('a first budget that is set while a request is in flight', () => {
     await expect(call({ max_tokens: 1 })).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' });
   });
 
-  test('of an organization does not count the request if these are its first limits', async () => {
+  test('does not count the request if it is among the first limits of an organization', async () => {
     const { invoke, begun, release } = waiting();
     const { limiters } = pipeline.database;
     const org = newId('organization');
@@ -118,32 +120,36 @@ describe('a first budget that is set while a request is in flight', () => {
   });
 });
 
-test('a stream that broke off is charged for what was delivered, and no more than the hold', async () => {
-  const breaking: Invoke = async function* () {
-    yield text('x'.repeat(400));
-    throw new Error('The connection broke.');
-  };
-  const { call, events, keyId } = await pipeline.setUp(breaking, {}, BUDGET);
-  expect(await read(await call({ stream: true, max_tokens: 10 }))).toContain('error');
-  const [event] = await events();
-  expect(event).toMatchObject({ outcome: 'upstream_failed', source: 'estimated', error_code: expect.any(String) });
-  expect(event?.cost_nanos).toBe(await spentBy(keyId));
-  expect(event?.cost_nanos).toBeGreaterThan(0n);
+describe('a stream that broke off', () => {
+  test('is charged for what was delivered, and no more than the hold', async () => {
+    const breaking: Invoke = async function* () {
+      yield text('x'.repeat(400));
+      throw new Error('The connection broke.');
+    };
+    const { call, events, keyId } = await pipeline.setUp(breaking, {}, BUDGET);
+    expect(await read(await call({ stream: true, max_tokens: 10 }))).toContain('error');
+    const [event] = await events();
+    expect(event).toMatchObject({ outcome: 'upstream_failed', source: 'estimated', error_code: expect.any(String) });
+    expect(event?.cost_nanos).toBe(await spentBy(keyId));
+    expect(event?.cost_nanos).toBeGreaterThan(0n);
+  });
 });
 
-test('a request that exceeds the budget is a 429, and no model is invoked', async () => {
-  let invocations = 0;
-  const invoke: Invoke = (invocation) => {
-    invocations++;
-    return answers(invocation);
-  };
-  const { call, events } = await pipeline.setUp(invoke, {}, { total_budget_nanos: 100n });
-  await expect(call({ max_tokens: 10 })).rejects.toMatchObject({
-    status: 429,
-    code: 'insufficient_quota',
-    message: expect.stringContaining('$0.00000102'),
-    headers: { 'x-should-retry': 'false' },
+describe('a request that exceeds the budget', () => {
+  test('is a 429, and invokes no model', async () => {
+    let invocations = 0;
+    const invoke: Invoke = (invocation) => {
+      invocations++;
+      return answers(invocation);
+    };
+    const { call, events } = await pipeline.setUp(invoke, {}, { total_budget_nanos: 100n });
+    await expect(call({ max_tokens: 10 })).rejects.toMatchObject({
+      status: 429,
+      code: 'insufficient_quota',
+      message: expect.stringContaining('$0.00000102'),
+      headers: { 'x-should-retry': 'false' },
+    });
+    expect(invocations).toBe(0);
+    expect(await events()).toEqual([]);
   });
-  expect(invocations).toBe(0);
-  expect(await events()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { orderTargets } from '../../../../functions/inference/pipeline/order-targets.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 
@@ -8,25 +8,27 @@ const keys = Array.from({ length: 6_000 }, (_, i) => `req_${i}`);
 const firsts = (targets: [Target, ...Target[]]): Map<string, string> =>
   new Map(keys.map((key) => [key, orderTargets({ targets }, key)[0].endpoint]));
 
-test('requests spread over a model’s targets by weight', () => {
-  const counts = Object.groupBy(firsts(three).values(), (endpoint) => endpoint);
-  for (const { endpoint, weight } of three) {
-    const share = (counts[endpoint]?.length ?? 0) / keys.length;
-    expect(share / (weight / 6)).toBeGreaterThan(0.9);
-    expect(share / (weight / 6)).toBeLessThan(1.1);
-  }
-});
+describe('orderTargets', () => {
+  test('spreads requests over a model’s targets by weight', () => {
+    const counts = Object.groupBy(firsts(three).values(), (endpoint) => endpoint);
+    for (const { endpoint, weight } of three) {
+      const share = (counts[endpoint]?.length ?? 0) / keys.length;
+      expect(share / (weight / 6)).toBeGreaterThan(0.9);
+      expect(share / (weight / 6)).toBeLessThan(1.1);
+    }
+  });
 
-test('the same key always has the same order of all targets', () => {
-  for (const key of keys.slice(0, 50)) {
-    const order = orderTargets({ targets: three }, key);
-    expect(orderTargets({ targets: [three[2] as Target, three[0], three[1] as Target] }, key)).toEqual(order);
-    expect(order.map(({ endpoint }) => endpoint).sort()).toEqual(['a', 'b', 'c']);
-  }
-});
+  test('gives the same key always the same order of all targets', () => {
+    for (const key of keys.slice(0, 50)) {
+      const order = orderTargets({ targets: three }, key);
+      expect(orderTargets({ targets: [three[2] as Target, three[0], three[1] as Target] }, key)).toEqual(order);
+      expect(order.map(({ endpoint }) => endpoint).sort()).toEqual(['a', 'b', 'c']);
+    }
+  });
 
-test('a removed target moves only its own keys', () => {
-  const before = firsts(three);
-  const after = firsts([three[0], three[1] as Target]);
-  for (const key of keys) if (before.get(key) !== 'c') expect(after.get(key)).toBe(before.get(key));
+  test('moves only the keys of a removed target', () => {
+    const before = firsts(three);
+    const after = firsts([three[0], three[1] as Target]);
+    for (const key of keys) if (before.get(key) !== 'c') expect(after.get(key)).toBe(before.get(key));
+  });
 });

@@ -130,7 +130,7 @@ const logged = async (): Promise<Payload[]> => {
   return bodies.map((body) => JSON.parse(gunzipSync(body as Buffer).toString()));
 };
 
-describe('with the log on,', () => {
+describe('the payload log', () => {
   test('stores the request and its reply, after redaction, under the organization', async () => {
     const { call, keyId, events } = await setUp();
     const reply = await call({ messages: [{ role: 'user', content: 'I am a@b.example' }] });

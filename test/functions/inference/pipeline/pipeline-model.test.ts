@@ -36,7 +36,7 @@ describe('the model’s context window', () => {
     expect(sent).toEqual([10]);
   });
 
-  test('without room for an answer is a 400 that costs nothing and leaves nothing in flight', async () => {
+  test('is a 400 without room for an answer, which costs nothing and leaves nothing in flight', async () => {
     const tokenizer: Tokenizer = { ...noTokenizer, fit: async () => ({ prompt_tokens: 3_000, kept: null }) };
     const { call, events, inFlight } = await pipeline.setUp(answers, { tokenizer });
     await expect(call(long)).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
@@ -53,38 +53,42 @@ describe('the model’s context window', () => {
   });
 });
 
-test('a request that is aborted while it is counted invokes no model', async () => {
-  let invocations = 0;
-  const tokenizer: Tokenizer = {
-    ...noTokenizer,
-    fit: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 1, kept: null })),
-  };
-  const { call, events, inFlight } = await pipeline.setUp(
-    async function* () {
-      invocations++;
-      yield END;
-    },
-    { tokenizer },
-  );
-  const body = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
-  await expect(call(body, 20_020)).rejects.toMatchObject({ status: 503, code: 'upstream_timeout' });
-  expect(invocations).toBe(0);
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', cost_nanos: 0n })]);
-  expect(await inFlight()).toBe(0);
+describe('a request that is aborted while it is counted', () => {
+  test('invokes no model', async () => {
+    let invocations = 0;
+    const tokenizer: Tokenizer = {
+      ...noTokenizer,
+      fit: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 1, kept: null })),
+    };
+    const { call, events, inFlight } = await pipeline.setUp(
+      async function* () {
+        invocations++;
+        yield END;
+      },
+      { tokenizer },
+    );
+    const body = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
+    await expect(call(body, 20_020)).rejects.toMatchObject({ status: 503, code: 'upstream_timeout' });
+    expect(invocations).toBe(0);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', cost_nanos: 0n })]);
+    expect(await inFlight()).toBe(0);
+  });
 });
 
-test('a complete answer is billed as completed even if the deadline passes while it is counted', async () => {
-  const tokenizer: Tokenizer = {
-    ...noTokenizer,
-    count: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 8, text_tokens: [2] })),
-  };
-  const silent: Invoke = async function* () {
-    yield text('Hello there');
-    yield [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }];
-  };
-  const { call, events } = await pipeline.setUp(silent, { tokenizer });
-  expect((await call({ model: 'counted' }, 20_040)).statusCode).toBe(200);
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 8, completion_tokens: 2 })]);
+describe('a complete answer', () => {
+  test('is billed as completed even if the deadline passes while it is counted', async () => {
+    const tokenizer: Tokenizer = {
+      ...noTokenizer,
+      count: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 8, text_tokens: [2] })),
+    };
+    const silent: Invoke = async function* () {
+      yield text('Hello there');
+      yield [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }];
+    };
+    const { call, events } = await pipeline.setUp(silent, { tokenizer });
+    expect((await call({ model: 'counted' }, 20_040)).statusCode).toBe(200);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 8, completion_tokens: 2 })]);
+  });
 });
 
 describe('an answer that broke off', () => {
@@ -116,13 +120,13 @@ describe('an answer that broke off', () => {
     expect(await events()).toEqual([expect.objectContaining({ source: 'estimated', completion_tokens: 3 })]);
   });
 
-  test('without streaming costs nothing and is not counted', async () => {
+  test('costs nothing and is not counted if it was not streamed', async () => {
     const { call, events } = await pipeline.setUp(broken);
     await expect(call({ model: 'counted' })).rejects.toMatchObject({ code: 'upstream_error' });
     expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 0n })]);
   });
 
-  test('before its first chunk comes from the model’s other target, which the usage event names', async () => {
+  test('comes from the model’s other target, which its event names, if no chunk was sent', async () => {
     const tried: string[] = [];
     const { call, events } = await pipeline.setUp(async function* ({ target }) {
       tried.push(target.endpoint);
@@ -137,41 +141,47 @@ describe('an answer that broke off', () => {
   });
 });
 
-test('measurements are returned if requested', async () => {
-  // Later than the time of arrival, however long the test takes.
-  let clock = Date.now() + 60_000;
-  const answering: Invoke = async function* (invocation: Invocation) {
-    invocation.onHead?.();
-    yield* answers(invocation);
-  };
-  const { call } = await pipeline.setUp(answering, { now: () => (clock += 5) });
-  const { perf_metrics } = JSON.parse((await call({ perf_metrics_in_response: true })).body as string);
-  expect(perf_metrics).toEqual({
-    time_to_first_token_ms: expect.any(Number),
-    tokens_per_second: expect.any(Number),
-    gateway_time_ms: expect.any(Number),
-    queue_time_ms: expect.any(Number),
+describe('measurements', () => {
+  test('are returned if requested', async () => {
+    // Later than the time of arrival, however long the test takes.
+    let clock = Date.now() + 60_000;
+    const answering: Invoke = async function* (invocation: Invocation) {
+      invocation.onHead?.();
+      yield* answers(invocation);
+    };
+    const { call } = await pipeline.setUp(answering, { now: () => (clock += 5) });
+    const { perf_metrics } = JSON.parse((await call({ perf_metrics_in_response: true })).body as string);
+    expect(perf_metrics).toEqual({
+      time_to_first_token_ms: expect.any(Number),
+      tokens_per_second: expect.any(Number),
+      gateway_time_ms: expect.any(Number),
+      queue_time_ms: expect.any(Number),
+    });
+    expect(JSON.parse((await call({})).body as string).perf_metrics).toBeNull();
+    const stream = await read(await call({ perf_metrics_in_response: true, stream: true }));
+    expect(stream.match(/"perf_metrics":\{"time_to_first_token_ms":\d+/g)).toHaveLength(1);
   });
-  expect(JSON.parse((await call({})).body as string).perf_metrics).toBeNull();
-  const stream = await read(await call({ perf_metrics_in_response: true, stream: true }));
-  expect(stream.match(/"perf_metrics":\{"time_to_first_token_ms":\d+/g)).toHaveLength(1);
 });
 
-test('fields that have no effect are listed in a header', async () => {
-  const { call } = await pipeline.setUp(answers);
-  const { headers } = await call({ cache_salt: 'x', typical_p: 0.5, schräg: 1, temperature: null, user: 'u' });
-  expect(headers['x-sluice-ignored']).toBe('typical_p, cache_salt, schr%C3%A4g');
+describe('fields that have no effect', () => {
+  test('are listed in a header', async () => {
+    const { call } = await pipeline.setUp(answers);
+    const { headers } = await call({ cache_salt: 'x', typical_p: 0.5, schräg: 1, temperature: null, user: 'u' });
+    expect(headers['x-sluice-ignored']).toBe('typical_p, cache_salt, schr%C3%A4g');
+  });
+
+  test('are counted if their names do not fit into the header', async () => {
+    const { call } = await pipeline.setUp(answers);
+    const { headers } = await call(Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`property_${i}`, 1])));
+    expect(headers['x-sluice-ignored']).toMatch(/^property_0, .*, \d+ more$/);
+    expect(headers['x-sluice-ignored']?.length).toBeLessThan(2_100);
+  });
 });
 
-test('names that do not fit into the header are counted', async () => {
-  const { call } = await pipeline.setUp(answers);
-  const { headers } = await call(Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`property_${i}`, 1])));
-  expect(headers['x-sluice-ignored']).toMatch(/^property_0, .*, \d+ more$/);
-  expect(headers['x-sluice-ignored']?.length).toBeLessThan(2_100);
-});
-
-test('a field that the model does not support is a 400, and nothing is admitted', async () => {
-  const { call, events } = await pipeline.setUp(answers);
-  await expect(call({ raw_output: true })).rejects.toMatchObject({ status: 400, param: 'raw_output' });
-  expect(await events()).toEqual([]);
+describe('a field that the model does not support', () => {
+  test('is a 400, and admits nothing', async () => {
+    const { call, events } = await pipeline.setUp(answers);
+    await expect(call({ raw_output: true })).rejects.toMatchObject({ status: 400, param: 'raw_output' });
+    expect(await events()).toEqual([]);
+  });
 });

@@ -95,7 +95,7 @@ describe('the deadline of a function', () => {
     ]);
   });
 
-  test('ends a response for which nothing was generated with a 503 that suggests streaming, and costs nothing', async () => {
+  test('ends a response without output with a 503 that suggests streaming, and costs nothing', async () => {
     const { call, events } = await pipeline.setUp(silentAfter());
     await expect(call({}, 20_050)).rejects.toMatchObject({
       status: 503,
@@ -114,16 +114,18 @@ describe('the deadline of a function', () => {
   });
 });
 
-test('a request whose caller does not read is settled at the deadline, and its reply is closed', async () => {
-  const endless: Invoke = async function* ({ signal }) {
-    while (!signal.signal.aborted) yield text('x'.repeat(1_000));
-    throw new Error('aborted');
-  };
-  const { call, events, inFlight } = await pipeline.setUp(endless);
-  await openReply((await call({ stream: true }, 20_100)).body as ReplyBody).done;
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated' })]);
-  expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
-  expect(await inFlight()).toBe(0);
+describe('a request whose caller does not read', () => {
+  test('is settled at the deadline, and its reply is closed', async () => {
+    const endless: Invoke = async function* ({ signal }) {
+      while (!signal.signal.aborted) yield text('x'.repeat(1_000));
+      throw new Error('aborted');
+    };
+    const { call, events, inFlight } = await pipeline.setUp(endless);
+    await openReply((await call({ stream: true }, 20_100)).body as ReplyBody).done;
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated' })]);
+    expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
+    expect(await inFlight()).toBe(0);
+  });
 });
 
 describe('the caller’s own metadata', () => {
@@ -139,54 +141,60 @@ describe('the caller’s own metadata', () => {
   });
 });
 
-test('a deprecated model still answers, and announces its deprecation on every reply', async () => {
-  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
-  const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'm' };
-  await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'going', deprecation });
-  const announced = { deprecation: '@1795219200', sunset: 'Mon, 22 Mar 2027 00:00:00 GMT', 'x-sluice-successor': 'm' };
-  const { call } = await pipeline.setUp(answers);
-  for (const stream of [false, true]) {
-    const reply = await call({ model: 'going', stream });
-    expect(reply).toMatchObject({ statusCode: 200, headers: announced });
-    if (stream) expect(await read(reply)).toContain('[DONE]');
-    const other = await call({ stream });
-    expect(other.headers).not.toHaveProperty('deprecation');
-    if (stream) await read(other);
-  }
-  const failing = await pipeline.setUp(silentAfter());
-  await expect(failing.call({ model: 'going' }, 20_050)).rejects.toMatchObject({ status: 503, headers: announced });
+describe('a deprecated model', () => {
+  test('still answers, and announces its deprecation on every reply', async () => {
+    const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+    const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'm' };
+    await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'going', deprecation });
+    const announced = { deprecation: '@1795219200', sunset: 'Mon, 22 Mar 2027 00:00:00 GMT', 'x-sluice-successor': 'm' };
+    const { call } = await pipeline.setUp(answers);
+    for (const stream of [false, true]) {
+      const reply = await call({ model: 'going', stream });
+      expect(reply).toMatchObject({ statusCode: 200, headers: announced });
+      if (stream) expect(await read(reply)).toContain('[DONE]');
+      const other = await call({ stream });
+      expect(other.headers).not.toHaveProperty('deprecation');
+      if (stream) await read(other);
+    }
+    const failing = await pipeline.setUp(silentAfter());
+    await expect(failing.call({ model: 'going' }, 20_050)).rejects.toMatchObject({ status: 503, headers: announced });
+  });
 });
 
-test('a model without a price in force can’t be called', async () => {
-  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
-  await pipeline.database.models.put(SERVERLESS_POOL, {
-    ...model,
-    name: 'later',
-    prices: [{ version: 'p2', effective_at: Date.now() + 1e9, prompt_nanos: 1, completion_nanos: 1 }],
-  });
-  const { call, events } = await pipeline.setUp(answers);
-  await expect(call({ model: 'later' })).rejects.toMatchObject({
-    status: 503,
-    code: 'model_not_ready',
-    headers: { 'x-should-retry': 'false' },
-  });
-  expect(await events()).toEqual([]);
-});
-
-test('a fault of our own in an answer aborts the model, and the request fails and costs what was delivered', async () => {
-  let stopped = false;
-  const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
-    signal.signal.addEventListener('abort', () => {
-      stopped = true;
+describe('a model without a price in force', () => {
+  test('can’t be called', async () => {
+    const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+    await pipeline.database.models.put(SERVERLESS_POOL, {
+      ...model,
+      name: 'later',
+      prices: [{ version: 'p2', effective_at: Date.now() + 1e9, prompt_nanos: 1, completion_nanos: 1 }],
     });
-    yield text('Hello');
-    yield [{ choices: 5 }] as unknown as UpstreamChunk[];
+    const { call, events } = await pipeline.setUp(answers);
+    await expect(call({ model: 'later' })).rejects.toMatchObject({
+      status: 503,
+      code: 'model_not_ready',
+      headers: { 'x-should-retry': 'false' },
+    });
+    expect(await events()).toEqual([]);
   });
-  const body = await read(await call({ stream: true }));
-  expect(body).toContain('"code":"internal_error"');
-  expect(stopped).toBe(true);
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
-  expect(await inFlight()).toBe(0);
+});
+
+describe('a fault of our own in an answer', () => {
+  test('aborts the model, and the request fails and costs what was delivered', async () => {
+    let stopped = false;
+    const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
+      signal.signal.addEventListener('abort', () => {
+        stopped = true;
+      });
+      yield text('Hello');
+      yield [{ choices: 5 }] as unknown as UpstreamChunk[];
+    });
+    const body = await read(await call({ stream: true }));
+    expect(body).toContain('"code":"internal_error"');
+    expect(stopped).toBe(true);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
+    expect(await inFlight()).toBe(0);
+  });
 });
 
 describe('a caller that has disconnected', () => {
@@ -199,7 +207,7 @@ describe('a caller that has disconnected', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('before the first byte pays nothing and leaves nothing in flight', async () => {
+  test('pays nothing before the first byte, and leaves nothing in flight', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello')));
     const reply = await call({ stream: true });
     await (reply.body as ReplyBody).writeTo(new PassThrough().destroy());
@@ -224,7 +232,7 @@ describe('settlement', () => {
     expect(seen).toBe('data: [DONE]\n\n');
   });
 
-  test('that fails does not fail the caller, and is queued with the whole event', async () => {
+  test('is queued with the whole event if it fails, and does not fail the caller', async () => {
     const putIfAbsent = async (): Promise<never> => Promise.reject(new Error('DynamoDB is down'));
     const queued: QueuedSettlement[] = [];
     const settlements = { send: async (settlement: QueuedSettlement) => void queued.push(settlement) };
@@ -246,7 +254,7 @@ describe('settlement', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('that fails, and can’t be queued either, does not fail the caller; the request stays in flight for the sweep', async () => {
+  test('leaves the request in flight for the sweep if it can’t be queued, and does not fail the caller', async () => {
     let tries = 0;
     const putIfAbsent = async (): Promise<never> => {
       tries++;
@@ -263,7 +271,7 @@ describe('settlement', () => {
     expect(String(logged.mock.calls.at(-1)?.[0])).toContain('settlement_failed');
   });
 
-  test('that fails temporarily is retried', async () => {
+  test('is retried if it fails temporarily', async () => {
     let failures = 1;
     const shaky = {
       ...pipeline.database.usage,

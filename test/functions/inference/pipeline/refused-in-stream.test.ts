@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { payloadPart } from '../../../../infra/local/sagemaker/frames.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';
 import { type FakeAws, startFakeAws } from '../../../support/emulators/fake-aws.ts';
@@ -38,9 +38,8 @@ const sends = (...events: readonly object[]): void =>
     ),
   );
 
-test.each([true, false])(
-  'a rejection before the first word is a 400, costs nothing, and no other target is tried (stream: %s)',
-  async (stream) => {
+describe('a rejection by the model in its stream', () => {
+  test.each([true, false])('is a 400 before the first word, costs nothing, and tries no other target (stream: %s)', async (stream) => {
     sends(REFUSAL);
     const { call, events, inFlight } = await pipeline.setUp(createInvoke());
     await expect(call({ model: 'counted', stream })).rejects.toMatchObject({
@@ -54,19 +53,19 @@ test.each([true, false])(
       expect.objectContaining({ outcome: 'upstream_failed', prompt_tokens: 0, completion_tokens: 0, cost_nanos: 0n }),
     ]);
     expect(await inFlight()).toBe(0);
-  },
-);
+  });
 
-test('a rejection after the role ends the stream with the same error and costs nothing', async () => {
-  sends(role, REFUSAL);
-  const { call, events } = await pipeline.setUp(createInvoke());
-  expect(await read(await call({ stream: true }))).toMatch(/"type":"invalid_request_error","param":"logit_bias".*\n\n$/);
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
-});
+  test('ends the stream with the same error after the role, and costs nothing', async () => {
+    sends(role, REFUSAL);
+    const { call, events } = await pipeline.setUp(createInvoke());
+    expect(await read(await call({ stream: true }))).toMatch(/"type":"invalid_request_error","param":"logit_bias".*\n\n$/);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
+  });
 
-test('an error after the first word is a failure of the model, and what was delivered is charged', async () => {
-  sends(word, REFUSAL);
-  const { call, events } = await pipeline.setUp(createInvoke());
-  expect(await read(await call({ stream: true }))).toMatch(/"code":"upstream_error".*\n\n$/);
-  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
+  test('is a failure of the model after the first word, and what was delivered is charged', async () => {
+    sends(word, REFUSAL);
+    const { call, events } = await pipeline.setUp(createInvoke());
+    expect(await read(await call({ stream: true }))).toMatch(/"code":"upstream_error".*\n\n$/);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
+  });
 });

@@ -66,7 +66,7 @@ describe('the billed usage', () => {
     expect(tally.count()).toMatchObject({ promptTokens: 6, completionTokens: 5, source: 'estimated' });
   });
 
-  test('that is ours replaces the runtime’s in the reply too', () => {
+  test('replaces the runtime’s in the reply too if it is ours', () => {
     const tally = createTally(facts);
     tally.take({ choices: [{ index: 0, delta: { content: 'Hello you' } }], usage: { prompt_tokens: 7, completion_tokens: 1e15 } });
     expect(tally.usage()).toBeUndefined();
@@ -162,6 +162,8 @@ describe('the billed usage', () => {
   });
 });
 
-test('nothing of a tally is kept in memory after its request', () => {
-  expect(keptBytes(() => createTally(facts))).toBeLessThan(100);
+describe('createTally', () => {
+  test('keeps nothing in memory after its request', () => {
+    expect(keptBytes(() => createTally(facts))).toBeLessThan(100);
+  });
 });

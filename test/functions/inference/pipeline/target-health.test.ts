@@ -77,9 +77,11 @@ describe('a target that fails', () => {
   });
 });
 
-test('a thousand targets are remembered at most', () => {
-  health.failed(one);
-  for (let i = 0; i < 1_000; i++) health.failed({ endpoint: `e${i}`, weight: 1 });
-  expect(order()).toEqual(IN_PLACE);
-  expect(health.order([{ endpoint: 'e999', weight: 1 }, one])[0]).toEqual(one);
+describe('createTargetHealth', () => {
+  test('remembers a thousand targets at most', () => {
+    health.failed(one);
+    for (let i = 0; i < 1_000; i++) health.failed({ endpoint: `e${i}`, weight: 1 });
+    expect(order()).toEqual(IN_PLACE);
+    expect(health.order([{ endpoint: 'e999', weight: 1 }, one])[0]).toEqual(one);
+  });
 });

@@ -126,8 +126,8 @@ describe('the event of a request', () => {
   });
 });
 
-describe('a log line', () => {
-  test('of a request has its ids, and nothing that the caller wrote', async () => {
+describe('the log line', () => {
+  test('has the ids of a request, and nothing that the caller wrote', async () => {
     const { event, keyId } = await one(answering, {
       user: CANARY,
       metadata: { [CANARY]: CANARY },
@@ -144,12 +144,12 @@ describe('a log line', () => {
     });
   });
 
-  test('of a request says how long its settlement took', async () => {
+  test('says how long the settlement of a request took', async () => {
     await one(answering);
     expect(JSON.parse(lines.at(-1) ?? '').settle_ms).toBeGreaterThanOrEqual(0);
   });
 
-  test('of a target that failed names the request', async () => {
+  test('names the request of a target that failed', async () => {
     let calls = 0;
     const { event, keyId } = await one(
       async function* (invocation) {
@@ -163,7 +163,7 @@ describe('a log line', () => {
     expect(lines.join('')).not.toContain(CANARY);
   });
 
-  test('of a rejected request has its key and organization, and not the model that it named', async () => {
+  test('has the key and organization of a rejected request, and not the model that it named', async () => {
     const { eventOf, serveEvent, keyId } = await pipeline.setUp(answering);
     const event = eventOf({ model: CANARY });
     const error = await serveEvent(event).catch((thrown: unknown) => thrown);
@@ -178,11 +178,11 @@ describe('a log line', () => {
 const traceparent = (value: string) => traceparentOf({ headers: { Traceparent: value } } as unknown as ApiEvent);
 
 describe('traceparent', () => {
-  test.each([TRACE, `${TRACE.slice(0, -2)}00`])('%s is kept as it is', (value) => {
+  test.each([TRACE, `${TRACE.slice(0, -2)}00`])('is kept as it is: %s', (value) => {
     expect(traceparent(value)).toBe(value);
   });
 
-  test('of a later version is kept as version 00, without the fields that it adds', () => {
+  test('is kept as version 00 if it is of a later one, without the fields that it adds', () => {
     expect(traceparent(`cc${TRACE.slice(2)}-more`)).toBe(TRACE);
   });
 
@@ -196,15 +196,17 @@ describe('traceparent', () => {
     TRACE.toUpperCase(),
     TRACE.slice(0, 54),
     ` ${TRACE}`,
-  ])('%j is ignored', (value) => {
+  ])('is ignored if it is %j', (value) => {
     expect(traceparent(value)).toBeUndefined();
   });
 });
 
-test('a streamed request has the same steps', async () => {
-  lines = [];
-  const { call, events } = await pipeline.setUp(answering);
-  await read(await call({ stream: true }));
-  const [event] = await events();
-  expect(event?.step_ends_ms).not.toContain(null);
+describe('a streamed request', () => {
+  test('has the same steps as one without streaming', async () => {
+    lines = [];
+    const { call, events } = await pipeline.setUp(answering);
+    await read(await call({ stream: true }));
+    const [event] = await events();
+    expect(event?.step_ends_ms).not.toContain(null);
+  });
 });

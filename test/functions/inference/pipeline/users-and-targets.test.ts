@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { affinityOf } from '../../../../functions/inference/pipeline/order-targets.ts';
 import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { createDeployments } from '../../../../shared/models/deployments.ts';
@@ -82,68 +82,76 @@ const start = async () => {
   return { ask, dead, wait, invocationsOf };
 };
 
-test(`${USERS} users spread over three targets by weight, stay there, move only while their target fails, and return`, async () => {
-  const { ask, dead, wait } = await start();
-  const first = await ask();
-  const known = users.map((user) => affinityOf(wide.org, user));
-  expect([...first.keys()].sort()).toEqual(known.toSorted());
-  const total = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
-  for (const [endpoint, weight] of Object.entries(WEIGHTS)) {
-    const share = [...first.values()].filter((target) => target === endpoint).length / USERS;
-    expect(share / (weight / total)).toBeGreaterThan(0.8);
-    expect(share / (weight / total)).toBeLessThan(1.2);
-  }
-  expect(await ask()).toEqual(first);
-  dead.add('middle');
-  const moved = await ask();
-  for (const user of known) {
-    if (first.get(user) === 'middle') expect(moved.get(user)).not.toBe('middle');
-    else expect(moved.get(user)).toBe(first.get(user));
-  }
-  // Users who moved are on both remaining targets.
-  expect(new Set(known.filter((user) => first.get(user) === 'middle').map((user) => moved.get(user)))).toEqual(new Set(['light', 'heavy']));
-  dead.add('light');
-  expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
-  dead.clear();
-  wait();
-  expect(await ask()).toEqual(first);
-  // Within the endpoint's limit.
-  expect(known.every((affinity) => affinity.length <= 64)).toBe(true);
+describe('users', () => {
+  test(`spread over three targets by weight, move only while their target fails, and return: ${USERS} users`, async () => {
+    const { ask, dead, wait } = await start();
+    const first = await ask();
+    const known = users.map((user) => affinityOf(wide.org, user));
+    expect([...first.keys()].sort()).toEqual(known.toSorted());
+    const total = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
+    for (const [endpoint, weight] of Object.entries(WEIGHTS)) {
+      const share = [...first.values()].filter((target) => target === endpoint).length / USERS;
+      expect(share / (weight / total)).toBeGreaterThan(0.8);
+      expect(share / (weight / total)).toBeLessThan(1.2);
+    }
+    expect(await ask()).toEqual(first);
+    dead.add('middle');
+    const moved = await ask();
+    for (const user of known) {
+      if (first.get(user) === 'middle') expect(moved.get(user)).not.toBe('middle');
+      else expect(moved.get(user)).toBe(first.get(user));
+    }
+    // Users who moved are on both remaining targets.
+    expect(new Set(known.filter((user) => first.get(user) === 'middle').map((user) => moved.get(user)))).toEqual(
+      new Set(['light', 'heavy']),
+    );
+    dead.add('light');
+    expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
+    dead.clear();
+    wait();
+    expect(await ask()).toEqual(first);
+    // Within the endpoint's limit.
+    expect(known.every((affinity) => affinity.length <= 64)).toBe(true);
+  });
 });
 
-test('a target that fails is not invoked again for a while, and then by one request at a time until it answers', async () => {
-  const { ask, dead, wait, invocationsOf } = await start();
-  dead.add('heavy');
-  await ask();
-  // The first requests at once, before any of them had failed.
-  expect(invocationsOf('heavy')).toBeLessThanOrEqual(AT_A_TIME);
-  await ask();
-  expect(invocationsOf('heavy')).toBe(0);
-  wait();
-  await ask();
-  expect(invocationsOf('heavy')).toBe(1);
-  dead.clear();
-  wait();
-  await ask();
-  expect(invocationsOf('heavy')).toBeGreaterThan(1);
+describe('a target that fails', () => {
+  test('is not invoked for a while, and then by one request at a time until it answers', async () => {
+    const { ask, dead, wait, invocationsOf } = await start();
+    dead.add('heavy');
+    await ask();
+    // The first requests at once, before any of them had failed.
+    expect(invocationsOf('heavy')).toBeLessThanOrEqual(AT_A_TIME);
+    await ask();
+    expect(invocationsOf('heavy')).toBe(0);
+    wait();
+    await ask();
+    expect(invocationsOf('heavy')).toBe(1);
+    dead.clear();
+    wait();
+    await ask();
+    expect(invocationsOf('heavy')).toBeGreaterThan(1);
+  });
 });
 
-test('the tokenizer gets the organization whose deployment it counts for, and none for a shared model', async () => {
-  const counted: unknown[] = [];
-  const fit: Tokenizer['fit'] = async ({ organization }) => {
-    counted.push(organization);
-    return { prompt_tokens: 990, kept: null };
-  };
-  const tokenizer = { ...noTokenizer, fit };
-  const sizes = { context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 };
-  const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }];
-  const model = { name: 'long', status: 'published' as const, created: 0, ...sizes, prices, tokenizer: { tokenizer: 'k' } };
-  for (const pool of [wide.org, 'serverless'])
-    await pipeline.database.models.put(pool, { ...model, targets: [{ endpoint: 'light', weight: 1 }] });
-  const body = { model: 'long', messages: [{ role: 'user', content: 'x'.repeat(960) }] };
-  const host = { scope: 'on_demand' as const };
-  const onDemand = { tokenizer, host, modelsOf: createDeployments(pipeline.database.models, Date.now) };
-  await (await pipeline.setUp(answers, onDemand, host)).call(body, 600_000, { 'x-user-id': users[0] as string });
-  await (await pipeline.setUp(answers, { tokenizer })).call(body);
-  expect(counted).toEqual([wide.org, undefined]);
+describe('the tokenizer', () => {
+  test('gets the organization whose deployment it counts for, and none for a shared model', async () => {
+    const counted: unknown[] = [];
+    const fit: Tokenizer['fit'] = async ({ organization }) => {
+      counted.push(organization);
+      return { prompt_tokens: 990, kept: null };
+    };
+    const tokenizer = { ...noTokenizer, fit };
+    const sizes = { context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 };
+    const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }];
+    const model = { name: 'long', status: 'published' as const, created: 0, ...sizes, prices, tokenizer: { tokenizer: 'k' } };
+    for (const pool of [wide.org, 'serverless'])
+      await pipeline.database.models.put(pool, { ...model, targets: [{ endpoint: 'light', weight: 1 }] });
+    const body = { model: 'long', messages: [{ role: 'user', content: 'x'.repeat(960) }] };
+    const host = { scope: 'on_demand' as const };
+    const onDemand = { tokenizer, host, modelsOf: createDeployments(pipeline.database.models, Date.now) };
+    await (await pipeline.setUp(answers, onDemand, host)).call(body, 600_000, { 'x-user-id': users[0] as string });
+    await (await pipeline.setUp(answers, { tokenizer })).call(body);
+    expect(counted).toEqual([wide.org, undefined]);
+  });
 });

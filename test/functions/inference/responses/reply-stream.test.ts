@@ -54,7 +54,7 @@ const assemble = (events: Event[]): unknown[] => {
 };
 
 describe('a stream', () => {
-  test('of text has every event, numbered from 0', async () => {
+  test('has every event of a text, numbered from 0', async () => {
     const events = await stream([text]);
     expect(types(events)).toEqual([
       'created',
@@ -77,7 +77,7 @@ describe('a stream', () => {
     expect(events[0]?.response).toMatchObject({ id: facts.id, status: 'in_progress', output: [], usage: null });
   });
 
-  test('of reasoning and text has two items, one after the other', async () => {
+  test('has two items for reasoning and text, one after the other', async () => {
     const events = await stream([thinking]);
     expect(types(events).slice(2, -1)).toEqual([
       'output_item.added',
@@ -119,7 +119,7 @@ describe('a stream', () => {
     });
   });
 
-  test('of two calls has an item for each, with all arguments in deltas', async () => {
+  test('has an item for each of two calls, with all arguments in deltas', async () => {
     const events = await stream([twoCalls]);
     expect(events.find(({ type }) => type === 'response.function_call_arguments.done')).toMatchObject({ name: 'f', arguments: '{"x":1}' });
     expect(assemble(events)).toEqual([
@@ -128,14 +128,14 @@ describe('a stream', () => {
     ]);
   });
 
-  test('of calls after text ends the text first', async () => {
+  test('ends the text before the calls after it', async () => {
     const events = await stream([[chunkOf({ content: 'Let me see.' })], twoCalls]);
     expect(events.at(-1)?.response.output.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call']);
     const doneAt = types(events).indexOf('output_item.done');
     expect(types(events).slice(doneAt + 1)[0]).toBe('output_item.added');
   });
 
-  test('that reaches max_output_tokens is incomplete, and so is its last item, but no other', async () => {
+  test('is incomplete if it reaches max_output_tokens, and so is its last item, but no other', async () => {
     const events = await stream([[chunkOf({ reasoning: 'Hm' }), chunkOf({ content: 'Ye' }), ended('length')]]);
     expect(events.at(-1)).toMatchObject({
       type: 'response.incomplete',
@@ -148,7 +148,7 @@ describe('a stream', () => {
     });
   });
 
-  test('that fails ends with response.failed, with the output so far and the error', async () => {
+  test('ends with response.failed if it fails, with the output so far and the error', async () => {
     const { stored, storage } = newStorage();
     const reply = createResponseStream(read({ stream: true }), facts, storage);
     const events = parseEvents(reply.take([chunkOf({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
@@ -167,12 +167,12 @@ describe('a stream', () => {
     expect(stored).toEqual([]);
   });
 
-  test('that fails before its first chunk still has its first events', () => {
+  test('has its first events even if it fails before its first chunk', () => {
     const reply = createResponseStream(read({ stream: true }), facts, newStorage().storage);
     expect(types(parseEvents(reply.fail(new UpstreamFailed('upstream_timeout', ''))))).toEqual(['created', 'in_progress', 'failed']);
   });
 
-  test('without output has one empty message', async () => {
+  test('has one empty message if there is no output', async () => {
     const events = await stream([[chunkOf({ role: 'assistant' }), ended()]]);
     expect(assemble(events)).toMatchObject([{ type: 'message', content: [part('')] }]);
   });
@@ -185,7 +185,7 @@ describe('a stream', () => {
     expect(events.at(-1)?.response.output).toMatchObject([{ content: [{ logprobs: [entry('a'), entry('b')] }] }]);
   });
 
-  describe('has the log probabilities of tokens that have no text yet', () => {
+  describe('with tokens that have no text yet', () => {
     const scored = (...tokens: string[]) => ({ logprobs: { content: tokens.map((token) => ({ token, logprob: -1, top_logprobs: [] })) } });
     const token = (content: string, ...tokens: string[]) => chunkOf({ content }, scored(...tokens));
     const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
@@ -199,14 +199,14 @@ describe('a stream', () => {
     };
     const both = (...names: string[]) => ({ deltas: names, message: names });
 
-    test('if a character has several tokens', async () => {
+    test('has their log probabilities if a character has several tokens', async () => {
       expect(await tokens(token('a', 'a'), token('', 'x1'), token('', 'x2'), token('😀', 'x3'), ended())).toEqual(
         both('a', 'x1', 'x2', 'x3'),
       );
       expect(await tokens(token('', 'x1'), token('😀', 'x2'), ended())).toEqual(both('x1', 'x2'));
     });
 
-    test('but not of reasoning, calls, and the token that ends the answer', async () => {
+    test('lacks those of reasoning, calls, and the token that ends the answer', async () => {
       const thought = [
         chunkOf({ reasoning: 'Hm' }, scored('r')),
         chunkOf({ reasoning: '' }, scored('r1')),
@@ -236,37 +236,41 @@ const delta = fc.oneof(
   })),
 );
 
-test('a stream rebuilds to the same response as without streaming, in OpenAI’s client too, however the answer is split', async () => {
-  const finish = fc.constantFrom('stop', 'length', 'tool_calls', 'eos');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(delta, { maxLength: 20 }),
-      finish,
-      fc.integer({ min: 1, max: 5 }),
-      fc.boolean(),
-      async (deltas, reason, size, short) => {
-        const chunks = [...deltas.map((one) => chunkOf(one)), ended(reason)];
-        const batches = Array.from({ length: Math.ceil(chunks.length / size) }, (_, i) => chunks.slice(i * size, (i + 1) * size));
-        const body = short ? { reasoning: { summary: 'auto' } } : {};
-        const events = await stream(batches, body);
-        const made = await whole([chunks], body);
-        expect(events.at(-1)?.response).toEqual(made);
-        expect(assemble(events)).toEqual(made.output);
-        const client = ResponseStream.fromReadableStream((await asSse(batches, body)) as never);
-        const { output } = await client.finalResponse();
-        expect(output).toMatchObject(made.output);
-      },
-    ),
-    { numRuns: 60 },
-  );
+describe('a response that is rebuilt from its stream', () => {
+  test('is the same as without streaming, in OpenAI’s client too, however the answer is split', async () => {
+    const finish = fc.constantFrom('stop', 'length', 'tool_calls', 'eos');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(delta, { maxLength: 20 }),
+        finish,
+        fc.integer({ min: 1, max: 5 }),
+        fc.boolean(),
+        async (deltas, reason, size, short) => {
+          const chunks = [...deltas.map((one) => chunkOf(one)), ended(reason)];
+          const batches = Array.from({ length: Math.ceil(chunks.length / size) }, (_, i) => chunks.slice(i * size, (i + 1) * size));
+          const body = short ? { reasoning: { summary: 'auto' } } : {};
+          const events = await stream(batches, body);
+          const made = await whole([chunks], body);
+          expect(events.at(-1)?.response).toEqual(made);
+          expect(assemble(events)).toEqual(made.output);
+          const client = ResponseStream.fromReadableStream((await asSse(batches, body)) as never);
+          const { output } = await client.finalResponse();
+          expect(output).toMatchObject(made.output);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
 });
 
-test('the usage details of a runtime are passed on', async () => {
-  const reply = createResponseStream(read({}), facts, newStorage().storage);
-  const fullUsage = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
-  const text = reply.take([ended()]) + reply.usage(fullUsage) + reply.end();
-  expect(parseEvents(text).at(-1)?.response.usage).toMatchObject({
-    input_tokens_details: { cached_tokens: 3 },
-    output_tokens_details: { reasoning_tokens: 1 },
+describe('the usage details of a runtime', () => {
+  test('are passed on', async () => {
+    const reply = createResponseStream(read({}), facts, newStorage().storage);
+    const fullUsage = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
+    const text = reply.take([ended()]) + reply.usage(fullUsage) + reply.end();
+    expect(parseEvents(text).at(-1)?.response.usage).toMatchObject({
+      input_tokens_details: { cached_tokens: 3 },
+      output_tokens_details: { reasoning_tokens: 1 },
+    });
   });
 });

@@ -45,7 +45,7 @@ describe('content that must not be stored', () => {
   test.each([
     ['without streaming', false],
     ['streamed', true],
-  ])('with store: false leaves the claim of its idempotency key, but no result (%s)', async (_, stream) => {
+  ])('leaves the claim of its idempotency key, but no result, with store: false (%s)', async (_, stream) => {
     const { call, events, keyId } = await route.setUp(answers);
     const reply = await call({ store: false, stream }, IDEMPOTENT);
     expect(reply.headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });

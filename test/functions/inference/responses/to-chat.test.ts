@@ -33,7 +33,7 @@ describe('a conversation of items', () => {
     ]);
   });
 
-  test('has the calls of one turn in one message, with the reasoning before them and their results after them', () => {
+  test('has the calls of a turn in one message, after its reasoning and before their results', () => {
     expect(messages([user('Hi'), thought('Hm'), called('a'), called('b', 'g'), result('a'), result('b', 'two'), user('And?')])).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: null, reasoning: 'Hm', tool_calls: [made('a'), made('b', 'g')] },
@@ -105,7 +105,7 @@ describe('the settings of a request', () => {
     });
   });
 
-  test('that have no effect are listed', () => {
+  test('are listed if they have no effect', () => {
     const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
     const requested = {
       tools,
@@ -132,7 +132,7 @@ describe('the settings of a request', () => {
     expect(ignoredResponsesFields(read(silent), model)).toEqual([]);
   });
 
-  test('that the model does not support are rejected with the caller’s field name', () => {
+  test('are rejected with the caller’s field name if the model does not support them', () => {
     const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
     expect(() => checkWith(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
     expect(() => checkWith(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");

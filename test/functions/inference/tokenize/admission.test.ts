@@ -30,27 +30,29 @@ afterEach(() => {
 
 const setUp = (fields: Partial<TestKey> = {}, usage: UsageStore = database.usage) => setUpIn(database, fields, usage);
 
-test('errors come in the order 401, 403, 400, 404, 429', async () => {
-  const limited = await setUp({ models: ['m', 'gone'], requests_per_minute: 0 });
-  const narrow = await setUp({ models: ['another'] });
-  for (const path of ['/tokenize', '/detokenize'] as const) {
-    const right = { prompt: 'a', tokens: [1] };
-    await expect(limited.call(path, '{', 'Bearer nonsense')).rejects.toMatchObject({ status: 401 });
-    await expect(limited.call(path, right, '')).rejects.toMatchObject({ status: 401 });
-    await expect(narrow.call(path, right)).rejects.toMatchObject({ status: 403 });
-    await expect(narrow.call(path, { prompt: 1, tokens: 1 })).rejects.toMatchObject({ status: 403 });
-    await expect(limited.call(path, '{')).rejects.toMatchObject({ status: 400 });
-    await expect(limited.call(path, { ...right, model: 'gone' })).rejects.toMatchObject({ status: 404 });
-    await expect(limited.call(path, right)).rejects.toMatchObject({ status: 429, headers: { 'x-ratelimit-limit-requests': '0' } });
-  }
-  expect([...(await limited.events()), ...(await narrow.events())]).toEqual([]);
+describe('the errors of a tokenizer request', () => {
+  test('come in the order 401, 403, 400, 404, 429', async () => {
+    const limited = await setUp({ models: ['m', 'gone'], requests_per_minute: 0 });
+    const narrow = await setUp({ models: ['another'] });
+    for (const path of ['/tokenize', '/detokenize'] as const) {
+      const right = { prompt: 'a', tokens: [1] };
+      await expect(limited.call(path, '{', 'Bearer nonsense')).rejects.toMatchObject({ status: 401 });
+      await expect(limited.call(path, right, '')).rejects.toMatchObject({ status: 401 });
+      await expect(narrow.call(path, right)).rejects.toMatchObject({ status: 403 });
+      await expect(narrow.call(path, { prompt: 1, tokens: 1 })).rejects.toMatchObject({ status: 403 });
+      await expect(limited.call(path, '{')).rejects.toMatchObject({ status: 400 });
+      await expect(limited.call(path, { ...right, model: 'gone' })).rejects.toMatchObject({ status: 404 });
+      await expect(limited.call(path, right)).rejects.toMatchObject({ status: 429, headers: { 'x-ratelimit-limit-requests': '0' } });
+    }
+    expect([...(await limited.events()), ...(await narrow.events())]).toEqual([]);
+  });
 });
 
 describe('an admitted request', () => {
   test.each([
     ['/tokenize', { prompt: 'a river' }],
     ['/detokenize', { tokens: [1, 2] }],
-  ] as const)('%s has one usage event that costs nothing, and releases its reservation', async (path, body) => {
+  ] as const)('has one usage event that costs nothing, and releases its reservation: %s', async (path, body) => {
     const { call, events, inFlight } = await setUp({ concurrency: 1, tokens_per_minute: 10 });
     for (let i = 0; i < 6; i++) expect((await call(path, body)).status).toBe(200);
     const event = {
@@ -77,7 +79,7 @@ describe('an admitted request', () => {
   });
 
   test.each(['/tokenize', '/detokenize'] as const)(
-    '%s is settled if the tokenizer fails, with a 503 that reveals nothing',
+    'is settled if the tokenizer fails, with a 503 that reveals nothing: %s',
     async (path) => {
       tokenizerFails();
       const { call, events, inFlight } = await setUp();

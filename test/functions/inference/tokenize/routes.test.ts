@@ -39,7 +39,7 @@ describe('POST /tokenize', () => {
     expect(headers).not.toHaveProperty('x-sluice-ignored');
   });
 
-  test('an empty text has no tokens', async () => {
+  test('returns no tokens for an empty text', async () => {
     const { call } = await setUp();
     expect((await call('/tokenize', { prompt: '', messages: null })).body).toMatchObject({ count: 0, tokens: [] });
   });
@@ -50,7 +50,7 @@ describe('POST /tokenize', () => {
     expect(body.token_strs).toEqual(['a', 'Ġriver', '<|im_end|>']);
   });
 
-  test('returns the tokens of messages rendered with the chat template, with or without the start of the answer', async () => {
+  test('returns the tokens of rendered messages, with or without the start of the answer', async () => {
     const { call } = await setUp();
     const rendered = '<|im_start|>user\nWhat is a sluice?<|im_end|>\n';
     const tokensOf = async (body: object) => (await call('/tokenize', { messages, ...body })).body.tokens;
@@ -111,7 +111,7 @@ describe('POST /detokenize', () => {
 
 const large = { tokens_per_minute: 10_000_000, concurrency: 32, requests_per_minute: 600 };
 
-test('the most tokens that a reply can have can be sent back, one more can’t', async () => {
+test('accepts the most tokens that a reply can have, and not one more', async () => {
   const { call } = await setUp(large);
   const text = '\u0001'.repeat(240_000);
   const { tokens } = (await call('/tokenize', { prompt: text })).body as { tokens: number[] };
@@ -121,7 +121,7 @@ test('the most tokens that a reply can have can be sent back, one more can’t',
   await expect(call('/detokenize', { tokens: [...tokens, 1] })).rejects.toMatchObject(refused);
 });
 
-describe('an invalid request is a 400 that names the field:', () => {
+describe('an invalid request', () => {
   test.each([
     ['/tokenize', {}, 'prompt', /neither/],
     ['/tokenize', { prompt: 'a', messages }, 'prompt', /both/],
@@ -139,7 +139,7 @@ describe('an invalid request is a 400 that names the field:', () => {
     ['/detokenize', { tokens: [1, 2, 3_000, 4_000] }, 'tokens[2]', /3000 is not a token id/],
     ['/detokenize', { model: 'plain', tokens: [1] }, 'model', /no tokenizer/],
     ['/detokenize', { model: '', tokens: [1] }, 'model', /./],
-  ] as const)('%s %j', async (path, body, param, message) => {
+  ] as const)('is a 400 that names the field: %s %j', async (path, body, param, message) => {
     const { call, inFlight } = await setUp();
     await expect(call(path, body)).rejects.toMatchObject({
       status: 400,
@@ -150,13 +150,13 @@ describe('an invalid request is a 400 that names the field:', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('a model without a tokenizer', async () => {
+  test('is a 400 for a model without a tokenizer', async () => {
     const { call, events } = await setUp();
     await expect(call('/tokenize', { model: 'plain', prompt: 'a' })).rejects.toMatchObject({ code: 'unsupported_parameter' });
     expect(await events()).toEqual([]);
   });
 
-  test('a text that would take too long', async () => {
+  test('is a 400 for a text that would take too long', async () => {
     const { call, events } = await setUp(large);
     const long = 'x'.repeat(400_001);
     const refused = (param: string) => ({ status: 400, param, message: expect.stringContaining('400000 bytes') });
@@ -165,21 +165,23 @@ describe('an invalid request is a 400 that names the field:', () => {
     expect(await events()).toEqual(Array(2).fill(expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })));
   });
 
-  test('a text with too many tokens', async () => {
+  test('is a 400 for a text with too many tokens', async () => {
     const { call, events } = await setUp(large);
     await expect(call('/tokenize', { prompt: 'The river. '.repeat(200_000) })).rejects.toMatchObject({ status: 400, param: 'prompt' });
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
   });
 });
 
-test.each([
-  ['/tokenize', { prompt: 'a' }],
-  ['/detokenize', { tokens: [1] }],
-] as const)('%s is never logged, and accepts only x-sluice-log: off', async (path, body) => {
-  const { call, events } = await setUp();
-  const send = (value: string) => call(path, body, undefined, { 'x-sluice-log': value });
-  await expect(send('on')).rejects.toMatchObject({ status: 400, param: 'x-sluice-log', code: 'invalid_value' });
-  expect((await send('off')).status).toBe(200);
-  expect((await call(path, body)).status).toBe(200);
-  for (const event of await events()) expect(event).not.toHaveProperty('is_payload_logged');
+describe('the content of a tokenizer request', () => {
+  test.each([
+    ['/tokenize', { prompt: 'a' }],
+    ['/detokenize', { tokens: [1] }],
+  ] as const)('is never logged, and accepts only x-sluice-log: off, at %s', async (path, body) => {
+    const { call, events } = await setUp();
+    const send = (value: string) => call(path, body, undefined, { 'x-sluice-log': value });
+    await expect(send('on')).rejects.toMatchObject({ status: 400, param: 'x-sluice-log', code: 'invalid_value' });
+    expect((await send('off')).status).toBe(200);
+    expect((await call(path, body)).status).toBe(200);
+    for (const event of await events()) expect(event).not.toHaveProperty('is_payload_logged');
+  });
 });

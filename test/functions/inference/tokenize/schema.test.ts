@@ -50,16 +50,20 @@ describe('a request for tokens', () => {
   });
 });
 
-test('a detokenize request reports only its first invalid token, however many there are', () => {
-  const ask = (tokens: unknown) => DetokenizeRequest.safeParse({ model: 'm', tokens });
-  expect(ask([0, 1, 2 ** 53 - 1]).success).toBe(true);
-  expect(ask([]).success).toBe(true);
-  for (const wrong of ['a', -1, 0.5, null, 2 ** 53, [1], true])
-    expect(ask([1, ...Array(1_000).fill(wrong)]).error?.issues).toEqual([expect.objectContaining({ path: ['tokens', 1] })]);
-  expect(ignoredOfDetokenize({ model: 'm', tokens: [], wombat: 1, nothing: null })).toEqual(['wombat']);
+describe('a request for a text', () => {
+  test('reports only its first invalid token, however many there are', () => {
+    const ask = (tokens: unknown) => DetokenizeRequest.safeParse({ model: 'm', tokens });
+    expect(ask([0, 1, 2 ** 53 - 1]).success).toBe(true);
+    expect(ask([]).success).toBe(true);
+    for (const wrong of ['a', -1, 0.5, null, 2 ** 53, [1], true])
+      expect(ask([1, ...Array(1_000).fill(wrong)]).error?.issues).toEqual([expect.objectContaining({ path: ['tokens', 1] })]);
+    expect(ignoredOfDetokenize({ model: 'm', tokens: [], wombat: 1, nothing: null })).toEqual(['wombat']);
+  });
 });
 
-test('the replies have vLLM’s shapes', () => {
-  expect(Object.keys(TokenizeReply.shape)).toEqual(['count', 'max_model_len', 'tokens', 'token_strs']);
-  expect(Object.keys(DetokenizeReply.shape)).toEqual(['prompt']);
+describe('the replies', () => {
+  test('have vLLM’s shapes', () => {
+    expect(Object.keys(TokenizeReply.shape)).toEqual(['count', 'max_model_len', 'tokens', 'token_strs']);
+    expect(Object.keys(DetokenizeReply.shape)).toEqual(['prompt']);
+  });
 });
