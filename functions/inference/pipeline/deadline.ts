@@ -12,13 +12,13 @@ export class ClientClosed extends Error {}
 
 type StopReason = 'timed_out' | 'client_closed';
 
-/** The time that one request has, and how its model is stopped. */
+/** The time that one request has. At its end, or when the caller leaves, the model is stopped. */
 export interface Deadline {
   /** Aborted to stop the model. */
   abort: AbortController;
   /** The milliseconds until the deadline. */
   leftMs: () => number;
-  /** Why the request was stopped; undefined if it was not. */
+  /** The reason for which the request was stopped; undefined if it was not. */
   stopped: () => StopReason | undefined;
   /** Stops the model. The first reason counts. */
   stop: (reason: StopReason) => void;

@@ -22,8 +22,7 @@ export interface Settlement {
   complete: () => Promise<void>;
   /**
    * Settles an answer that the deadline cut off after it had begun.
-   * @returns the last chunk of its reply, which ends every choice with `length`; undefined if the request wasn't cut
-   * off
+   * @returns the last chunk of its reply, which ends every choice with `length`; undefined if it wasn't cut off
    */
   cutOff: () => Promise<UpstreamChunk | undefined>;
   /** Settles a failure. @returns the error for the caller */
@@ -54,6 +53,7 @@ const lastChunkOf = (choices: number): UpstreamChunk => ({
   choices: Array.from({ length: choices }, (_, index) => ({ index, delta: {}, finish_reason: 'length' })),
 });
 
+/** The settlement of one admitted request, whose deadline must call `expire`. */
 export const createSettlement = (
   { event, request, model, prepared, admission, claim, headers }: SettlementFacts,
   usage: RequestUsage,
