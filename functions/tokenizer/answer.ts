@@ -1,6 +1,6 @@
 import { logError } from '../../shared/logging/log.ts';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
-import type { CountAnswer, FitAnswer, Refusal } from '../../shared/tokens/answers.ts';
+import type { CountAnswer, FitAnswer, TokenizerRefusal } from '../../shared/tokens/answers.ts';
 import { TemplateFailed, TemplateRefused, TextRefused } from '../../shared/tokens/errors.ts';
 import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared/tokens/questions.ts';
@@ -9,10 +9,7 @@ import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
-/**
- * If only the length is needed, a template that fails here returns no count: the runtime may render it, or not use it
- * at all.
- */
+// Without a need for the text, a template that fails here returns no count: the runtime may render it, or not use it.
 const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer => {
   try {
     return fitPrompt(tokenizer, prompt, max_prompt_tokens);
@@ -22,10 +19,7 @@ const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: Fi
   }
 };
 
-/**
- * Returns null if the prompt can't be counted here, so that the answer is still counted: the runtime has accepted the
- * prompt.
- */
+// Returns null if the prompt can't be counted here: the runtime has accepted it, so its answer is counted all the same.
 const countIfPossible = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
   try {
     return countPrompt(tokenizer, prompt);
@@ -57,7 +51,6 @@ const answerOne = (tokenizer: LoadedTokenizer, question: TokenizerQuestion) => {
   }
 };
 
-/** The same tokenizer, which also logs a chat template that fails. */
 const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedTokenizer => ({
   ...tokenizer,
   render: (...prompt) => {
@@ -71,7 +64,10 @@ const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedToken
 });
 
 /** Answers one question; a rejected prompt or text is an answer, too. Throws if the tokenizer's files can't be read. */
-export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<ReturnType<typeof answerOne> | Refusal> => {
+export const answer = async (
+  tokenizers: Tokenizers,
+  question: TokenizerQuestion,
+): Promise<ReturnType<typeof answerOne> | TokenizerRefusal> => {
   const { files, organization } = question;
   const tokenizer = withLog(await tokenizers(files, organization), files);
   try {

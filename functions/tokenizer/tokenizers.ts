@@ -1,19 +1,18 @@
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { type LoadedTokenizer, loadTokenizer } from './engine/loaded-tokenizer.ts';
 
-/** A large vocabulary needs about 150 MB of memory. */
+// A large vocabulary needs about 150 MB of memory.
 const MAX_TOKENIZERS = 5;
-/** Each of another organization. They can't evict those of shared models from the other places. */
+// Each of another organization. They can't evict those of shared models from the other places.
 const MAX_OF_DEPLOYMENTS = 2;
-/** A load takes seconds of CPU, so that one that failed is not repeated by each request. */
+// A load takes seconds of CPU, so requests don't repeat a load that failed.
 const FAILED_MS = 5_000;
 const MAX_FAILED = 100;
 
 /** Reads the text of a file by its key. */
 export type ReadFile = (key: string) => Promise<string>;
 
-/** A tokenizer in the cache. */
-interface Place {
+interface CachedTokenizer {
   /** The organization whose deployment asked for it; undefined once a shared model has. */
   organization: string | undefined;
   tokenizer: Promise<LoadedTokenizer>;
@@ -31,7 +30,7 @@ const keepNewest = <Item>(map: Map<string, Item>, most: number, isCounted: (item
  */
 export const createTokenizers = (readFile: ReadFile, now: () => number = Date.now) => {
   // Both maps are in order of use.
-  const places = new Map<string, Place>();
+  const places = new Map<string, CachedTokenizer>();
   const failures = new Map<string, { error: unknown; untilMs: number }>();
 
   const load = async (files: TokenizerFiles): Promise<LoadedTokenizer> => {

@@ -51,5 +51,5 @@ export type TooLarge = z.infer<typeof TooLarge>;
  * The chat template rejected the prompt, or the tokenizer the text. Not a failure of the function, so it is an
  * answer.
  */
-export const Refusal = z.object({ refused: z.string(), by: z.enum(['template', 'tokenizer']) });
-export type Refusal = z.infer<typeof Refusal>;
+export const TokenizerRefusal = z.object({ refused: z.string(), by: z.enum(['template', 'tokenizer']) });
+export type TokenizerRefusal = z.infer<typeof TokenizerRefusal>;

@@ -9,10 +9,9 @@ const isPrompt = (value: unknown): boolean => {
   return Array.isArray(messages) && messages.length > 0;
 };
 
-/** Prompts come from our own functions, which have validated them, so only the outer shape is checked again. */
+// Prompts come from our own functions, which have validated them, so only the outer shape is checked again.
 const Prompt = z.custom<ChatPrompt>(isPrompt, 'expected a prompt with at least one message');
 
-/** What every question has. */
 const asked = {
   files: TokenizerFiles,
   /** The organization whose deployment the files are of; absent for those of a shared model. */
@@ -43,11 +42,11 @@ export const TokenizeQuestion = z.strictObject({
   operation: z.literal('tokenize'),
   ...asked,
   input: z.union([z.string(), Prompt]),
-  /** Whether to add the special tokens that the tokenizer puts around a text. */
+  /** Adds the special tokens that the tokenizer puts around a text. */
   add_special_tokens: z.boolean(),
-  /** Whether a rendered prompt ends with the start of the answer; no effect for a text. */
+  /** Ends a rendered prompt with the start of the answer; no effect for a text. */
   add_generation_prompt: z.boolean(),
-  /** Whether to also return the tokens as the vocabulary spells them. */
+  /** Also returns the tokens as the vocabulary spells them. */
   return_token_strs: z.boolean(),
 });
 export type TokenizeQuestion = z.infer<typeof TokenizeQuestion>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Whether a value has the form of a token id. */
+/** The value has the form of a token id. */
 export const isTokenId = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FunctionUnavailable, PayloadTooLarge } from '../aws/function-errors.ts';
 import type { InvokeFunction } from '../aws/invoke-function.ts';
-import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
+import { CountAnswer, DetokenizeAnswer, FitAnswer, TokenizeAnswer, TokenizerRefusal, TooLarge, UnknownId } from './answers.ts';
 import { PromptRefused, TooLargeToCount, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
@@ -33,9 +33,9 @@ export const createTokenizer = (invoke: InvokeFunction, functionName: string): T
     question: object,
     param: 'prompt' | 'messages',
   ): Promise<z.output<Answer>> => {
-    const answer = z.union([schema, Refusal]).safeParse(await send(question));
+    const answer = z.union([schema, TokenizerRefusal]).safeParse(await send(question));
     if (!answer.success) throw new FunctionUnavailable(answer.error);
-    const { data: refusal } = Refusal.safeParse(answer.data);
+    const { data: refusal } = TokenizerRefusal.safeParse(answer.data);
     if (refusal) throw refusal.by === 'template' ? new PromptRefused(refusal.refused) : new Untokenizable(param, refusal.refused);
     return answer.data as z.output<Answer>;
   };

@@ -17,7 +17,7 @@ export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?
 
 const TOO_MANY_STEPS = `it needs more than ${MAX_STEPS.toLocaleString('en-US')} steps to render them. Send fewer messages, or ask your administrator for a simpler template.`;
 
-/** Names of the language, which variables of a request can't replace. */
+// Names of the language, which variables of a request can't replace.
 const RESERVED = new Set(['range', 'namespace', 'dict', 'raise_exception', 'strftime_now']);
 
 /**

@@ -15,21 +15,20 @@ const isMember = (node: Expression, name: string, key: string): boolean => {
   return property.type === (node.computed ? 'StringLiteral' : 'Identifier') && property.value === key;
 };
 
-/** Whether an expression is a variable, or its attribute `key`, possibly filtered, tested or sliced. */
+// The variable, or its attribute `key`, can be filtered, tested or sliced.
 const reads = (node: Expression, name: string, key?: string): boolean => {
   if (node.type === 'FilterExpression' || node.type === 'TestExpression') return reads(node.operand, name, key);
   if (node.type === 'MemberExpression' && node.property.type === 'SliceExpression') return reads(node.object, name, key);
   return key === undefined ? isVariable(node, name) : isMember(node, name, key);
 };
 
-/** vLLM gives up, and takes `string`, if an assignment or loop that it follows has another target than one variable. */
+// vLLM gives up, and takes `string`, if an assignment or loop that it follows has another target than one variable.
 class NotOneVariable extends Error {}
 const nameOf = (target: Expression): string => {
   if (target.type !== 'Identifier') throw new NotOneVariable();
   return target.value;
 };
 
-/** The variables that hold the messages. */
 const messagesNames = (root: readonly Statement[]): string[] => {
   const names = ['messages'];
   const assignments = nodesOf(root, 'Set');
@@ -45,14 +44,14 @@ const messagesNames = (root: readonly Statement[]): string[] => {
 
 interface Loop {
   node: NodeOf<'For'>;
-  /** What it iterates over. */
+  /** The expression over whose items it iterates. */
   items: Expression;
 }
 
 const loopsIn = (root: unknown): Loop[] =>
   nodesOf(root, 'For').map((node) => ({ node, items: node.iterable.type === 'SelectExpression' ? node.iterable.lhs : node.iterable }));
 
-/** The parameters of a macro that get a message's content in some call. */
+// In some call, these parameters get a message's content.
 const contentParameters = (
   { name, args }: NodeOf<'Macro'>,
   root: readonly Statement[],

@@ -7,10 +7,8 @@ import type { TokenizerParts } from './tokenizer-parts.ts';
  */
 export type DecodeTokens = (ids: readonly number[]) => string;
 
-/**
- * Byte-level tokens spell bytes as letters; added tokens are plain text. The library is slower: it searches all added
- * tokens for each token.
- */
+// Byte-level tokens spell bytes as letters; added tokens are plain text. The library is slower: it searches all added
+// tokens for each token.
 const createDecodeBytes = (tokenizer: TokenizerParts, byteOfLetter: Record<string, number>): DecodeTokens => {
   const { vocab } = tokenizer.model;
   const added = new Set([...tokenizer.get_added_tokens_decoder().values()].map(({ content }) => content));

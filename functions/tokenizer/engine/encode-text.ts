@@ -10,11 +10,11 @@ import type { Words } from './words.ts';
  */
 export type EncodeText = (text: string, addSpecialTokens: boolean) => number[];
 
-/** A placeholder for the text, to find out which special tokens the tokenizer puts around it. */
-const TEXT = '\uFDD0';
+// A placeholder for the text, to find out which special tokens the tokenizer puts around it.
+const TEXT_PLACEHOLDER = '\uFDD0';
 
-/** The special tokens that a tokenizer puts around a text, with TEXT in the position of the text. */
-const surroundingsOf = ({ post_processor }: TokenizerParts): string[] => post_processor?.([TEXT], null, true).tokens ?? [TEXT];
+const surroundingsOf = ({ post_processor }: TokenizerParts): string[] =>
+  post_processor?.([TEXT_PLACEHOLDER], null, true).tokens ?? [TEXT_PLACEHOLDER];
 
 export const createEncodeText = (
   tokenizer: TokenizerParts,
@@ -43,6 +43,8 @@ export const createEncodeText = (
 
   return (text, addSpecialTokens) => {
     const ids = encode(text);
-    return addSpecialTokens && surroundings.length > 1 ? surroundings.flatMap((token) => (token === TEXT ? ids : idOfSpecial(token))) : ids;
+    return addSpecialTokens && surroundings.length > 1
+      ? surroundings.flatMap((token) => (token === TEXT_PLACEHOLDER ? ids : idOfSpecial(token)))
+      : ids;
   };
 };

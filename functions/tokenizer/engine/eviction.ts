@@ -1,14 +1,8 @@
 import type { PromptMessage } from '../../../shared/tokens/prompt.ts';
 
-/**
- * The steps to shorten a conversation from its beginning, in the order to try them: step 0 keeps everything, each
- * next step drops more, and the last one keeps only what must stay. The rules:
- *
- * - system messages, the last user message and the newest message stay;
- * - a message with tool calls and its results stay or are evicted together;
- * - the answers to a user message are evicted with it: after the system messages, the rest begins with a user
- * message.
- */
+// Step 0 keeps the whole conversation, each next step drops more from its beginning. System messages, the last user
+// message and the newest message stay; a call and its results go together; the answers to a user message go with it,
+// so that after the system messages the rest begins with a user message.
 interface Eviction {
   steps: number;
   /** The indexes of the messages that a step keeps, ascending. */
@@ -17,9 +11,7 @@ interface Eviction {
 
 const isPinned = ({ role }: PromptMessage): boolean => role !== 'user' && role !== 'assistant' && role !== 'tool';
 
-/**
- * For each tool message the index of the message with its call; a call may only be evicted together with its results.
- */
+// A call may only be evicted together with its results.
 const callOf = (messages: readonly PromptMessage[]): (number | undefined)[] => {
   const calls = new Map<string, number>();
   return messages.map(({ role, tool_calls, tool_call_id }, index) => {
@@ -28,7 +20,7 @@ const callOf = (messages: readonly PromptMessage[]): (number | undefined)[] => {
   });
 };
 
-/** The indexes before which everything can be evicted without separating a call from its results, ascending. */
+// Everything before one of these indexes can be evicted without separating a call from its results. Ascending.
 const cutsOf = (messages: readonly PromptMessage[]): number[] => {
   const answers = callOf(messages);
   const cuts: number[] = [];

@@ -31,10 +31,10 @@ export interface TokenizerTexts {
 const TokenText = z.union([z.string(), z.object({ content: z.string() }).transform(({ content }) => content)]);
 const Template = z.union([z.string(), z.array(z.object({ name: z.string(), template: z.string() }))]);
 
-/** The fields of tokenizer_config.json that are validated; `*_token` fields are read too. */
+// `*_token` fields are read too, without validation.
 const TokenizerConfig = z.looseObject({ chat_template: Template.nullish() });
 
-/** A model's chat template, and the one for prompts with tools if that is another. */
+// A model can have another chat template for prompts with tools.
 interface TemplateSources {
   plain: string;
   withTools?: string | undefined;

@@ -1,7 +1,7 @@
-/** A token that is matched literally wherever it occurs in a text, such as `<|im_end|>`. */
+// A token that is matched literally wherever it occurs in a text, such as `<|im_end|>`.
 interface AddedToken {
   content: string;
-  /** Whether it includes the white space before it, or after it. */
+  /** It includes the white space before it, or after it. */
   lstrip: boolean;
   rstrip: boolean;
 }

@@ -8,10 +8,8 @@ import type { ContentFormat } from './content-format.ts';
 /** A value from JSON that our own code has parsed; numbers are ints where JavaScript can't tell. */
 export const toValue = (value: unknown): Value => parseJson(JSON.stringify(value ?? null));
 
-/**
- * Runtimes parse arguments, because templates print them as JSON or iterate over them. Text that is no JSON object
- * becomes an empty one.
- */
+// Runtimes parse arguments, because templates print them as JSON or iterate over them. Text that is no JSON object
+// becomes an empty one.
 const parseArguments = (text: string): Value => {
   try {
     const value = parseJson(text || '{}');
@@ -34,10 +32,7 @@ const toTemplateCall = ({ id, type, function: { name, arguments: text } }: Promp
     ['type', type],
   ]);
 
-/**
- * Content as the template reads it. Results of tools are always text, and a message without content has an empty text
- * or no parts.
- */
+// Results of tools are always text, and a message without content has an empty text or no parts.
 const toContent = ({ role, content }: PromptMessage, format: ContentFormat): Value => {
   if (format === 'string' || role === 'tool') return content ?? '';
   if (content === null) return [];

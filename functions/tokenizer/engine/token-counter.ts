@@ -1,8 +1,8 @@
 import type { AddedTokens } from './added-tokens.ts';
 import type { Words } from './words.ts';
 
-/** The number of tokens of a part of a text: exact, or a lower bound. */
-type Known = { count: number } | { moreThan: number };
+// The tokens of a part of a text: an exact count, or a lower bound.
+type PartCount = { count: number } | { moreThan: number };
 
 /** Counts texts that share parts; each part is counted only once. For one request. */
 export interface TokenCounter {
@@ -34,7 +34,7 @@ export const createTokenCounters = ({ split, splitPlain }: AddedTokens, createWo
       return count;
     };
 
-    const memory = [new Map<string, Known>(), new Map<string, Known>()] as const;
+    const memory = [new Map<string, PartCount>(), new Map<string, PartCount>()] as const;
 
     const countSection = (section: string, isFirst: boolean, limit: number): number | undefined => {
       const memo = memory[isFirst ? 1 : 0];

@@ -26,7 +26,6 @@ interface Model {
   max_length_to_cache?: number;
 }
 
-/** Tokens to text. */
 interface Decoder {
   /** Only the byte-level decoder has this: the byte that each letter stands for. */
   byte_decoder?: Record<string, number>;

@@ -1,24 +1,19 @@
 import { TextRefused } from '../../../shared/tokens/errors.ts';
 import type { PreTokenizer, TokenizerParts } from './tokenizer-parts.ts';
 
-/**
- * The memory limit of a tokenizer's word cache, by the estimate below. Words longer than MAX_WORD_LENGTH are not
- * cached.
- */
+// By the estimate below. Words longer than MAX_WORD_LENGTH are not cached.
 const MAX_CACHED_BYTES = 15_000_000;
 const MAX_WORD_LENGTH = 64;
-/** The size of a map entry, a string and an array of numbers, without their contents. */
+// A map entry, a string and an array of numbers, without their contents.
 const ENTRY_BYTES = 100;
 const ID_BYTES = 8;
 
-/**
- * A byte of a word this long takes about 10 µs to encode, several times as much as one of a short word. The total per
- * question is limited, so that encoding ends within the function's timeout.
- */
+// A byte of a word this long takes about 10 µs to encode, several times as much as one of a short word. The total per
+// question is limited, so that encoding ends within the function's timeout.
 const LONG_WORD_BYTES = 16_384;
 const MAX_LONG_WORDS_BYTES = 400_000;
 
-/** SentencePiece's mark at the start of a word. */
+// SentencePiece's mark at the start of a word.
 const WORD_START = '\u2581';
 const STARTS_INSIDE = /[^\u2581]\u2581/;
 const BEFORE_START = /(?<=[^\u2581])(?=\u2581)/;
@@ -28,33 +23,30 @@ const stagesOf = (preTokenizer: PreTokenizer | null): PreTokenizer[] => {
   return preTokenizer.tokenizers ? preTokenizer.tokenizers.flatMap(stagesOf) : [preTokenizer];
 };
 
-/** Whether a stage only spells a word's bytes as letters, so that words can be cached in their original spelling. */
+// Such a stage only spells a word's bytes as letters, so that words can be cached in their original spelling.
 const isSpelling = (stage: PreTokenizer | undefined): boolean =>
   stage?.byte_encoder !== undefined && !stage.use_regex && !stage.add_prefix_space;
 
-/**
- * If no vocabulary entry has a word start after other text, no merge crosses it, so text without other boundaries can
- * be split there.
- */
+// If no vocabulary entry has a word start after other text, no merge crosses it, so text without other boundaries can
+// be split there.
 const mayCutAtStarts = ({ model }: TokenizerParts): boolean =>
   model.merges !== undefined && model.vocab.includes(WORD_START) && !model.vocab.some((entry = '') => STARTS_INSIDE.test(entry));
 
 const BEYOND_LATIN_1 = /[^\0-\xff]/;
 
-/** A copy of a string, and its size: a substring would keep the whole text in memory. */
+// A substring would keep the whole text in memory.
 const copyOf = (text: string): { copy: string; bytes: number } => {
   const encoding = BEYOND_LATIN_1.test(text) ? 'utf16le' : 'latin1';
   const bytes = Buffer.from(text, encoding);
   return { copy: bytes.toString(encoding), bytes: bytes.length };
 };
 
-/** The token ids of a word. Most words are one token, and a number needs less memory than an array. */
+// Most words are one token, and a number needs less memory than an array.
 type WordTokens = number | readonly number[];
 
 const lengthOf = (tokens: WordTokens): number => (typeof tokens === 'number' ? 1 : tokens.length);
 
-/** Merges consecutive unknown tokens into one. */
-const withoutRepeats = (ids: readonly number[], repeated: number | undefined): number[] =>
+const withMergedUnknowns = (ids: readonly number[], repeated: number | undefined): number[] =>
   ids.filter((id, i) => id !== repeated || ids[i - 1] !== id);
 
 /**
@@ -67,7 +59,7 @@ export interface Words {
   count(text: string, isFirst: boolean, limit: number): number | undefined;
 }
 
-/** Caches the tokens of words, because most words occur again. */
+// Most words occur again.
 const createWordCache = () => {
   let known = new Map<string, WordTokens>();
   let knownBytes = 0;
@@ -83,7 +75,6 @@ const createWordCache = () => {
   };
 };
 
-/** Limits the long words of a question. */
 const createLongWordLimit = () => {
   let longBytes = 0;
   return (word: string): void => {
@@ -139,7 +130,7 @@ export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
         if (typeof encoded === 'number') ids.push(encoded);
         else for (const id of encoded) ids.push(id);
       }
-      return model.fuse_unk ? withoutRepeats(ids, model.unk_token_id) : ids;
+      return model.fuse_unk ? withMergedUnknowns(ids, model.unk_token_id) : ids;
     };
 
     const count = (text: string, isFirst: boolean, limit: number): number | undefined => {

@@ -4,7 +4,7 @@ import { formatText } from './format.ts';
 import { textMethods } from './text.ts';
 import { type Callable, charactersOf, type Dict, itemsOf, LazyItems, Namespace, Tuple, toInteger, type Value } from './values.ts';
 
-/** What a template may not call, because it changes values: Jinja's sandbox makes these attributes Undefined. */
+// Jinja's sandbox makes attributes Undefined that change values.
 const MUTATING = new Set([
   ...['clear', 'pop', 'popitem', 'setdefault', 'update'],
   ...['append', 'extend', 'insert', 'remove', 'reverse', 'sort'],
@@ -56,7 +56,6 @@ const methodOfText = (text: string, name: string): Callable | undefined => {
   return withParameters(parameters, (...values) => call(text, ...values), required);
 };
 
-/** An attribute of the value's type. */
 const methodOf = (value: Value, name: string): Value => {
   if (typeof value === 'string') return methodOfText(value, name);
   if (value instanceof Map) return Object.hasOwn(dictMethods, name) ? dictMethods[name]?.(value) : undefined;

@@ -49,7 +49,7 @@ export const spendOnText = (characters: number): void => {
  */
 export const spendOnSearch = (text: string, wanted: string): void => spend((text.length * wanted.length) / COMPARISONS_A_STEP);
 
-/** The bits of a number that has more than 64; 0 for others. */
+// 0 for numbers of at most 64 bits.
 const bitsOf = (value: bigint): number => (BigInt.asIntN(BITS_A_STEP, value) === value ? 0 : value.toString(16).length * BITS_A_DIGIT);
 
 /** Counts the bits of a number. @throws TooManySteps, or Error if it is too large */

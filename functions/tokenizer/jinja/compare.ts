@@ -9,7 +9,7 @@ const areItemsEqual = (left: readonly Value[], right: readonly Value[]): boolean
 
 const plainOf = (value: Value): Value => (value instanceof SafeText ? value.text : value);
 
-/** Python compares numbers of different types by their values. */
+// Python compares numbers of different types by their values.
 const areEqualNumbers = (a: bigint | number, b: bigint | number): boolean => (typeof a === typeof b ? a === b : a <= b && a >= b);
 
 /** Python's `left == right`. */
@@ -26,7 +26,7 @@ export const isEqual = (left: Value, right: Value): boolean => {
   return [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key)));
 };
 
-/** Compares texts by code points; JavaScript compares by UTF-16 units. */
+// By code points; JavaScript compares by UTF-16 units.
 const compareTexts = (left: string, right: string): number => {
   spendOnText(left.length + right.length);
   const a = left.isWellFormed() ? Buffer.from(left) : left;

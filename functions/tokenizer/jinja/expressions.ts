@@ -1,15 +1,15 @@
 import { getAttribute, getItem, getSlice, UNSUPPORTED_METHODS } from './attributes.ts';
 import { filters, UNSUPPORTED_FILTERS } from './filters.ts';
-import type { Binary, Call, Expression, Identifier, Member } from './nodes.ts';
+import type { Binary, CallNode, Expression, Identifier, Member } from './nodes.ts';
 import { operators, sign } from './operators.ts';
-import type { Scope } from './scope.ts';
+import type { TemplateScope } from './scope.ts';
 import type { Filter } from './sequence-filters.ts';
 import { tests } from './tests.ts';
 import { spendOnValue } from './value-budget.ts';
 import { type Arguments, type Dict, isTrue, iterate, Tuple, type Value } from './values.ts';
 
 /** Evaluates an expression with the variables of a scope. */
-export type Evaluate = (scope: Scope) => Value;
+export type Evaluate = (scope: TemplateScope) => Value;
 
 const CONSTANTS = new Map<string, Value>([
   ...(['true', 'True'] as const).map((name) => [name, true] as const),
@@ -33,27 +33,27 @@ const compileDict = (entries: ReadonlyMap<Expression, Expression>): Evaluate => 
 };
 
 /** Compiles the arguments of a call; `*items` and `**dictionary` are spread. */
-export const compileArguments = (args: readonly Expression[]): ((scope: Scope) => Arguments) => {
+export const compileArguments = (args: readonly Expression[]): ((scope: TemplateScope) => Arguments) => {
   const steps = args.map((arg) => {
     if (arg.type === 'KeywordArgumentExpression') {
       const value = compile(arg.value);
       const name = arg.key.value;
-      return (scope: Scope, _: Value[], named: Map<string, Value>) => void named.set(name, value(scope));
+      return (scope: TemplateScope, _: Value[], named: Map<string, Value>) => void named.set(name, value(scope));
     }
     if (arg.type === 'SpreadExpression') {
       const items = compile(arg.argument);
-      return (scope: Scope, positional: Value[]) => void positional.push(...iterate(items(scope)));
+      return (scope: TemplateScope, positional: Value[]) => void positional.push(...iterate(items(scope)));
     }
     if (arg.type === 'KeywordSpreadExpression') {
       const entries = compile(arg.argument);
-      return (scope: Scope, _: Value[], named: Map<string, Value>) => {
+      return (scope: TemplateScope, _: Value[], named: Map<string, Value>) => {
         const dict = entries(scope);
         if (!(dict instanceof Map)) throw new Error('The argument after ** must be a mapping.');
         for (const [name, value] of dict) named.set(String(name), value);
       };
     }
     const value = compile(arg);
-    return (scope: Scope, positional: Value[]) => void positional.push(value(scope));
+    return (scope: TemplateScope, positional: Value[]) => void positional.push(value(scope));
   });
   return (scope) => {
     const positional: Value[] = [];
@@ -66,7 +66,7 @@ export const compileArguments = (args: readonly Expression[]): ((scope: Scope) =
 const nameOf = (node: Expression): string =>
   node.type === 'Identifier' ? node.value : node.type === 'MemberExpression' ? nameOf(node.property) : '?';
 
-const compileCall = ({ callee, args }: Call): Evaluate => {
+const compileCall = ({ callee, args }: CallNode): Evaluate => {
   const name = nameOf(callee);
   if (callee.type === 'MemberExpression' && !callee.computed && UNSUPPORTED_METHODS.has(name))
     throw new Error(`The method '${name}' is not supported.`);
@@ -97,10 +97,8 @@ const compileMember = ({ object, property, computed }: Member): Evaluate => {
   return (scope) => getItem(evaluateObject(scope), key(scope));
 };
 
-/**
- * The library reads `a + b ~ c` as `(a + b) ~ c` and Jinja as `a + (b ~ c)`. Whenever both can be evaluated, they are
- * equal.
- */
+// The library reads `a + b ~ c` as `(a + b) ~ c` and Jinja as `a + (b ~ c)`. Whenever both can be evaluated, they are
+// equal.
 const compileConcatenation = ({ left, right }: Binary): Evaluate => {
   const concatenate = operators['~'] as NonNullable<(typeof operators)[string]>;
   const evaluateRight = compile(right);
@@ -133,10 +131,8 @@ const compileBinary = (node: Binary): Evaluate => {
   return (scope) => operate(evaluateLeft(scope), evaluateRight(scope));
 };
 
-/**
- * The filter of a name. One that Jinja doesn't have either fails only when it is applied, as in Jinja. @throws Error
- * for a filter that only Jinja has
- */
+// A filter that Jinja doesn't have either fails only when it is applied, as in Jinja. One that only Jinja has throws
+// now.
 const filterOf = (name: string): Filter => {
   if (UNSUPPORTED_FILTERS.has(name)) throw new Error(`The filter '${name}' is not supported.`);
   const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
@@ -151,7 +147,7 @@ const callFilter = (name: string, value: Value, args: Arguments): Value => {
 };
 
 /** Compiles a filter with its arguments. */
-export const compileFilter = (node: Identifier | Call): ((value: Value, scope: Scope) => Value) => {
+export const compileFilter = (node: Identifier | CallNode): ((value: Value, scope: TemplateScope) => Value) => {
   const name = node.type === 'Identifier' ? node.value : nameOf(node.callee);
   const filter = filterOf(name);
   const args = node.type === 'Identifier' ? [] : node.args;

@@ -8,15 +8,14 @@ import { type Filter, foldCase, generate, sequenceFilters } from './sequence-fil
 import { capitalize, replace, splitLines, strip, textOf } from './text.ts';
 import { isNumber, isTrue, iterate, lengthOf, SafeText, Tuple, toInteger, toNumber, type Value } from './values.ts';
 
-/** A filter of one value with these parameters. */
 const filter = (parameters: readonly string[], call: (value: Value, ...values: Value[]) => Value, required = 0): Filter => {
   return (value, args) => withParameters(parameters, (...values) => call(value, ...values), required)(args);
 };
 const plain = (call: (value: Value) => Value): Filter => filter([], call);
-/** Filters of texts accept every value, and print it first. */
+// Filters of texts accept every value, and print it first.
 const onText = (call: (text: string) => Value): Filter => plain((value) => call(print(value)));
 
-/** The characters after which Jinja's `title` begins a new word. */
+// The characters after which Jinja's `title` begins a new word.
 const WORD = /[^-\s({[<]+/g;
 
 const spaces = (count: number): string => {
@@ -36,14 +35,14 @@ const separatorsOf = (value: Value, hasIndent: boolean): readonly [string, strin
   return [textOf(item), textOf(key)];
 };
 
-/** The filter `tojson` as Hugging Face's transformers defines it: `json.dumps` without escaped characters. */
+// The filter `tojson` as Hugging Face's transformers defines it: `json.dumps` without escaped characters.
 const writeJson = filter(['ensure_ascii', 'indent', 'separators', 'sort_keys'], (value, ensureAscii, indent, separators, sortKeys) => {
   const indentation = indentOf(indent);
   const style = { indent: indentation, separators: separatorsOf(separators, indentation !== undefined) };
   return toJson(value, { ...style, ensureAscii: isTrue(ensureAscii), sortKeys: isTrue(sortKeys) });
 });
 
-/** Indents all lines of a text, but not the first one and blank ones unless the arguments say so. */
+// Not the first line and blank ones, unless the arguments say so.
 const indentLines = (text: string, width: Value, first: Value, blank: Value): string => {
   const margin = typeof width === 'string' ? width : spaces(width === undefined ? 4 : toInteger(width, 'width'));
   const lines = splitLines(`${text}\n`);
@@ -52,7 +51,7 @@ const indentLines = (text: string, width: Value, first: Value, blank: Value): st
   return isTrue(first) ? margin + indented : indented;
 };
 
-/** Less than a number can have bits. */
+// Less than a number can have bits.
 const MAX_DIGITS = 1_000;
 
 const toInt = (value: Value, fallback: Value): Value => {
@@ -69,7 +68,7 @@ const toFloat = (value: Value, fallback: Value): Value => {
   return text !== '' && !Number.isNaN(Number(text)) ? Number(text) : fallback;
 };
 
-/** Python's `round`: a half goes to the even digit. */
+// Python's `round`: a half goes to the even digit.
 const round = (value: Value, digits: Value): Value => {
   if (!isNumber(value)) throw new Error('Only numbers can be rounded.');
   if (typeof value !== 'number') return toNumber(value);

@@ -5,7 +5,7 @@ import { strftime } from './strftime.ts';
 import { textOf } from './text.ts';
 import { type Callable, Namespace, toInteger, type Value } from './values.ts';
 
-/** The sandbox of Jinja allows no longer ranges. */
+// The sandbox of Jinja allows no longer ranges.
 const MAX_RANGE = 100_000;
 
 const range = withParameters(

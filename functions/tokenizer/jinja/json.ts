@@ -12,7 +12,6 @@ const CONSTANTS = new Map<string, Value>([
   ['null', null],
 ]);
 
-/** The end of a string that starts here. */
 const endOfString = (text: string, start: number): number => {
   for (let at = start + 1; ; at++) {
     const character = text[at];
@@ -21,7 +20,7 @@ const endOfString = (text: string, start: number): number => {
   }
 };
 
-/** The end of the string, number, word or bracket that starts here. */
+// A token is a string, a number, a word or a bracket.
 const endOfToken = (text: string, start: number): number => {
   if (text[start] === '"') return endOfString(text, start);
   TOKEN.lastIndex = start;
@@ -29,7 +28,7 @@ const endOfToken = (text: string, start: number): number => {
   return TOKEN.lastIndex;
 };
 
-/** A list or dictionary that is being read. */
+// A list or dictionary that is being read.
 interface Open {
   value: Value[] | Dict;
   /** The key of the next value. */

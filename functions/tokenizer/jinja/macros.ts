@@ -1,11 +1,11 @@
 import { spend } from './budget.ts';
 import { compile, type Evaluate } from './expressions.ts';
 import { type Parameter, type Statement, walk } from './nodes.ts';
-import { Scope } from './scope.ts';
+import { TemplateScope } from './scope.ts';
 import { type Arguments, type Callable, Tuple, type Value } from './values.ts';
 
 /** Renders a block to text. */
-export type RenderBlock = (scope: Scope) => string;
+export type RenderBlock = (scope: TemplateScope) => string;
 
 interface CompiledParameter {
   name: string;
@@ -17,7 +17,7 @@ const toParameter = (parameter: Parameter): CompiledParameter =>
     ? { name: parameter.value, fallback: undefined }
     : { name: parameter.key.value, fallback: compile(parameter.value) };
 
-/** The names that a macro may use without declaring them. */
+// The names that a macro may use without declaring them.
 const IMPLICIT = ['varargs', 'kwargs', 'caller'] as const;
 
 const namesIn = (body: readonly Statement[]): Set<string> => {
@@ -35,13 +35,13 @@ export const compileMacro = (
   parameters: readonly Parameter[],
   body: readonly Statement[],
   render: RenderBlock,
-): ((scope: Scope) => Callable) => {
+): ((scope: TemplateScope) => Callable) => {
   const compiled = parameters.map(toParameter);
   const used = namesIn(body);
   const declared = new Set(compiled.map(({ name }) => name));
   const uses = (name: (typeof IMPLICIT)[number]): boolean => used.has(name) && !declared.has(name);
 
-  const bindOthers = (inner: Scope, positional: readonly Value[], named: Map<string, Value>): void => {
+  const bindOthers = (inner: TemplateScope, positional: readonly Value[], named: Map<string, Value>): void => {
     if (uses('caller')) {
       inner.set('caller', named.get('caller'));
       named.delete('caller');
@@ -52,7 +52,7 @@ export const compileMacro = (
     else if (positional.length > 0) throw new Error(`A macro takes not more than ${compiled.length} argument(s).`);
   };
 
-  const bind = (inner: Scope, { positional, named }: Arguments): void => {
+  const bind = (inner: TemplateScope, { positional, named }: Arguments): void => {
     const rest = new Map(named);
     const missing = compiled.filter(({ name }, index) => {
       const value = index < positional.length ? positional[index] : rest.get(name);
@@ -67,7 +67,7 @@ export const compileMacro = (
 
   return (scope) => (args) => {
     spend(1);
-    const inner = new Scope(scope);
+    const inner = new TemplateScope(scope);
     bind(inner, args);
     return render(inner);
   };

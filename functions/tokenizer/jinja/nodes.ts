@@ -1,5 +1,5 @@
 import { parse, tokenize } from '@huggingface/jinja';
-import { type Piece, splitSource } from './source.ts';
+import { type SourcePiece, splitSource } from './source.ts';
 
 interface Node<Type extends string> {
   type: Type;
@@ -14,7 +14,7 @@ type Literal =
 export type Identifier = Node<'Identifier'> & { value: string };
 export type NamedArgument = Node<'KeywordArgumentExpression'> & { key: Identifier; value: Expression };
 type Spread = Node<'SpreadExpression' | 'KeywordSpreadExpression'> & { argument: Expression };
-export type Call = Node<'CallExpression'> & { callee: Expression; args: Expression[] };
+export type CallNode = Node<'CallExpression'> & { callee: Expression; args: Expression[] };
 export type Slice = Node<'SliceExpression'> & { start?: Expression; stop?: Expression; step?: Expression };
 export type Member = Node<'MemberExpression'> & { object: Expression; property: Expression; computed: boolean };
 export type Binary = Node<'BinaryExpression'> & { operator: { value: string }; left: Expression; right: Expression };
@@ -27,12 +27,12 @@ export type Expression =
   | Identifier
   | NamedArgument
   | Spread
-  | Call
+  | CallNode
   | Slice
   | Member
   | Binary
   | Select
-  | (Node<'FilterExpression'> & { operand: Expression; filter: Identifier | Call })
+  | (Node<'FilterExpression'> & { operand: Expression; filter: Identifier | CallNode })
   | (Node<'TestExpression'> & { operand: Expression; negate: boolean; test: Identifier })
   | (Node<'UnaryExpression'> & { operator: { value: string }; argument: Expression })
   | (Node<'Ternary'> & { condition: Expression; trueExpr: Expression; falseExpr: Expression });
@@ -40,7 +40,7 @@ export type Expression =
 export type Parameter = Identifier | NamedArgument;
 export type For = Node<'For'> & { loopvar: Expression; iterable: Expression; body: Statement[]; defaultBlock: Statement[] };
 export type Macro = Node<'Macro'> & { name: Identifier; args: Parameter[]; body: Statement[] };
-export type CallStatement = Node<'CallStatement'> & { call: Call; callerArgs: Parameter[] | null; body: Statement[] };
+export type CallStatement = Node<'CallStatement'> & { call: CallNode; callerArgs: Parameter[] | null; body: Statement[] };
 export type SetStatement = Node<'Set'> & { assignee: Expression; value: Expression | null; body: Statement[] };
 
 /** A statement of a template; an expression prints its value. */
@@ -51,7 +51,7 @@ export type Statement =
   | CallStatement
   | SetStatement
   | (Node<'If'> & { test: Expression; body: Statement[]; alternate: Statement[] })
-  | (Node<'FilterStatement'> & { filter: Identifier | Call; body: Statement[] })
+  | (Node<'FilterStatement'> & { filter: Identifier | CallNode; body: Statement[] })
   | Node<'Break' | 'Continue' | 'Comment'>;
 
 export type AnyNode = Statement | (Node<'Program'> & { body: Statement[] });
@@ -62,15 +62,12 @@ interface Token {
 }
 
 const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=', 'in']);
-/** What ends an expression that may be compared. */
+// The tokens that end an expression which may be compared.
 const ENDS = new Set(['and', 'or', 'not', 'if', 'else', ',', ':', '=']);
 const OPENING = '([{';
 const CLOSING = ')]}';
 
-/**
- * Python reads `a < b < c` as `a < b and b < c`; the library reads it as `(a < b) < c`. @throws Error for a tag with
- * such a comparison
- */
+// Python reads `a < b < c` as `a < b and b < c`; the library reads it as `(a < b) < c`.
 const rejectChains = (tokens: readonly Token[]): void => {
   const compared = [false];
   for (const { type, value } of tokens.slice(1, -1)) {
@@ -90,7 +87,7 @@ const read = {
   parse: parse as unknown as (tokens: Token[]) => { body: Statement[] },
 };
 
-const tokensOf = (piece: Piece): Token[] => {
+const tokensOf = (piece: SourcePiece): Token[] => {
   if ('text' in piece) return [{ type: 'Text', value: piece.text }];
   try {
     const tokens = read.tokenize(piece.isOutput ? `{{ ${piece.code} }}` : `{% ${piece.code} %}`);

@@ -5,7 +5,7 @@ import { print } from './print.ts';
 import { textOf } from './text.ts';
 import { isNumber, itemsOf, SafeText, Tuple, toInteger, toNumber, typeOf, type Value } from './values.ts';
 
-/** A larger result would not be a number of a prompt, but an attempt to use up memory. */
+// A larger result would not be a number of a prompt, but an attempt to use up memory.
 const MAX_EXPONENT = 1_000;
 const MAX_REPETITIONS = 100_000;
 
@@ -14,7 +14,7 @@ type Operator = (left: Value, right: Value) => Value;
 const unsupported = (operator: string, left: Value, right: Value): Error =>
   new Error(`unsupported operand type(s) for ${operator}: '${typeOf(left)}' and '${typeOf(right)}'.`);
 
-/** An operator on numbers: exact for two ints, else in floats. */
+// Exact for two ints, else in floats.
 const arithmetic =
   (name: string, onInts: (a: bigint, b: bigint) => Value, onFloats: (a: number, b: number) => Value): Operator =>
   (left, right) => {
@@ -38,7 +38,7 @@ const multiplyNumbers = arithmetic(
   (a, b) => a * b,
   (a, b) => a * b,
 );
-/** Python's remainder has the sign of the divisor. */
+// Python's remainder has the sign of the divisor.
 const remainder = arithmetic(
   '%',
   (a, b) => ((a % nonZero(b)) + b) % b,

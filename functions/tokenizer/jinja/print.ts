@@ -2,7 +2,7 @@ import { spendOnText } from './budget.ts';
 import { spendOnItems } from './value-budget.ts';
 import { isTrue, LazyItems, Namespace, SafeText, Tuple, typeOf, type Value } from './values.ts';
 
-/** Python prints a float with an exponent from here on, and below 0.0001. */
+// Python prints a float with an exponent from here on, and below 0.0001.
 const LARGEST_PLAIN = 1e16;
 const SMALLEST_PLAIN = 1e-4;
 
@@ -22,7 +22,7 @@ export const printFloat = (value: number): string => {
 };
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-/** What Python does not consider printable. */
+// Characters that Python escapes when it prints a text.
 const UNPRINTABLE = /[\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 const hexadecimal = (character: string): string => {
@@ -37,7 +37,7 @@ const quote = (text: string): string => {
   return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
 };
 
-/** Python's `repr(value)`. @throws Error for functions, namespaces and generators: Python prints their addresses */
+// Python's `repr(value)`. It throws for functions, namespaces and generators: Python prints their addresses.
 const represent = (value: Value): string => {
   if (value === undefined) return 'Undefined';
   if (typeof value === 'string') {

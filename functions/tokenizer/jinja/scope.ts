@@ -1,16 +1,16 @@
 import type { Value } from './values.ts';
 
 /** The variables of a block, with those of the blocks around it. */
-export class Scope {
+export class TemplateScope {
   readonly #variables = new Map<string, Value>();
-  readonly #outer: Scope | undefined;
+  readonly #outer: TemplateScope | undefined;
 
-  constructor(outer?: Scope) {
+  constructor(outer?: TemplateScope) {
     this.#outer = outer;
   }
 
   get(name: string): Value {
-    for (let scope: Scope | undefined = this; scope; scope = scope.#outer) {
+    for (let scope: TemplateScope | undefined = this; scope; scope = scope.#outer) {
       if (scope.#variables.has(name)) return scope.#variables.get(name);
     }
     return undefined;

@@ -20,7 +20,7 @@ export const foldCase = (left: Value, right: Value, isCaseSensitive: boolean): [
   return [fold(left), fold(right)];
 };
 
-/** Reads an attribute like `function.name` or `0` of each item. */
+// An attribute is like `function.name` or `0`.
 const readerOf = (attribute: Value, fallback?: Value): ((item: Value) => Value) => {
   if (attribute === undefined || attribute === null) return (item) => item;
   const keys = print(attribute)
@@ -34,7 +34,7 @@ const filter =
   (value, args) =>
     withParameters(parameters, (...values) => call(iterate(value), ...values))(args);
 
-/** The test of `select` and its like, by its arguments: a name and the test's own arguments; without a name, truth. */
+// The arguments of `select` and its like: a test's name and its own arguments; without a name, truth.
 const testOf = ([name, ...values]: readonly Value[]): ((item: Value) => boolean) => {
   if (name === undefined) return isTrue;
   const test = Object.hasOwn(tests, print(name)) ? tests[print(name)] : undefined;
@@ -42,7 +42,7 @@ const testOf = ([name, ...values]: readonly Value[]): ((item: Value) => boolean)
   return (item) => test(item, ...values);
 };
 
-/** The items of a value; none if it is false, whatever its type, as `select` and `map` have it. */
+// A false value of any type has no items, as in `select` and `map`.
 const itemsIfAny = (value: Value): readonly Value[] => (isTrue(value) ? iterate(value) : []);
 
 const select =
@@ -60,7 +60,7 @@ const selectByAttribute =
     return generate(itemsIfAny(value).filter((item) => test(read(item)) === isWanted));
   };
 
-/** `map('lower')` applies a filter to each item, `map(attribute='name')` reads an attribute of each. */
+// `map('lower')` applies a filter to each item, `map(attribute='name')` reads an attribute of each.
 const map: Filter = (value, { positional: [name, ...positional], named }, call) => {
   const items = itemsIfAny(value);
   if (name !== undefined) return generate(items.map((item) => call(print(name), item, { positional, named })));

@@ -1,7 +1,7 @@
 import { isWhiteSpace, stripEnd, stripStart } from './text.ts';
 
 /** A part of a template: text, or the code of a tag without its marks. */
-export type Piece = { text: string } | { isOutput: boolean; code: string };
+export type SourcePiece = { text: string } | { isOutput: boolean; code: string };
 
 const TAG = /\{(?:%|\{|#)/g;
 const RAW = /\{%[-+]?\s*raw\s*(-?)%\}/y;
@@ -9,7 +9,7 @@ const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const OPENING = '([{';
 const CLOSING = ')]}';
 
-/** The end of a string literal that starts here, after its closing quote. */
+// The index after the closing quote.
 const endOfLiteral = (source: string, start: number): number => {
   for (let at = start + 1; at < source.length; at++) {
     if (source[at] === '\\') at++;
@@ -18,7 +18,7 @@ const endOfLiteral = (source: string, start: number): number => {
   throw new Error('A string has no end.');
 };
 
-/** Where a tag's closing mark starts. Braces of dictionaries and marks in strings don't close a tag. */
+// The index of the closing mark. Braces of dictionaries and marks in strings don't close a tag.
 const endOfTag = (source: string, start: number, mark: string): number => {
   let depth = 0;
   for (let at = start; at < source.length; ) {
@@ -34,7 +34,7 @@ const endOfTag = (source: string, start: number, mark: string): number => {
   throw new Error(`A tag has no end: '${source.slice(start, start + 80).trim()}'`);
 };
 
-/** Removes the white space of a text's last line if the line has nothing else. */
+// Removes the white space of a text's last line if the line has nothing else.
 const stripMargin = (text: string, isAtLineStart: boolean): string => {
   const lineStart = text.lastIndexOf('\n') + 1;
   if (lineStart === 0 && !isAtLineStart) return text;
@@ -44,10 +44,8 @@ const stripMargin = (text: string, isAtLineStart: boolean): string => {
 const SIGNS = '-+';
 const signAt = (source: string, at: number): string => (SIGNS.includes(source[at] ?? ' ') ? (source[at] as string) : '');
 
-/**
- * `generation` marks what the model wrote, which transformers uses for training: it is a scope of its own and prints
- * its content.
- */
+// `generation` marks the model's own text, which transformers uses for training: it is a scope of its own and prints
+// its content.
 const withoutGeneration = (code: string): string =>
   code.replace(/^\s*generation\s*$/, 'filter string').replace(/^\s*endgeneration\s*$/, 'endfilter');
 
@@ -57,9 +55,9 @@ const withoutGeneration = (code: string): string =>
  * signs - and + change that (jinja2/lexer.py).
  * @throws Error for a tag without an end
  */
-export const splitSource = (template: string): Piece[] => {
+export const splitSource = (template: string): SourcePiece[] => {
   const source = template.replaceAll(/\r\n?/g, '\n').replace(/\n$/, '');
-  const pieces: Piece[] = [];
+  const pieces: SourcePiece[] = [];
   let at = 0;
   let isAtLineStart = true;
   const putText = (text: string, isOutput: boolean, sign: string): void => {

@@ -3,17 +3,17 @@ import { compile, compileArguments, compileFilter, type Evaluate } from './expre
 import { compileMacro } from './macros.ts';
 import type { CallStatement, Expression, For, SetStatement, Statement } from './nodes.ts';
 import { print } from './print.ts';
-import { Scope } from './scope.ts';
+import { TemplateScope } from './scope.ts';
 import { isTrue, iterate, Namespace, type Value } from './values.ts';
 
-/** Why a block ended early. */
+// The reason why a block ended early.
 type Jump = 'break' | 'continue';
 
-/** Runs a statement: adds its text to the output. */
-type Execute = (scope: Scope, output: string[]) => Jump | undefined;
+// Runs a statement: adds its text to the output.
+type Execute = (scope: TemplateScope, output: string[]) => Jump | undefined;
 
-/** Assigns a value to a variable, or its items to several. */
-type Assign = (scope: Scope, value: Value) => void;
+// Assigns a value to a variable, or its items to several.
+type Assign = (scope: TemplateScope, value: Value) => void;
 
 const compileBlock = (body: readonly Statement[]): Execute => {
   const statements = body.filter(({ type }) => type !== 'Comment').map(compileStatement);
@@ -27,12 +27,12 @@ const compileBlock = (body: readonly Statement[]): Execute => {
   };
 };
 
-/** Renders a block to text, in a scope of its own. */
-const compileText = (body: readonly Statement[]): ((scope: Scope) => string) => {
+// A block that is rendered to text has a scope of its own.
+const compileText = (body: readonly Statement[]): ((scope: TemplateScope) => string) => {
   const execute = compileBlock(body);
   return (scope) => {
     const output: string[] = [];
-    execute(new Scope(scope), output);
+    execute(new TemplateScope(scope), output);
     return output.join('');
   };
 };
@@ -67,7 +67,7 @@ const compileSet = ({ assignee, value, body }: SetStatement): Execute => {
   };
 };
 
-/** The variable `loop` of one iteration. */
+// The variable `loop` of one iteration.
 const loopOf = (items: readonly Value[], index: number, depth: bigint): Namespace => {
   const { length } = items;
   return new Namespace([
@@ -91,10 +91,10 @@ const compileFor = ({ loopvar, iterable, body, defaultBlock }: For): Execute => 
   const evaluateItems = compile(isFiltered ? iterable.lhs : iterable);
   const test = isFiltered ? compile(iterable.test) : undefined;
   const [execute, otherwise] = [compileBlock(body), compileBlock(defaultBlock)];
-  const passes = (scope: Scope, item: Value): boolean => {
+  const passes = (scope: TemplateScope, item: Value): boolean => {
     if (!test) return true;
     spend(1);
-    const inner = new Scope(scope);
+    const inner = new TemplateScope(scope);
     assign(inner, item);
     return isTrue(test(inner));
   };
@@ -102,12 +102,12 @@ const compileFor = ({ loopvar, iterable, body, defaultBlock }: For): Execute => 
     const items = iterate(evaluateItems(scope)).filter((item) => passes(scope, item));
     for (const [index, item] of items.entries()) {
       spend(1);
-      const inner = new Scope(scope);
+      const inner = new TemplateScope(scope);
       inner.set('loop', loopOf(items, index, 1n));
       assign(inner, item);
       if (execute(inner, output) === 'break') break;
     }
-    return items.length === 0 ? otherwise(new Scope(scope), output) : undefined;
+    return items.length === 0 ? otherwise(new TemplateScope(scope), output) : undefined;
   };
 };
 
@@ -164,4 +164,4 @@ const compileStatement = (node: Statement): Execute => {
 };
 
 /** Compiles a template's statements. @throws Error for a construct that can't be rendered as Jinja does */
-export const compileTemplate = (body: readonly Statement[]): ((scope: Scope) => string) => compileText(body);
+export const compileTemplate = (body: readonly Statement[]): ((scope: TemplateScope) => string) => compileText(body);

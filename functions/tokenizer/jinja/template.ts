@@ -3,7 +3,7 @@ import { withBudget } from './budget.ts';
 import { globals, UNSUPPORTED_FUNCTIONS } from './globals.ts';
 import { type Statement, walk } from './nodes.ts';
 import { print } from './print.ts';
-import { Scope } from './scope.ts';
+import { TemplateScope } from './scope.ts';
 import { compileTemplate } from './statements.ts';
 import type { Value } from './values.ts';
 
@@ -37,7 +37,7 @@ export const createTemplate = (body: readonly Statement[]): ((variables: Iterabl
   checkFunctions(body);
   const render = compileTemplate(body);
   return (variables) => {
-    const scope = new Scope();
+    const scope = new TemplateScope();
     for (const [name, value] of globals) scope.set(name, value);
     scope.set('raise_exception', raise);
     for (const [name, value] of variables) scope.set(name, value);

@@ -2,7 +2,7 @@ import { compare, isEqual, isIn } from './compare.ts';
 import { textMethods } from './text.ts';
 import { isTrue, itemsOf, LazyItems, SafeText, toInteger, type Value } from './values.ts';
 
-/** Whether a value passes a test. */
+/** Returns true if the value passes the test. */
 export type Test = (value: Value, ...values: Value[]) => boolean;
 
 const isText = (value: Value): boolean => typeof value === 'string' || value instanceof SafeText;

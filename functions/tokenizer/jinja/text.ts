@@ -1,20 +1,17 @@
 import { MAX_CHARACTERS, spendOnSearch, spendOnText } from './budget.ts';
 import { isTrue, iterate, lengthOf, Tuple, toInteger, typeOf, type Value } from './values.ts';
 
-/**
- * The characters of Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and
- * U+0085.
- */
+// Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and U+0085.
 const WHITE_SPACE = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
-/** Where Python's `splitlines` splits. */
+// Python's `splitlines` splits at these.
 const LINE_BREAKS = '\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029';
 const LINE_BREAK = new RegExp(`\r\n|[${LINE_BREAKS}]`);
 
 export const isWhiteSpace = (character: string): boolean => WHITE_SPACE.has(character);
 
-/** Python's `strip`, `lstrip` and `rstrip`: removes any of the characters, or white space, from the ends. */
+// Python's `strip`, `lstrip` and `rstrip`: removes any of the characters, or white space, from the ends.
 const createStrip =
   (atStart: boolean, atEnd: boolean) =>
   (text: string, characters?: string): string => {
@@ -45,7 +42,7 @@ export const capitalize = (text: string): string => {
   return head + tail.join('').toLowerCase() + text.toLowerCase().slice(first.toLowerCase().length);
 };
 
-/** Python's `title`: every letter after something that is no letter becomes upper case, and others lower case. */
+// Python's `title`: every letter after a character that is no letter becomes upper case, and others lower case.
 const titleCase = (text: string): string => text.replace(/\p{L}+/gu, capitalize);
 
 /** A text argument. @throws Error for other values */
@@ -62,10 +59,7 @@ export const joinTexts = (texts: readonly string[], separator: string): string =
 const optionalText = (value: Value): string | undefined => (value === undefined || value === null ? undefined : textOf(value));
 const countOf = (value: Value): number => (value === undefined ? -1 : toInteger(value, 'count'));
 
-/**
- * Counts the longest text that a replacement can make, before it is made. @throws TooManySteps, or Error if it is too
- * long
- */
+// Counts the longest text that a replacement can make, before it is made.
 const spendOnReplacement = (text: string, from: string, to: string): void => {
   const most = from === '' ? text.length + 1 : Math.floor(text.length / from.length);
   if (most * to.length > MAX_CHARACTERS) spendOnText(text.split(from).length * to.length);
@@ -94,7 +88,7 @@ const splitAtSpace = (text: string, most: number): string[] => {
   return parts;
 };
 
-/** Python's `split`. */
+// Python's `split`.
 const split = (text: string, separator: string | undefined, most: number): string[] => {
   if (separator === undefined) return splitAtSpace(text, most);
   if (separator === '') throw new Error('empty separator');
@@ -103,7 +97,7 @@ const split = (text: string, separator: string | undefined, most: number): strin
   return most < 0 || parts.length <= most + 1 ? parts : [...parts.slice(0, most), parts.slice(most).join(separator)];
 };
 
-/** Python's `rsplit`. */
+// Python's `rsplit`.
 const splitFromEnd = (text: string, separator: string | undefined, most: number): string[] => {
   if (most < 0) return split(text, separator, most);
   if (separator === undefined) throw new Error('rsplit() at white space with a maximum is not supported.');
@@ -145,7 +139,7 @@ const pad = (text: string, width: Value, fill: Value, atStart: boolean): string 
   return atStart ? padding + text : text + padding;
 };
 
-/** A method of a text: its parameters, how many of them a call must have, and what it returns. */
+// The parameters, the number of them that a call must have, and the method.
 interface TextMethod {
   parameters: readonly string[];
   required?: number;

@@ -1,7 +1,7 @@
 import { spend, spendOnNumber, spendOnText } from './budget.ts';
 import { itemsOf, LazyItems, SafeText, type Value } from './values.ts';
 
-/** Items that are copied, not visited. */
+// Items that are copied, not visited.
 const ITEMS_A_STEP = 1_024;
 
 const stepsOf = (value: Value): number => {

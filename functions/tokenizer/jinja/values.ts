@@ -1,6 +1,6 @@
 import { spend } from './budget.ts';
 
-/** Items that a filter visits: a turn of a loop is a step of its own. */
+// Items that a filter visits: an iteration of a loop is a step of its own.
 const ITEMS_A_STEP = 16;
 
 /** A dictionary. Its keys are strings, numbers, booleans or null. */
@@ -34,8 +34,8 @@ export class Namespace {
 }
 
 /**
- * What Python iterates over but neither indexes nor prints as JSON: a generator, which has no length and can be read
- * only once, or a view of a dictionary.
+ * A generator, which has no length and can be read only once, or a view of a dictionary: Python iterates over these,
+ * but neither indexes them nor prints them as JSON.
  */
 export class LazyItems {
   readonly isOnce: boolean;
@@ -99,7 +99,7 @@ export const isTrue = (value: Value): boolean => {
   return Boolean(value) || Number.isNaN(value);
 };
 
-/** Whether a value is an int, a float or a bool, which Python counts as an int. */
+/** The value is an int, a float or a bool, which Python counts as an int. */
 export const isNumber = (value: Value): value is boolean | bigint | number =>
   typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean';
 
@@ -138,7 +138,7 @@ const itemsToVisit = (value: Value): readonly Value[] => {
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** The length in code points; JavaScript counts those beyond U+FFFF twice. */
+// In code points; JavaScript counts those beyond U+FFFF twice.
 const lengthOfText = (text: string): number =>
   SURROGATE.test(text) ? text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0) : text.length;
 

@@ -28,7 +28,6 @@ test('files are read once for concurrent and later calls', async () => {
   expect(reads.sort()).toEqual(['a.jinja', 'a.json']);
 });
 
-/** The names of tokenizers that must be read again. */
 const missing = async (names: readonly string[], organization?: string): Promise<string[]> => {
   const found: string[] = [];
   for (const name of names) {
@@ -39,7 +38,7 @@ const missing = async (names: readonly string[], organization?: string): Promise
   return found;
 };
 
-test('of six tokenizers the five most recently used are cached', async () => {
+test('keeps the five most recently used of six tokenizers', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'e', 'a', 'f']) await tokenizers(filesOf(name));
   expect(await missing(['a', 'c', 'd', 'e', 'f'])).toEqual([]);
   expect(await missing(['b'])).toEqual(['b']);

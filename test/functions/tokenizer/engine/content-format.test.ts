@@ -12,7 +12,7 @@ const messages: PromptMessage[] = [
 const asText = '"S";"";"";"T";';
 const asParts = '[{"type": "text", "text": "S"}];[{"type": "text", "text": ""}];[];"T";';
 
-/** Renders the content of each message as JSON, with a loop of the case that is never entered. */
+// With a loop of the case that is never entered.
 const contentIn = (template: string): string =>
   loadTokenizer({ ...texts, chatTemplate: `${template}{% for x in messages %}{{ x.content | tojson }};{% endfor %}` }).render({ messages });
 
@@ -20,7 +20,7 @@ const loop = (items: string, body = ''): string => `{% for part in ${items} %}${
 const message = (body: string, items = 'messages', name = 'message'): string =>
   `{% for ${name} in ${items} %}{% if false %}${body}{% endif %}{% endfor %}`;
 
-// What vLLM 0.32 detects for the same constructs (vllm/renderers/hf.py).
+// As vLLM 0.32 detects them for the same constructs (vllm/renderers/hf.py).
 test.each([
   ['reads it as text', message('{{ message.content }}')],
   ['filters it', message('{{ message.content | trim }}')],

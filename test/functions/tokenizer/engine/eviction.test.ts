@@ -4,7 +4,7 @@ import { createEviction } from '../../../../functions/tokenizer/engine/eviction.
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
 import { anyMessages } from '../../../support/emulators/tokenizers.ts';
 
-/** Every step of a conversation, with one letter per message: s, u, a, c (calls t), t (answers c). */
+// One letter per message: s, u, a, c (calls t), t (answers c).
 const stepsOf = (conversation: string): string[] => {
   const roles = { s: 'system', u: 'user', a: 'assistant', c: 'assistant', t: 'tool' } as const;
   let calls = 0;

@@ -8,7 +8,7 @@ import { anyMessages, encodedLength, texts } from '../../../support/emulators/to
 
 const tokenizer = loadTokenizer(texts);
 const json = JSON.parse(texts.tokenizer);
-/** Counts a prompt at once, rendered by hand. */
+// Rendered by hand, and counted at once.
 const lengthOf = (messages: PromptMessage[]): number => encodedLength(json, tokenizer.render({ messages }));
 const pick = (messages: PromptMessage[], kept: number[]): PromptMessage[] => kept.map((index) => messages[index] as PromptMessage);
 
@@ -20,7 +20,7 @@ test('without a limit a prompt is only counted, exactly', () => {
   );
 });
 
-test('the kept messages have the returned length, fit the limit if possible, and no more than necessary was dropped', () => {
+test('returns the length of the kept messages, fits the limit if possible, and drops no more than needed', () => {
   fc.assert(
     fc.property(anyMessages, fc.integer({ min: 1, max: 300 }), (messages, bound) => {
       const { prompt_tokens, kept } = fitPrompt(tokenizer, { messages }, bound);

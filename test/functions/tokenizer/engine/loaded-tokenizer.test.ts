@@ -42,7 +42,7 @@ describe('a chat template gets', () => {
   });
 });
 
-test('the template of tokenizer_config.json is used if there is no template file; of several, the default or the one for tools', () => {
+test('takes tokenizer_config.json’s template without a file: of several, the default or that for tools', () => {
   const load = (chat_template: unknown) => loadTokenizer({ tokenizer: texts.tokenizer, config: JSON.stringify({ chat_template }) });
   const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
   expect(load('one').render(prompt)).toBe('one');

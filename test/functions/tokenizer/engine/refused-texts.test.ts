@@ -7,7 +7,6 @@ import { sized } from '../../../support/sized.ts';
 
 const normalizing = withChanges({ normalizer: { type: 'NFC' } });
 
-/** The CPU time of a call, in milliseconds. */
 const cpuMs = (work: () => unknown): number => {
   const before = process.cpuUsage();
   work();

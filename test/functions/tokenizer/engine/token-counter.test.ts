@@ -37,7 +37,7 @@ describe('a counter counts like an encoding of the whole text', () => {
     );
   });
 
-  test('that Hugging Face’s tokenizers 0.23.3 in Rust does, where a normalized token follows itself', () => {
+  test('does as Hugging Face’s tokenizers 0.23.3 in Rust does, where a normalized token follows itself', () => {
     expect(load(sentencePiece()).createCounter().count('<mark><mark>')).toBe(7);
     expect(load(sentencePiece()).createCounter().count('<s><mark><mark>')).toBe(8);
   });

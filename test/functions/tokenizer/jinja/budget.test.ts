@@ -8,7 +8,7 @@ const render = (template: string, variables: readonly (readonly [string, Value])
   createTemplate(parseTemplate(template))(variables);
 
 const LIMITS = /more than 1,000,000 steps|at most|larger than|call stack/;
-/** A rendering that ends takes less than a second on a quiet machine. */
+// A rendering that ends takes less than a second on a quiet machine.
 const MAX_CPU_MS = 8_000;
 
 const DOUBLING = "{% set ns = namespace(a='ab') %}{% for x in range(60) %}{% set ns.a = ns.a + ns.a %}{% endfor %}";

@@ -5,19 +5,16 @@ import { parseTemplate } from '../../../../functions/tokenizer/jinja/nodes.ts';
 import { createTemplate, RaisedByTemplate } from '../../../../functions/tokenizer/jinja/template.ts';
 import type { Dict, Value } from '../../../../functions/tokenizer/jinja/values.ts';
 
-/** What jinja2 does with a template: it renders, calls `raise_exception`, or fails with this Python error. */
+// The template renders, calls `raise_exception`, or fails with this Python error.
 interface Outcome {
   rendered?: string;
   raised?: string;
   fails?: string;
 }
 
-/**
- * Recorded with jinja2 3.1.6 in Python 3.12, with the environment of transformers' `apply_chat_template`:
- * ImmutableSandboxedEnvironment, trim_blocks, lstrip_blocks, loopcontrols, `generation`, a `tojson` that escapes
- * nothing. `of_texts` has one rendered text for each of `texts`, the value of `s`; the others are rendered with
- * `variables`.
- */
+// Recorded with jinja2 3.1.6 in Python 3.12, with the environment of transformers' `apply_chat_template`:
+// ImmutableSandboxedEnvironment, trim_blocks, lstrip_blocks, loopcontrols, `generation`, a `tojson` without escapes.
+// `of_texts` has a rendered text for each of `texts`, the value of `s`; the others are rendered with `variables`.
 const text = readFileSync(new URL('python-templates.json', import.meta.url), 'utf8');
 const recorded = JSON.parse(text) as {
   texts: string[];
