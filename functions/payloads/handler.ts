@@ -17,7 +17,7 @@ const database = createSdkDatabase();
 const table = environmentVariable('OBSERVABILITY_TABLE');
 const bucket = environmentVariable('PAYLOADS_BUCKET');
 
-/** What is begun within this time of the timeout could not be finished. */
+// Work that begins within this time of the timeout could not be finished.
 const RESERVE_MS = 20_000;
 
 /** Redacts the payloads of the queue, which are too large for the environments of their requests. */

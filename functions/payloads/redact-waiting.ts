@@ -33,7 +33,7 @@ export const redactWaiting = ({ settings, objects, waiting, write }: PayloadsDep
     const exchange = readExchange(content);
     const current = await settings.ofKey(organization, exchange.keyId);
     if (current?.enabled) await write.redacted(exchange, current);
-    await waiting.giveBack(payload);
+    await waiting.release(payload);
     await objects.delete(key);
   },
   failure: 'queued_payload_failed',

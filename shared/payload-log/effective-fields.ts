@@ -36,7 +36,6 @@ const without = (value: Fields, name: string): Fields => Object.fromEntries(Obje
 
 const TOOLS = 'tools';
 
-/** A body without a field that had no effect. */
 const withoutIgnored = (body: Fields, ignored: string): Fields => {
   if (Object.hasOwn(body, ignored)) return without(body, ignored);
   const dot = ignored.indexOf('.');

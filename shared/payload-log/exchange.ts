@@ -15,10 +15,7 @@ export interface Exchange {
   response: { status: number; stream: boolean; isCut: boolean; content: string };
 }
 
-/**
- * The first line of an exchange as bytes: all but its texts. The first text has so many bytes; the second one is the
- * rest.
- */
+// The first line of an exchange: its facts, and the number of bytes of the first text; the second text is the rest.
 const Head = z.object({
   organization: z.string(),
   key_id: z.string(),

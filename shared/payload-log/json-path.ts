@@ -1,5 +1,5 @@
 /** One step of a path: a field, an index, or `*` for all of them. */
-export type Segment = string | number | typeof ANY;
+export type PathSegment = string | number | typeof ANY;
 export const ANY = Symbol('*');
 
 const MAX_CHARACTERS = 200;
@@ -11,9 +11,9 @@ const SEGMENT = /\.(?:(\*)|([A-Za-z_][\w-]*))|\[(?:(\*)|(\d{1,6})|'([^'\\\n]{1,1
  * (`.*`, `[*]`).
  * @returns undefined if it isn't such a path, or has more than 16 segments
  */
-export const parseJsonPath = (path: string): Segment[] | undefined => {
+export const parseJsonPath = (path: string): PathSegment[] | undefined => {
   if (!path.startsWith('$') || path.length > MAX_CHARACTERS) return undefined;
-  const segments: Segment[] = [];
+  const segments: PathSegment[] = [];
   SEGMENT.lastIndex = 1;
   for (let end = 1; end < path.length; end = SEGMENT.lastIndex) {
     const match = SEGMENT.exec(path);

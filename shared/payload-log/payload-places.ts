@@ -2,7 +2,7 @@ import { ConditionFailed, type Database } from '../database/database.ts';
 import { HOUR_MS, SECOND_MS } from '../time/units.ts';
 import { MAX_WAITING, type WaitingPayload } from './waiting-payloads.ts';
 
-/** DynamoDB deletes a count some time after this: no payload waits longer. */
+// DynamoDB deletes a count some time after this: no payload waits longer.
 const RETENTION_MS = 48 * HOUR_MS;
 
 /**
@@ -12,7 +12,7 @@ export interface PayloadPlaces {
   /** Takes a place. @returns false if the organization has none left */
   take: (organization: string, nowMs: number) => Promise<boolean>;
   /** Gives a place back. What a crash keeps is free with the next hour. */
-  giveBack: (payload: Pick<WaitingPayload, 'organization' | 'sentAtMs'>) => Promise<void>;
+  release: (payload: Pick<WaitingPayload, 'organization' | 'sentAtMs'>) => Promise<void>;
 }
 
 /** The counts in the table `Observability`. */
@@ -39,7 +39,7 @@ export const createPayloadPlaces = (database: Database, table: string): PayloadP
         throw error;
       }
     },
-    giveBack: async ({ organization, sentAtMs }) => {
+    release: async ({ organization, sentAtMs }) => {
       const update = database.update({
         TableName: table,
         Key: keyOf(organization, sentAtMs),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { RetentionDays } from './settings.ts';
 
-/** The content of one direction. A string if it isn't JSON. */
+// A string if it isn't JSON.
 const Content = z.object({
   content: z.unknown(),
-  /** Whether a part was left out because it was too large. */
+  /** A part was left out because it was too large. */
   is_truncated: z.boolean(),
 });
 

@@ -4,9 +4,9 @@ import { bucketAddress } from '../aws/endpoint.ts';
 import { environmentVariable } from '../environment/environment-variable.ts';
 
 const CONNECT_MS = 1_000;
-/** For all attempts together. Nobody waits for an object, but the function's time ends. */
-const TOTAL_TIMEOUT_MS = 5_000;
-const MAX_ATTEMPTS = 2;
+// Nobody waits for an object, but the function's time ends.
+const ALL_ATTEMPTS_TIMEOUT_MS = 5_000;
+const MAX_PUT_ATTEMPTS = 2;
 const MAX_REPLY_BYTES = 64 * 1024;
 const MAX_SOCKETS = 16;
 
@@ -31,7 +31,7 @@ export const createPutObject = (bucket: string): PutObject => {
     service: 's3',
     endpoint,
     connectMs: CONNECT_MS,
-    silenceMs: TOTAL_TIMEOUT_MS,
+    silenceMs: ALL_ATTEMPTS_TIMEOUT_MS,
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
@@ -41,7 +41,7 @@ export const createPutObject = (bucket: string): PutObject => {
       ['x-amz-content-sha256', hash('sha256', body)],
       ...(tags ? [['x-amz-tagging', new URLSearchParams(tags).toString()] as const] : []),
     ] as const;
-    const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
-    return caller.call({ method: 'PUT', path: root + key, headers, body, signal }, MAX_ATTEMPTS, () => undefined);
+    const signal = AbortSignal.timeout(ALL_ATTEMPTS_TIMEOUT_MS);
+    return caller.call({ method: 'PUT', path: root + key, headers, body, signal }, MAX_PUT_ATTEMPTS, () => undefined);
   };
 };

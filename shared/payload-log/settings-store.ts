@@ -23,7 +23,7 @@ export const createPayloadLogStore = (table: RecordTable) => ({
     return row && PayloadLogSettings.parse(row);
   },
 
-  /** What applies to a key: its own settings, or else its organization's; undefined: neither has any. */
+  /** The settings that apply to a key: its own, or else its organization's; undefined: neither has any. */
   ofKey: async (organization: string, apiKey: string): Promise<PayloadLogSettings | undefined> => {
     const rows = await table.getMany([recordKeyOf({ organization, apiKey }), recordKeyOf({ organization })]);
     return rows[0] && PayloadLogSettings.parse(rows[0]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What is found in texts and replaced, whatever field it is in. */
+/** Patterns that are found in texts and replaced, whatever field they are in. */
 export const PATTERNS = [
   'email',
   'phone',
@@ -20,7 +20,7 @@ export const RETENTION_DAYS = [1, 7, 30, 90] as const;
 export const RetentionDays = z.literal(RETENTION_DAYS);
 export type RetentionDays = z.infer<typeof RetentionDays>;
 
-/** What is replaced in logged content. */
+/** Parts of logged content to replace. */
 export interface RedactionRules {
   patterns: readonly PatternName[];
   /** Paths of values, as `json-path.ts` parses them. */

@@ -9,12 +9,11 @@ import { markerOf } from './redaction/redact-text.ts';
 import { type Redacted, redactValue } from './redaction/redact-value.ts';
 import type { PayloadLogSettings } from './settings.ts';
 
-/** Of each direction, before compression. */
+// Of each direction, before compression.
 const MAX_BYTES = 1_000_000;
 
 const compress = promisify(gzip);
 
-/** What JSON says, or the text itself. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -31,7 +30,7 @@ const sumOf = (...all: readonly Redacted[]): Record<string, number> => {
   return sum;
 };
 
-/** What the bucket gets: the facts of an exchange, and the content of both directions after redaction. */
+// The facts of an exchange, and the content of both directions after redaction.
 const payloadOf = (
   { requestId, keyId, route, receivedAtMs, response: { status, stream, isCut } }: Exchange,
   request: Redacted,

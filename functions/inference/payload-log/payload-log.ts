@@ -57,7 +57,7 @@ const sendAway = async ({ put, waiting, send, now }: PayloadLogDependencies, exc
     await put({ key, body: writeExchange(exchange), contentType: 'application/octet-stream' });
     await send({ organization, requestId, sentAtMs });
   } catch (error) {
-    await waiting.giveBack({ organization, sentAtMs });
+    await waiting.release({ organization, sentAtMs });
     throw error;
   }
   return true;

@@ -3,7 +3,7 @@ import type { Match, Scan } from './scan.ts';
 
 const MIN_DIGITS = 13;
 const MAX_DIGITS = 19;
-/** More than the groups of a card number. A power of two. */
+// More than the groups of a card number. A power of two.
 const GROUPS = 32;
 const ZERO = codeOf('0');
 const SPACE = codeOf(' ');
@@ -12,7 +12,7 @@ const MAX_DIGIT = 9;
 
 const isSeparator = (code: number | undefined): boolean => code === SPACE || code === HYPHEN;
 
-/** Whether a number begins like those of the large card networks: 2[2-7], 3, 4, 5 or 6. */
+// The large card networks: 2[2-7], 3, 4, 5 or 6.
 const isOfNetwork = ({ codes }: Scan, from: number): boolean => {
   const first = (codes[from] as number) - ZERO;
   if (first !== 2) return first >= 3 && first <= 6;
@@ -20,14 +20,14 @@ const isOfNetwork = ({ codes }: Scan, from: number): boolean => {
   return second >= 2 && second <= 7;
 };
 
-/** Digits in groups, and how many there are. */
+// Digits in groups.
 interface Run {
   from: number;
   to: number;
   digits: number;
 }
 
-/** The digits from here on, with single spaces or hyphens between some of them. */
+// Single spaces or hyphens can be between some of the digits.
 const runAt = (scan: Scan, from: number): Run => {
   const { codes } = scan;
   let at = from;
@@ -41,18 +41,14 @@ const runAt = (scan: Scan, from: number): Run => {
   return { from, to: at, digits };
 };
 
-/**
- * A group: where it begins, the digits before it, and their sums with every other digit doubled (the Luhn algorithm).
- */
+// Of each group: its start, the digits before it, and their sums with every other digit doubled (the Luhn algorithm).
 const starts = new Int32Array(GROUPS);
 const before = new Int32Array(GROUPS);
 const evenSums = new Int32Array(GROUPS);
 const oddSums = new Int32Array(GROUPS);
 
-/**
- * Finds the numbers of payment cards in a run of digits: they begin and end with a group, and their last digit is
- * right (ISO/IEC 7812-1). Each group is compared with at most seven earlier ones.
- */
+// A card's number begins and ends with a group, and its last digit is right (ISO/IEC 7812-1). Each group is compared
+// with at most seven earlier ones.
 const cardsIn = (scan: Scan, { from, to }: Run, found: (match: Match) => void): void => {
   const { codes } = scan;
   let digits = 0;
@@ -91,7 +87,7 @@ const cardsIn = (scan: Scan, { from, to }: Run, found: (match: Match) => void): 
   }
 };
 
-/** The part of a run whose groups are not next to a letter. */
+// Groups next to a letter are no part of a card's number.
 const withoutWords = ({ codes }: Scan, run: Run): Run => {
   let { from, to } = run;
   if (isIn(codes[from - 1], LETTER)) {

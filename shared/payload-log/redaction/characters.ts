@@ -3,18 +3,18 @@ export const DIGIT = 1;
 /** An ASCII letter. */
 export const LETTER = 2;
 export const HEX = 4;
-/** What regular expressions call `\w`. */
+/** Word characters, `\w` in regular expressions. */
 export const WORD = 8;
-/** What the part of an e-mail address before the `@` has. */
+/** Characters of the part of an e-mail address before the `@`. */
 export const LOCAL = 16;
-/** What a label of a domain has. */
+/** Characters of a label of a domain. */
 export const LABEL = 32;
 /** A letter of any script. */
 export const ANY_LETTER = 64;
 export const WHITESPACE = 128;
-/** What a bearer token has. */
+/** Characters of a bearer token. */
 export const TOKEN = 256;
-/** What base64 has, in either alphabet, without its padding. */
+/** Characters of base64, in either alphabet, without its padding. */
 export const BASE64 = 512;
 
 export const ALPHANUMERIC = DIGIT | LETTER;
@@ -48,8 +48,8 @@ const setsOf = (code: number): number => {
   return MEMBERS.reduce((sets, [set, members]) => (members.test(character) ? sets | set : sets), 0);
 };
 
-/** The sets that each code belongs to. The code 0, which is also before and after each text, is in none. */
+// The code 0, which is also before and after each text, is in no set.
 const SETS = Uint16Array.from({ length: 256 }, (_, code) => setsOf(code));
 
-/** Whether a code is in one of these sets. */
+/** A code is in one of these sets. */
 export const isIn = (code: number | undefined, sets: number): boolean => ((SETS[code as number] as number) & sets) !== 0;

@@ -19,7 +19,7 @@ const afterPadding = ({ codes }: Scan, at: number): number => {
   return to;
 };
 
-/** The index after letters, digits, `_` and `-`. */
+// Letters, digits, `_` and `-`.
 const afterWord = (scan: Scan, from: number): number => {
   let at = from;
   while (isWordOrHyphen(scan.codes[at])) at++;
@@ -27,7 +27,7 @@ const afterWord = (scan: Scan, from: number): number => {
   return at;
 };
 
-/** The index after the name of a scheme and spaces; 0: it isn't here. */
+// Returns the index after the scheme's name and spaces; 0: it isn't here.
 const afterScheme = (scan: Scan, at: number, scheme: string): number => {
   if (isWordOrHyphen(scan.codes[at - 1]) || !isAt(scan, at, scheme, true)) return 0;
   const from = at + scheme.length;
@@ -35,7 +35,7 @@ const afterScheme = (scan: Scan, at: number, scheme: string): number => {
   return to > from ? to : 0;
 };
 
-/** The index after `Bearer` and a token, which begin here; 0: they don't. */
+// Returns the index after `Bearer` and a token; 0: they don't begin here.
 const endOfBearer = (scan: Scan, at: number): number => {
   const from = afterScheme(scan, at, 'bearer');
   const to = from > 0 ? afterRun(scan, from, TOKEN) : 0;
@@ -43,28 +43,25 @@ const endOfBearer = (scan: Scan, at: number): number => {
 };
 
 const MIN_BASIC = 8;
-/** Of a name and a password. What is longer is decoded no further. */
+// Of a name and a password. Longer texts are decoded no further.
 const MAX_DECODED = 400;
 const FIRST_PRINTABLE = 0x20;
 const LAST_PRINTABLE = 0x7e;
 
-/** The number for which a character of base64 stands, by its code. */
-const SIXES = new Uint8Array(128);
+const BITS_OF_BASE64 = new Uint8Array(128);
 for (const [six, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
-  SIXES[codeOf(character)] = six;
-SIXES[HYPHEN] = SIXES[codeOf('+')] as number;
-SIXES[UNDERSCORE] = SIXES[SLASH] as number;
+  BITS_OF_BASE64[codeOf(character)] = six;
+BITS_OF_BASE64[HYPHEN] = BITS_OF_BASE64[codeOf('+')] as number;
+BITS_OF_BASE64[UNDERSCORE] = BITS_OF_BASE64[SLASH] as number;
 
-/**
- * Whether base64 stands for a name, a colon and a password, all of them printable. Most words stand for other bytes.
- */
+// The name and the password are printable. Most words of base64 stand for other bytes.
 const isNameAndPassword = (scan: Scan, from: number, to: number): boolean => {
   const { codes } = scan;
   let hasColon = false;
   let bits = 0;
   for (let at = from; at < Math.min(to, from + MAX_DECODED); at++) {
     scan.steps++;
-    bits = ((bits << 6) | (SIXES[codes[at] as number] as number)) & 0xffff;
+    bits = ((bits << 6) | (BITS_OF_BASE64[codes[at] as number] as number)) & 0xffff;
     const pending = (at - from) % 4;
     if (pending === 0) continue;
     const byte = (bits >> (6 - pending * 2)) & 0xff;
@@ -74,7 +71,7 @@ const isNameAndPassword = (scan: Scan, from: number, to: number): boolean => {
   return hasColon;
 };
 
-/** The index after `Basic` and credentials, which begin here; 0: they don't. */
+// Returns the index after `Basic` and credentials; 0: they don't begin here.
 const endOfBasic = (scan: Scan, at: number): number => {
   const from = afterScheme(scan, at, 'basic');
   const to = from > 0 ? afterRun(scan, from, BASE64) : 0;
@@ -87,7 +84,7 @@ export const endOfAuthorization = (scan: Scan, at: number): number => endOfBeare
 const JSON_START = 'eyJ';
 const MIN_JWT_PART = 8;
 
-/** The index after the base64 of a JSON object; 0: it doesn't begin here. */
+// Returns the index after the base64 of a JSON object; 0: it doesn't begin here.
 const afterJson = (scan: Scan, at: number): number => {
   if (!isAt(scan, at, JSON_START)) return 0;
   const to = afterWord(scan, at + JSON_START.length);
@@ -130,7 +127,7 @@ export const webhookSecretAround = (scan: Scan, at: number): Match | undefined =
 
 const AWS_KEY_ID = 16;
 const AWS_SECRET = 40;
-/** Spaces, quotation marks and backslashes between a name and its value, on each side of the colon. */
+// Spaces, quotation marks and backslashes between a name and its value, on each side of the colon.
 const MAX_PUNCTUATION = 16;
 const PUNCTUATION: ReadonlySet<number> = new Set([...' \t\n\r"\'\\`'].map(codeOf));
 const ASSIGNMENTS: ReadonlySet<number> = new Set([...':='].map(codeOf));
@@ -149,7 +146,7 @@ export const endOfAwsKeyId = (scan: Scan, at: number): number => {
   return to - from === AWS_KEY_ID && !isIn(codes[to], ALPHANUMERIC) ? to : 0;
 };
 
-/** Whether `secret`, `access` and `key` end with this `y`, with or without underscores. */
+// `secret`, `access` and `key`, which end with this `y`, with or without underscores.
 const isSecretName = (scan: Scan, y: number): boolean => {
   const { codes } = scan;
   const before = (end: number, word: string): number => {

@@ -1,4 +1,4 @@
-/** What stands for content that was too large. */
+/** The text in place of content that was too large. */
 export const CUT = '[cut]';
 
 const SPACE = /\s/;

@@ -3,12 +3,12 @@ import { afterRun, type Match, type Scan } from './scan.ts';
 
 const MAX_LOCAL = 64;
 const MAX_LABEL = 63;
-/** Before the last one. */
+// Before the last label.
 const MAX_LABELS = 8;
 const MIN_LAST_LABEL = 2;
 const DOT = codeOf('.');
 
-/** The index after the longest domain that begins here; 0: there is none. */
+// Returns 0 if no domain begins here.
 const endOfDomain = (scan: Scan, from: number): number => {
   const { codes } = scan;
   let end = 0;

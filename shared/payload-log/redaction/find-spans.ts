@@ -12,11 +12,11 @@ import { endOfPrivateKey, startOfPrivateKey } from './private-keys.ts';
 import type { Match, Scan } from './scan.ts';
 
 /** Something that a pattern found. */
-export interface Span extends Match {
+export interface TextSpan extends Match {
   pattern: PatternName;
 }
 
-/** Of two spans that overlap, the one is kept whose pattern is first here. */
+// Of two spans that overlap, the one is kept whose pattern is first here.
 const PRIORITY: readonly PatternName[] = [
   'private_key',
   'bearer_token',
@@ -28,21 +28,20 @@ const PRIORITY: readonly PatternName[] = [
   'ip_address',
   'phone',
 ];
-const rankOf = ({ pattern }: Span): number => PRIORITY.indexOf(pattern);
+const rankOf = ({ pattern }: TextSpan): number => PRIORITY.indexOf(pattern);
 
 const E = codeOf('E');
 const HYPHEN = codeOf('-');
-/** The bit by which small letters differ from large ones. */
+// The bit by which small letters differ from large ones.
 const SMALL = 0x20;
 const NO_ENDS = Object.fromEntries(PRIORITY.map((pattern) => [pattern, 0])) as Record<PatternName, number>;
 
-/** Looks at one place of a text, and at a bounded part of what is around it. */
-type Look = (search: Search, at: number) => void;
+// Searches at one place of a text, and in a bounded part of what is around it.
+type Matcher = (search: Search, at: number) => void;
 
-/** The search of one text, and what it has found. */
 interface Search extends Scan {
   patterns: ReadonlySet<PatternName>;
-  spans: Span[];
+  spans: TextSpan[];
   /** Where the last match of each pattern ends. Nothing is found twice. */
   ends: Record<PatternName, number>;
   addCard: (match: Match) => void;
@@ -52,12 +51,12 @@ interface Search extends Scan {
   openKey: number;
 }
 
-/** Whether a place is within the last match of a pattern, where it needn't look again. */
-const isFound = (search: Search, pattern: PatternName, at: number): boolean => at < search.ends[pattern];
+// Within its last match, a pattern needn't be searched for again.
+const isWithinLastMatch = (search: Search, pattern: PatternName, at: number): boolean => at < search.ends[pattern];
 
-/** @param to 0: nothing was found */
+// `to` is 0 if nothing was found.
 const addFrom = (search: Search, pattern: PatternName, from: number, to: number): void => {
-  if (to === 0 || isFound(search, pattern, from)) return;
+  if (to === 0 || isWithinLastMatch(search, pattern, from)) return;
   search.ends[pattern] = to;
   if (!search.patterns.has(pattern)) return;
   search.steps += REPLACEMENT_STEPS;
@@ -68,7 +67,7 @@ const add = (search: Search, pattern: PatternName, match: Match | undefined): vo
   if (match) addFrom(search, pattern, match.from, match.to);
 };
 
-const atDigit: Look = (search, at) => {
+const atDigit: Matcher = (search, at) => {
   const before = search.codes[at - 1];
   if (isIn(before, DIGIT)) return;
   if (isIn(before, LETTER)) addFrom(search, 'iban', at - 2, endOfIban(search, at));
@@ -77,57 +76,53 @@ const atDigit: Look = (search, at) => {
   addFrom(search, 'phone', at, endOfAmericanPhone(search, at));
 };
 
-const atB: Look = (search, at) => {
-  if (!isFound(search, 'bearer_token', at)) addFrom(search, 'bearer_token', at, endOfAuthorization(search, at));
+const atB: Matcher = (search, at) => {
+  if (!isWithinLastMatch(search, 'bearer_token', at)) addFrom(search, 'bearer_token', at, endOfAuthorization(search, at));
   if (search.codes[at - 1] === HYPHEN && search.patterns.has('private_key')) search.openKey = startOfPrivateKey(search, at);
 };
 
-/** Looks for one pattern, not within its last match. */
-const looksFor =
-  (pattern: PatternName, around: (search: Search, at: number) => Match | undefined): Look =>
+const matcherOf =
+  (pattern: PatternName, around: (search: Search, at: number) => Match | undefined): Matcher =>
   (search, at) => {
-    if (!isFound(search, pattern, at)) add(search, pattern, around(search, at));
+    if (!isWithinLastMatch(search, pattern, at)) add(search, pattern, around(search, at));
   };
 
-/** The same for what begins here. @param endOf the index after it, or 0 */
-const looksFrom =
-  (pattern: PatternName, endOf: (search: Search, at: number) => number): Look =>
+// `endOf` returns the index after a match that begins here, or 0.
+const matcherFrom =
+  (pattern: PatternName, endOf: (search: Search, at: number) => number): Matcher =>
   (search, at) => {
-    if (!isFound(search, pattern, at)) addFrom(search, pattern, at, endOf(search, at));
+    if (!isWithinLastMatch(search, pattern, at)) addFrom(search, pattern, at, endOf(search, at));
   };
 
-/** Looks only where another character is just before. Calls are what takes the most time. */
+// Calls take the most time, so a pattern is searched for only where another character is just before.
 const after =
-  (character: string, look: Look): Look =>
+  (character: string, look: Matcher): Matcher =>
   (search, at) => {
     if (((search.codes[at - 1] as number) | SMALL) === codeOf(character)) look(search, at);
   };
 
-const atY = after('e', looksFor('aws_key', awsSecretAfter));
+const atY = after('e', matcherOf('aws_key', awsSecretAfter));
 
-/**
- * What is looked for where a character is. All begin with it, or have it at a place that is rarer than their
- * beginning.
- */
-const LOOKS: Readonly<Record<string, Look>> = {
+// The patterns by a character with which they all begin, or which is rarer than their beginning.
+const MATCHERS: Readonly<Record<string, Matcher>> = {
   ...Object.fromEntries([...'0123456789'].map((digit) => [digit, atDigit])),
-  '@': looksFor('email', (search, at) => emailAround(search, at, search.ends.email)),
-  '+': looksFrom('phone', endOfInternationalPhone),
-  '(': looksFrom('phone', endOfAmericanPhone),
-  ':': looksFor('ip_address', ipv6Around),
-  '-': after('k', looksFor('api_key', apiKeyAround)),
-  _: after('c', looksFor('api_key', webhookSecretAround)),
-  A: looksFrom('aws_key', endOfAwsKeyId),
-  J: after('y', looksFor('bearer_token', jwtAround)),
+  '@': matcherOf('email', (search, at) => emailAround(search, at, search.ends.email)),
+  '+': matcherFrom('phone', endOfInternationalPhone),
+  '(': matcherFrom('phone', endOfAmericanPhone),
+  ':': matcherOf('ip_address', ipv6Around),
+  '-': after('k', matcherOf('api_key', apiKeyAround)),
+  _: after('c', matcherOf('api_key', webhookSecretAround)),
+  A: matcherFrom('aws_key', endOfAwsKeyId),
+  J: after('y', matcherOf('bearer_token', jwtAround)),
   B: atB,
   b: atB,
   Y: atY,
   y: atY,
 };
 
-const looks: readonly (Look | undefined)[] = Array.from({ length: 256 }, (_, code) => LOOKS[String.fromCharCode(code)]);
+const looks: readonly (Matcher | undefined)[] = Array.from({ length: 256 }, (_, code) => MATCHERS[String.fromCharCode(code)]);
 
-/** Looks for the end of a private key. @returns the index after it, or the end of the text, if the key doesn't end */
+// Returns the end of the text if the private key doesn't end.
 const closeKey = (search: Search, from: number): number => {
   const { codes, end, openKey } = search;
   let at = from;
@@ -138,9 +133,8 @@ const closeKey = (search: Search, from: number): number => {
   return to || end;
 };
 
-/** The spans without those that overlap with a span of higher priority, in order. */
-const withoutOverlaps = (spans: Span[]): Span[] => {
-  const kept: Span[] = [];
+const withoutOverlaps = (spans: TextSpan[]): TextSpan[] => {
+  const kept: TextSpan[] = [];
   for (const span of spans.sort((one, other) => one.from - other.from)) {
     const last = kept.at(-1);
     if (!last || span.from >= last.to) kept.push(span);
@@ -160,7 +154,7 @@ export const findSpans = (
   { codes, end }: NormalText,
   patterns: ReadonlySet<PatternName>,
   most: number,
-): { spans: Span[]; steps: number } | undefined => {
+): { spans: TextSpan[]; steps: number } | undefined => {
   const search: Search = {
     codes,
     end,

@@ -1,10 +1,8 @@
 import { ALPHANUMERIC, codeOf, DIGIT, isIn, LETTER } from './characters.ts';
 import type { Scan } from './scan.ts';
 
-/**
- * The characters of an IBAN by country: the registry of ISO 13616, and countries that use the format without being
- * registered.
- */
+// Characters of an IBAN by country: the registry of ISO 13616, and countries that use the format without being
+// registered.
 const LENGTHS = `
 AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22
 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31
@@ -13,7 +11,7 @@ XK20 YE30 AO25 BF28 BJ28 CF27 CG27 CI28 CM27 CV25 DZ26 GA27 GQ27 GW25 IR26 KM27 
 `;
 const LETTERS = 32;
 
-/** A number for two letters of any case. */
+// Letters of any case.
 const countryOf = (first: number, second: number): number => (first % LETTERS) * LETTERS + (second % LETTERS);
 
 const lengths = new Uint8Array(LETTERS * LETTERS);
@@ -23,11 +21,11 @@ for (const [, country = '', length] of LENGTHS.matchAll(/([A-Z]{2})(\d\d)/g))
 const ZERO = codeOf('0');
 const SPACE = codeOf(' ');
 const HYPHEN = codeOf('-');
-/** The country and the check digits. */
+// The country and the check digits.
 const HEAD = 4;
 const MODULUS = 97;
 
-/** The remainder after a digit, or after a letter, which counts as two digits: A is 10, Z is 35. */
+// A letter counts as two digits: A is 10, Z is 35.
 const remainderWith = (rest: number, code: number): number =>
   isIn(code, DIGIT) ? (rest * 10 + code - ZERO) % MODULUS : (rest * 100 + (code % LETTERS) + 9) % MODULUS;
 

@@ -9,7 +9,7 @@ const MAX_OCTET = 255;
 const MAX_GROUPS = 8;
 const MAX_GROUP_DIGITS = 4;
 
-/** The index after the number from 0 to 255 that is here; 0: there is none. */
+// Returns the index after a number from 0 to 255; 0: there is none here.
 const endOfOctet = (scan: Scan, from: number): number => {
   const { codes } = scan;
   const to = afterRun(scan, from, DIGIT, OCTETS);
@@ -20,7 +20,7 @@ const endOfOctet = (scan: Scan, from: number): number => {
   return digits === 3 && codes[from] !== ZERO && number <= MAX_OCTET ? to : 0;
 };
 
-/** The index after four numbers with dots that begin here; 0: there are none. */
+// Returns the index after four numbers with dots; 0: they don't begin here.
 const endOfOctets = (scan: Scan, from: number): number => {
   const { codes } = scan;
   let to = endOfOctet(scan, from);
@@ -34,15 +34,14 @@ export const endOfIpv4 = (scan: Scan, at: number): number => {
   return isIn(before, WORD) || before === DOT ? 0 : endOfOctets(scan, at);
 };
 
-/** What was read of an IPv6 address. */
+// Of an IPv6 address.
 interface Groups {
   at: number;
   count: number;
-  /** Whether two colons stand for groups of zeros. */
+  /** Two colons stand for groups of zeros. */
   isShort: boolean;
 }
 
-/** Reads groups of an IPv6 address. @returns undefined if they are not such an address */
 const readGroups = (scan: Scan, from: number): Groups | undefined => {
   const { codes } = scan;
   const groups: Groups = { at: from, count: 0, isShort: false };
@@ -69,7 +68,7 @@ const readGroups = (scan: Scan, from: number): Groups | undefined => {
   return undefined;
 };
 
-/** Whether there is a digit: `a::b` is a name in some languages. */
+// Without a digit, `a::b` is a name in some languages.
 const hasDigit = ({ codes }: Scan, from: number, to: number): boolean => {
   for (let at = from; at < to; at++) if (isIn(codes[at], DIGIT)) return true;
   return false;

@@ -1,11 +1,11 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
-/** Those with an escape of one letter: backspace, tab, line feed, form feed, carriage return. */
+// Backspace, tab, line feed, form feed and carriage return have an escape of one letter.
 const SHORT_ESCAPES: ReadonlySet<number> = new Set([8, 9, 10, 12, 13]);
-/** Such as `\u0000`. */
+// Such as `\u0000`.
 const LONG_ESCAPE_BYTES = 6;
-/** The first characters with two and with three bytes in UTF-8. */
+// The first characters with two and with three bytes in UTF-8.
 const TWO_BYTES = 0x80;
 const THREE_BYTES = 0x800;
 const PAIR_BYTES = 4;

@@ -1,12 +1,10 @@
-/** Calls of tools and their results: the items of responses, and the parts of messages in the shapes of other APIs. */
+// Calls of tools and their results: the items of responses, and the parts of messages in the shapes of other APIs.
 const TOOL_TYPE = /_call(?:_output)?$|^tool_(?:use|result)$/;
-/** What says which call it is. Everything else in it is left out, so that a new kind of call reveals nothing. */
+// These fields identify a call. All others are left out, so that a new kind of call reveals nothing.
 const CALL_IDENTITY = new Set(['id', 'type', 'call_id', 'tool_use_id', 'name', 'role', 'status', 'server_label']);
 
-/**
- * Whether a field has what a model passes to a tool, or what a tool returned: `arguments` anywhere, the `input` of
- * something with a name, the content of a tool's message, and what a call has besides its identity.
- */
+// A tool's input and output: `arguments` anywhere, the `input` of something with a name, the content of a tool's
+// message, and the fields of a call in addition to its identity.
 const isToolContent = (field: string, { role, type, name }: Record<string, unknown>): boolean =>
   field === 'arguments' ||
   (field === 'input' && typeof name === 'string') ||
@@ -18,7 +16,7 @@ const TOKEN_FIELDS = new Set(['logprobs', 'top_logprobs', 'prompt_logprobs', 'to
 const hasEntries = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !(Array.isArray(value) && value.length === 0);
 
-/** Whether a value is a text in tokens: no pattern can be found in them, and they repeat what is left out elsewhere. */
+// No pattern can be found in tokens, and they repeat text that is left out elsewhere.
 const isTokens = (field: string, value: unknown): boolean =>
   (TOKEN_FIELDS.has(field) && hasEntries(value)) ||
   (field === 'prompt' && Array.isArray(value) && value.some((part) => typeof part !== 'string'));

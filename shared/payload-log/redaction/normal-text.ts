@@ -18,26 +18,25 @@ const LAST_ASCII = 127;
 const BACKSLASH = codeOf('\\');
 const NEWLINE = codeOf('\n');
 const UNICODE = codeOf('u');
-/** Of the number in an escape such as `\\u00a0`. */
+// Of the number in an escape such as `\\u00a0`.
 const HEX_DIGITS = 4;
 const HEX_BASE = 16;
 
 const UNKNOWN = 0;
-/** A character without a width. */
-const NONE = 255;
+// A character without a width.
+const WIDTHLESS = 255;
 
-/** Codes of the characters beyond ASCII that were seen so far. */
 const known = new Uint8Array(0x1_0000);
 
-/** The dashes of Unicode, and its minus. */
+// The dashes of Unicode, and its minus.
 const DASH = /[\p{Pd}\u2212]/u;
-/** Half of a character. Nothing is looked for beyond the basic plane. */
+// Half of a character. Nothing beyond the basic plane is searched.
 const HALF = /[\ud800-\udfff]/;
 
 const normalCodeOf = (code: number): number => {
   const character = String.fromCharCode(code);
   if (HALF.test(character)) return OTHER;
-  if (/\p{Default_Ignorable_Code_Point}/u.test(character)) return NONE;
+  if (/\p{Default_Ignorable_Code_Point}/u.test(character)) return WIDTHLESS;
   if (/\p{Zs}/u.test(character)) return codeOf(' ');
   if (/[\p{Zl}\p{Zp}\x85]/u.test(character)) return NEWLINE;
   if (DASH.test(character)) return codeOf('-');
@@ -56,13 +55,13 @@ const codeOfAny = (code: number): number => {
   return normal;
 };
 
-/** What an escape of one letter stands for, by the letter's code. */
+// By the code of the letter in the escape.
 const ESCAPES: Readonly<Record<number, number>> = Object.fromEntries([
   ...[...'nrtbf'].map((letter) => [codeOf(letter), NEWLINE]),
   ...[...'"\'/'].map((character) => [codeOf(character), codeOf(character)]),
 ]);
 
-/** Reused, because allocating memory for each of many short texts takes longer than reading them. */
+// Reused, because allocating memory for each of many short texts takes longer than reading them.
 let codes = new Uint8Array(4_096);
 let origins = new Uint32Array(0);
 
@@ -72,7 +71,7 @@ const ZERO = codeOf('0');
 const SMALL_A = codeOf('a');
 const SMALL = 0x20;
 
-/** The number in hexadecimal digits that begin here; -1: there are not enough. */
+// Returns -1 if there are not enough digits.
 const numberAt = (text: string, from: number): number => {
   let number = 0;
   for (let at = from; at < from + HEX_DIGITS; at++) {
@@ -84,14 +83,14 @@ const numberAt = (text: string, from: number): number => {
   return number;
 };
 
-/** The index after the backslashes that begin here: one, or more if the text was made JSON more than once. */
+// One backslash, or more if the text was made JSON more than once.
 const afterBackslashes = (text: string, at: number): number => {
   let next = at + 1;
   while (text.charCodeAt(next) === BACKSLASH) next++;
   return next;
 };
 
-/** The same for a text with other characters than ASCII's, or with escapes. @param from the first of them */
+// From the first character that is not ASCII's, or is an escape.
 const normalizeFrom = (text: string, from: number): NormalText => {
   if (origins.length < codes.length) origins = new Uint32Array(codes.length);
   let end = 1;
@@ -110,7 +109,7 @@ const normalizeFrom = (text: string, from: number): NormalText => {
       else if (code !== BACKSLASH) next++;
     }
     const normal = codeOfAny(code);
-    if (normal === NONE) continue;
+    if (normal === WIDTHLESS) continue;
     origins[end] = at;
     codes[end++] = normal;
   }

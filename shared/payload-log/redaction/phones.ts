@@ -7,7 +7,7 @@ const OPEN = codeOf('(');
 const CLOSE = codeOf(')');
 const SPACE = codeOf(' ');
 const HYPHEN = codeOf('-');
-/** After the first one. */
+// After the first one.
 const MIN_DIGITS = 6;
 const MAX_DIGITS = 14;
 const MAX_SEPARATORS = 2;
@@ -39,16 +39,16 @@ const AREA = 3;
 const OFFICE = 3;
 const LINE = 4;
 
-/** The index after exactly so many digits; 0: there are fewer, or more. */
+// Returns 0 if there are fewer digits, or more.
 const afterDigits = (scan: Scan, from: number, count: number): number => {
   const to = afterRun(scan, from, DIGIT, count + 1);
   return to - from === count ? to : 0;
 };
 
-/** The index after the separator that is here; 0: there is none. */
+// Returns 0 if no separator is here.
 const afterSeparator = ({ codes }: Scan, at: number): number => (at > 0 && AMERICAN_SEPARATORS.has(codes[at] as number) ? at + 1 : 0);
 
-/** The index after an area code with what separates it: `(555) ` or `555-`; 0: there is none. */
+// With its separators: `(555) ` or `555-`. Returns 0 if none is here.
 const afterArea = (scan: Scan, at: number): number => {
   const { codes } = scan;
   if (codes[at] !== OPEN) return afterSeparator(scan, afterDigits(scan, at, AREA));

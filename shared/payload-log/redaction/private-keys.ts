@@ -10,7 +10,7 @@ const SPACE = codeOf(' ');
 
 const isOfWord = (code: number): boolean => isIn(code, DIGIT) || (code >= 0x41 && code <= 0x5a);
 
-/** The index after the rest of a line such as `RSA PRIVATE KEY-----`; 0: it is another one. */
+// The rest of a line such as `RSA PRIVATE KEY-----`. Returns 0 if it is another one.
 const endOfName = (scan: Scan, from: number): number => {
   const { codes } = scan;
   let at = from;

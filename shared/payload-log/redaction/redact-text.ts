@@ -1,20 +1,18 @@
 import type { PatternName } from '../settings.ts';
-import type { Budget } from './budget.ts';
-import { findSpans, type Span } from './find-spans.ts';
+import type { RedactionBudget } from './budget.ts';
+import { findSpans, type TextSpan } from './find-spans.ts';
 import { type NormalText, normalize } from './normal-text.ts';
 
-/** What stands for content that was left out. */
+/** The text in place of content that was left out. */
 export const markerOf = (name: string): string => `[redacted:${name}]`;
 
-/**
- * What a replacement leaves can be something to replace, such as an address whose neighbour was replaced. A second
- * round is nearly always the last.
- */
+// A replacement can leave something to replace, such as an address whose neighbour was replaced. A second round is
+// nearly always the last.
 const MAX_ROUNDS = 8;
 
 type Count = (name: string, times: number) => void;
 
-const replace = (text: string, { originOf }: NormalText, spans: readonly Span[], count: Count): string => {
+const replace = (text: string, { originOf }: NormalText, spans: readonly TextSpan[], count: Count): string => {
   const parts: string[] = [];
   let end = 0;
   for (const { from, to, pattern } of spans) {
@@ -34,7 +32,7 @@ const replace = (text: string, { originOf }: NormalText, spans: readonly Span[],
 export const redactText = (
   text: string,
   patterns: ReadonlySet<PatternName>,
-  budget: Budget,
+  budget: RedactionBudget,
   count: Count = () => undefined,
 ): string | undefined => {
   let current = text;

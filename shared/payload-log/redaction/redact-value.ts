@@ -4,12 +4,12 @@ import { MAX_STEPS } from './budget.ts';
 import { leftOutAs } from './left-out.ts';
 import { createRoom } from './room.ts';
 
-/** Deeper values are left out. */
+// Deeper values are left out.
 const MAX_DEPTH = 100;
 /** Content after redaction. */
 export interface Redacted {
   value: unknown;
-  /** Whether something was left out because it was too large, or would have taken too long. */
+  /** Something was left out because it was too large, or would have taken too long. */
   isTruncated: boolean;
   /** How often each kind of content was replaced. */
   counts: Record<string, number>;

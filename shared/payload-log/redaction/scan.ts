@@ -18,7 +18,7 @@ export interface Match {
   to: number;
 }
 
-/** Whether a text, in lower case if `isAnyCase`, is at this place. */
+/** A text, in lower case if `isAnyCase`, is at this place. */
 export const isAt = ({ codes }: Scan, at: number, text: string, isAnyCase = false): boolean => {
   for (let i = 0; i < text.length; i++) {
     const code = codes[at + i] as number;

@@ -71,7 +71,7 @@ const exchangeOf = (requestId: string, request = '{"messages":"I am a@b.example"
   response: { status: 200, stream: false, isCut: false, content: 'no JSON, and +49 30 901820' },
 });
 
-/** Stores what waits, as the function of its request does, and takes its place. */
+// As the function of its request does.
 const store = async (exchange: Exchange): Promise<void> => {
   await waiting.take(organization, NOW);
   await objects.put(BUCKET, unredactedKeyOf(exchange), writeExchange(exchange));
@@ -93,14 +93,13 @@ const payloadOf = async (requestId: string) => {
   return body && JSON.parse(gunzipSync(body).toString());
 };
 
-/** The places that the organization has left in the hour. */
 const placesLeft = async (): Promise<number> => {
   let left = 0;
   while (await waiting.take(organization, NOW)) left++;
   return left;
 };
 
-test('redacts what waits, writes it by the settings of its owner, deletes what waited, and gives its place back', async () => {
+test("redacts waiting payloads, writes them by their owner's settings, deletes them and frees their places", async () => {
   await setLog(true);
   await store(exchangeOf('req_1'));
   expect(await deliver('req_1')).toEqual({ batchItemFailures: [] });
@@ -152,13 +151,13 @@ test('gives every organization a hundred places an hour, however many requests t
   expect(taken.filter(Boolean)).toHaveLength(100);
   expect(await waiting.take(newId('organization'), NOW)).toBe(true);
   expect(await waiting.take(organization, NOW + 3_600_000)).toBe(true);
-  await waiting.giveBack({ organization, sentAtMs: NOW });
+  await waiting.release({ organization, sentAtMs: NOW });
   expect(await placesLeft()).toBe(1);
 });
 
 test('never has more places than a hundred, whatever is given back', async () => {
-  await waiting.giveBack({ organization, sentAtMs: NOW });
+  await waiting.release({ organization, sentAtMs: NOW });
   await waiting.take(organization, NOW);
-  for (let i = 0; i < 3; i++) await waiting.giveBack({ organization, sentAtMs: NOW });
+  for (let i = 0; i < 3; i++) await waiting.release({ organization, sentAtMs: NOW });
   expect(await placesLeft()).toBe(100);
 });

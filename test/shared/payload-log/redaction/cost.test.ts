@@ -23,7 +23,7 @@ const cpuMsOf = (work: () => unknown): number => {
   return (user + system) / 1_000;
 };
 
-/** The least CPU times of several runs, in turns, so that other work on the machine slows down both or neither. */
+// In turns, so that other work on the machine slows down both or neither.
 const leastCpu = (works: readonly (() => unknown)[], runs: number): number[] => {
   const least = works.map(() => Number.POSITIVE_INFINITY);
   for (let run = 0; run < runs; run++) for (const [i, work] of works.entries()) least[i] = Math.min(least[i] as number, cpuMsOf(work));
@@ -32,7 +32,7 @@ const leastCpu = (works: readonly (() => unknown)[], runs: number): number[] => 
 
 const RUNS = 5;
 
-/** CPU time of a value divided by that of plain text of the same size. What is too much is measured again. */
+// Divided by the CPU time of plain text of the same size. Too high a ratio is measured again.
 const ratioOf = (value: unknown): number => {
   const plain = plainOf(SIZE);
   for (let attempt = 1; ; attempt++) {

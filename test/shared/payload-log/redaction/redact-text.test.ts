@@ -129,7 +129,7 @@ test('counts what it replaced, by pattern', () => {
   expect(counts).toEqual({ email: 2, ip_address: 1 });
 });
 
-/** Texts made of parts of what the patterns look for, so that they meet, overlap and are cut. */
+// Parts of texts that the patterns match, so that they meet, overlap and are cut.
 const tangled = fc
   .array(
     fc.oneof(

@@ -1,10 +1,9 @@
 /** The characters of a text. */
 export const SIZE = 1_000_000;
 
-/** Text of ordinary words. */
 const PLAIN = 'The quick brown fox jumps over the lazy dog, and nobody by the river says why it does so every day. ';
 
-/** What texts are made of that make redaction work: each is repeated to the whole size. */
+// Each text is repeated to the whole size and makes redaction work.
 const UNITS = [
   'a',
   'y',
@@ -82,7 +81,7 @@ const UNITS = [
 
 const repeated = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
 
-/** No body that is accepted has wider objects. */
+// No body that is accepted has wider objects.
 const WIDTH = 4_096;
 
 const objects = (nameOf: (i: number) => string, valueAt: (i: number) => unknown, bytes: number, size: number): unknown[] =>
