@@ -3,15 +3,12 @@ import { stringify } from 'csv-stringify/sync';
 /** A value of a file: null is an empty cell. */
 export type Cell = string | null;
 
-/**
- * What spreadsheets take for the start of a formula, also in full width
- * (https://owasp.org/www-community/attacks/CSV_Injection).
- */
+// Spreadsheets take these for the start of a formula, also in full width
+// (https://owasp.org/www-community/attacks/CSV_Injection).
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-/** A number starts with a minus, too, and is no formula. */
+// A number starts with a minus, too, and is no formula.
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** A text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe before it. */
 const neutralized = (text: string): string => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 
 /** Lines of CSV (RFC 4180) in UTF-8, each with a line feed and carriage return at its end. */

@@ -1,13 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Bytes from this value on are discarded; otherwise the first characters of the alphabet would be more likely. */
+// Bytes from this value on are discarded; otherwise the first characters of the alphabet would be more likely.
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 
-/**
- * Random bytes are generated for many ids at once, as `randomUUID` does: a call takes as long for all of these as for
- * one id. Each is used once.
- */
+// Random bytes are generated for many ids at once, as `randomUUID` does: a call takes as long for all of these as for
+// one id. Each is used once.
 const pool = Buffer.alloc(1_024);
 let used = pool.length;
 

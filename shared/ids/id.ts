@@ -27,7 +27,7 @@ export const prefixes = {
 } as const;
 
 type IdKind = keyof typeof prefixes;
-/** Request ids also contain the time: see `request-id.ts`. */
+// Request ids also contain the time: see `request-id.ts`.
 type RandomIdKind = Exclude<IdKind, 'request'>;
 
 /** The random part at the end of an id: 18 base62 characters, 107 bits. */

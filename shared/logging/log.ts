@@ -21,7 +21,7 @@ export const logInfo = (message: string, facts: Facts = {}): void => {
 
 const logFailure = (message: string, facts: Facts): void => void process.stdout.write(`${line('ERROR', message, facts)}\n`);
 
-/** Where an error was thrown, without its message, with which a stack begins. */
+// A stack begins with the message, which can quote a caller's text.
 const framesOf = ({ name, message, stack = '' }: Error): string | undefined => {
   const head = message === '' ? name : `${name}: ${message}`;
   return stack.startsWith(`${head}\n`) ? originalStack(stack.slice(head.length + 1)) : undefined;

@@ -1,11 +1,9 @@
-/** A position in a bundle, as stacks name it. */
 const BUNDLED = /(?:file:\/\/)?(\/[^\s():]+\.mjs):(\d+):(\d+)/g;
-/** Source maps name a file by its way up from the bundle. */
+// Source maps name a file by its way up from the bundle.
 const WAY_UP = /^(?:\.\.\/)+/;
 
 type Origins = (line: number, column: number) => string | undefined;
 
-/** Reads the source map next to a bundled file. */
 const originsOf = (file: string): Origins => {
   try {
     const { SourceMap } = process.getBuiltinModule('node:module');
@@ -20,11 +18,8 @@ const originsOf = (file: string): Origins => {
   }
 };
 
-/**
- * A stack with positions in our sources instead of positions in the minified bundle. Node does the same with
- * `--enable-source-maps`, but reads each map at start-up, which costs a cold start 4 to 8 ms. The maps are read when
- * the first failure is logged.
- */
+// Node does the same with `--enable-source-maps`, but reads each map at start-up, which costs a cold start 4 to 8 ms.
+// Here, the maps are read when the first failure is logged.
 const createOriginalStack = (): ((stack: string) => string) => {
   const files = new Map<string, Origins>();
   return (stack) =>

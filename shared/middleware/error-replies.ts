@@ -3,10 +3,7 @@ import { ApiError, toApiError, toWire } from '../http/errors.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
 
-/**
- * What the log says of a request. The path is that of the route, or of API Gateway's resource: what stands for its
- * parameters is the caller's text.
- */
+// The log gets the path of the route, or of API Gateway's resource, because parameters in a path are the caller's text.
 const factsOf = ({ requestId, requestContext, routePath, resource, sender }: ApiEvent) => ({
   request_id: requestId,
   ...sender,

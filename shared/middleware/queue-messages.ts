@@ -27,10 +27,8 @@ const recordsOf = (event: unknown): SQSRecord[] | undefined => {
   return Records?.every((record) => 'body' in record) ? Records : undefined;
 };
 
-/**
- * @returns the messages to deliver again
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html)
- */
+// Returns the messages to deliver again
+// (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
 const handleAll = async <Message>(
   { read, handle, failure, factsOf, parallel = 1 }: MessageWork<Message>,
   records: readonly SQSRecord[],

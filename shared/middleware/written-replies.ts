@@ -15,10 +15,7 @@ type WrittenReply = Reply<string | WrittenBody>;
 type Request = core.Request<ApiEvent, WrittenReply>;
 type Plugin = Required<Pick<core.PluginObject, 'requestStart' | 'requestEnd'>>;
 
-/**
- * What middy gives to an execution mode, beneath its types: how to begin a request, and how to run it through the
- * middlewares.
- */
+// Beneath its types, middy lets an execution mode begin a request and run it through the middlewares.
 interface Lifecycle {
   middyRequest: (event: ApiEvent, context: Context) => Request;
   runRequest: (request: Request, ...parts: unknown[]) => Promise<WrittenReply>;

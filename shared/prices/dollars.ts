@@ -6,9 +6,9 @@ export const Dollars = z
   .regex(/^\d{1,12}(\.\d{1,9})?$/, 'expected dollars as text with at most nine decimals, such as "12.50"')
   .meta({ examples: ['12.50'] });
 
-/** A nano-dollar is 10⁻⁹ dollars. */
+// A nano-dollar is 10⁻⁹ dollars.
 const NANO_DECIMALS = 9;
-/** A nano-dollar per million tokens is 10⁻¹⁵ dollars a token. */
+// A nano-dollar per million tokens is 10⁻¹⁵ dollars a token.
 const PER_TOKEN_DECIMALS = 15;
 
 /** `units` of 10⁻`decimals` as an exact decimal number, without exponent or trailing zeros. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** $1,000,000 per million tokens. */
 export const MAX_PRICE_NANOS = 1e15;
-/** Nano-dollars per 1,000,000 tokens: $0.10 per million tokens is 100,000,000. */
+// Per 1,000,000 tokens: $0.10 per million tokens is 100,000,000.
 const Nanos = z.int().min(0).max(MAX_PRICE_NANOS);
 
 /** A price version: never edited, replaced by one with a later date. */
@@ -28,7 +28,7 @@ export const priceAt = <Version extends { effective_at: number } = Price>(prices
     .filter((price) => price.effective_at <= nowMs)
     .reduce<Version | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
 
-/** The tokens of a request; `promptTokens` include `cachedTokens`. */
+// `promptTokens` include `cachedTokens`.
 interface BilledTokens {
   promptTokens: number;
   cachedTokens?: number;

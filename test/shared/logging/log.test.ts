@@ -29,7 +29,7 @@ test('a failure has its name, its message and where it happened', () => {
   expect(second).toMatchObject({ level: 'ERROR', detail: 'a text' });
 });
 
-test('a syntax error has its class, the length of its message and where it happened, but not the text that it quotes', () => {
+test('logs class, position and length of the message of a syntax error, but not the text that it quotes', () => {
   try {
     JSON.parse('pelican-barometer');
   } catch (error) {

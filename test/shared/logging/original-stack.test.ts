@@ -15,8 +15,7 @@ afterEach(() => {
 
 const log = path.join(import.meta.dirname, '../../../shared/logging/log.ts');
 
-/** Bundles a program that logs a failure, as functions are bundled, runs it, and returns the logged stack. */
-const stackOf = ({ sourcemap }: { sourcemap: boolean }): string => {
+const stackLoggedByBundle = ({ sourcemap }: { sourcemap: boolean }): string => {
   const entry = path.join(folder, 'program.ts');
   writeFileSync(
     entry,
@@ -37,11 +36,11 @@ const stackOf = ({ sourcemap }: { sourcemap: boolean }): string => {
 };
 
 test('the stack of a logged failure names our sources', () => {
-  const stack = stackOf({ sourcemap: true });
+  const stack = stackLoggedByBundle({ sourcemap: true });
   expect(stack).toMatch(/\bprogram\.ts:4:\d+/);
   expect(stack).not.toContain('index.mjs');
 });
 
 test('without a source map it names the bundle', () => {
-  expect(stackOf({ sourcemap: false })).toMatch(/\/out\/index\.mjs:\d+:\d+/);
+  expect(stackLoggedByBundle({ sourcemap: false })).toMatch(/\/out\/index\.mjs:\d+:\d+/);
 });

@@ -45,7 +45,7 @@ test('only the messages that failed are delivered again, and each failure is log
   expect(lines).toMatchObject([{ level: 'ERROR', message: 'message_failed', detail: 'bad1 failed.' }]);
 });
 
-test('after a failure in a FIFO queue, the later messages of its group are left alone, and those of others are handled', async () => {
+test('leaves later messages of a FIFO group alone after a failure, and handles those of other groups', async () => {
   const { handle, handled } = handling({});
   const Records = [record('bad1', 'g'), record('a', 'g'), record('b', 'h')];
   expect(await handle({ Records })).toEqual(failed('bad1', 'a'));

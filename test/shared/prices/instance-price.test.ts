@@ -27,7 +27,7 @@ describe('the cost of GPU time', () => {
   });
 });
 
-test('the price in force of an instance type is the latest that is already effective, whatever the order of the list', () => {
+test('takes the latest price that is already effective, whatever the order of the list', () => {
   const prices = [price('3', 3_000), price('1', 1_000), price('2', 2_000)];
   expect(instancePriceAt(prices, 999)).toBeUndefined();
   expect(instancePriceAt(prices, 2_999)?.version).toBe('2');
