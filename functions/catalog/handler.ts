@@ -31,7 +31,7 @@ const isShared = host.scope === 'serverless';
 const listing = isShared
   ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
   : ownDeployments(keys, host, createDeployments(models, now));
-/** Health is public, so it doesn't list the deployments of organizations. */
+// Health is public, so it doesn't list the deployments of organizations.
 const inventory = () => (isShared ? models.list(SERVERLESS_POOL) : models.list(SERVERLESS_POOL).then(() => new Map<string, Model>()));
 
 const responseRoute = (name: 'retrieveResponse' | 'deleteResponse' | 'listInputItems'): Handle =>
@@ -56,7 +56,7 @@ const handlers: Record<OperationsOf<'catalog'>, Handle> = {
   retrieveKey: lazy(async () => (await import('./key.ts')).retrieveKey(keys, host)),
 };
 
-/** The routes of the host, including those that the function `inference` serves. */
+// The function `inference` serves some of these routes.
 const routes: Routes = {};
 for (const { id, method, path: routePath } of routesOfHost(host.scope))
   routes[routePath] = { ...routes[routePath], [method]: id in handlers ? handlers[id as keyof typeof handlers] : 'elsewhere' };

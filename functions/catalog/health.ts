@@ -5,7 +5,7 @@ import { logError } from '../../shared/logging/log.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { availabilityOf, type Health } from './model-health.ts';
 
-/** A dependency that takes longer than this counts as unavailable. */
+// A dependency that takes longer than this counts as unavailable.
 const PROBE_MS = 2_000;
 
 class Unhealthy extends ApiError {
@@ -35,10 +35,10 @@ const answerOf = async <Answer>(name: string, probe: () => Promise<Answer>): Pro
   }
 };
 
-/** The endpoint is public, so the probes run at most once in this time. */
+// The endpoint is public, so the probes run at most once in this time.
 const REMEMBERED_MS = 2_000;
 
-/** The dependencies that every request needs. */
+// Every request needs these dependencies.
 interface Probes {
   inventory: () => Promise<ReadonlyMap<string, Model>>;
   keys: () => Promise<unknown>;

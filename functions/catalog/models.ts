@@ -12,19 +12,17 @@ import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
 
-/** The models that a caller can see. */
-interface Listing {
+interface VisibleModels {
   list: () => Promise<Model[]>;
   find: (name: string) => Promise<Model>;
   /** Added to every reply. */
   headers: Record<string, string>;
 }
 
-/** Creates the listing for the caller of a request. */
-type ListingFor = (event: ApiEvent) => Promise<Listing>;
+type VisibleModelsFor = (event: ApiEvent) => Promise<VisibleModels>;
 
 /** The shared models, which everyone can see. */
-export const sharedModels = (inventory: Inventory): ListingFor => {
+export const sharedModels = (inventory: Inventory): VisibleModelsFor => {
   const listing = {
     list: inventory.list,
     find: (name: string) => inventory.find(name),
@@ -35,7 +33,7 @@ export const sharedModels = (inventory: Inventory): ListingFor => {
 
 /** The deployments of the key's organization that the key can use. @throws 401, 400 for a missing user id */
 export const ownDeployments =
-  (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
+  (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): VisibleModelsFor =>
   async (event) => {
     const item = await authenticateForRead(keys, presentedKey(event, host));
     event.sender = { key_id: item.id, org_id: item.org };
@@ -61,7 +59,7 @@ const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<s
 
 /** The models that the caller can use, in OpenAI's format, with context lengths, prices and capabilities. */
 export const listModels =
-  (listingFor: ListingFor): Handle =>
+  (listingFor: VisibleModelsFor): Handle =>
   async (event) => {
     const { list, headers } = await listingFor(event);
     const models = await list();
@@ -70,7 +68,7 @@ export const listModels =
 
 /** One of these models, or 404. */
 export const retrieveModel =
-  (listingFor: ListingFor): Handle =>
+  (listingFor: VisibleModelsFor): Handle =>
   async (event) => {
     const { find, headers } = await listingFor(event);
     const model = await find(event.pathParameters?.model ?? '');

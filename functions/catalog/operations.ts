@@ -1,5 +1,5 @@
 import { KeyFacts } from '../../shared/admission/item/key-facts.ts';
-import type { Scope } from '../../shared/hosts/host.ts';
+import type { HostScope } from '../../shared/hosts/host.ts';
 import type { OperationFacts, OperationsById } from '../../shared/hosts/inference-routes.ts';
 import { DEPRECATION_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
 import { InputItemsQuery, listInputItems } from '../../shared/responses/input-items.ts';
@@ -18,7 +18,7 @@ const entry = {
   deprecation: null,
 };
 
-const keyOf = (scope: Scope) => ({
+const keyOf = (scope: HostScope) => ({
   id: 'key_4RtYvB8fK2mQx0ZpLw',
   object: 'api_key',
   scope,
@@ -118,7 +118,7 @@ export const modelOperations = {
 } as const satisfies OperationsById;
 
 /** The key that calls this host. */
-export const keyOperation = (scope: Scope): OperationFacts => ({
+export const keyOperation = (scope: HostScope): OperationFacts => ({
   tag: 'Key',
   summary: 'Retrieve your own API key',
   description:

@@ -29,7 +29,6 @@ export interface ResponsesDependencies {
   store: ResponseStore;
 }
 
-/** The key's organization, and the headers with the key's limits. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateForRead(keys, presentedKey(event, host));
   event.sender = { key_id: item.id, org_id: item.org };

@@ -1,5 +1,5 @@
 import { redact } from '../../shared/aws/redact.ts';
-import type { Reason } from '../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../shared/deployments/deployment.ts';
 import { wordsOf } from './aws/errors.ts';
 import { HubNotAllowed } from './aws/generation-resources.ts';
 
@@ -88,7 +88,7 @@ const REASONS = {
     action:
       'Wait. If this lasts for more than an hour, ask your administrator to delete the resources with this deployment’s tag in the AWS console.',
   },
-} as const satisfies Record<string, Omit<Reason, 'code' | 'aws'>>;
+} as const satisfies Record<string, Omit<DeploymentReason, 'code' | 'aws'>>;
 
 export type ReasonCode = keyof typeof REASONS;
 export const reasonCodes = Object.keys(REASONS) as ReasonCode[];
@@ -96,7 +96,7 @@ export const reasonCodes = Object.keys(REASONS) as ReasonCode[];
 const MAX_WORDS = 500;
 
 /** @param aws what AWS or the container said */
-export const reasonFor = (code: ReasonCode, aws?: string): Reason => ({
+export const reasonFor = (code: ReasonCode, aws?: string): DeploymentReason => ({
   code,
   ...REASONS[code],
   ...(aws && { aws: redact(aws.slice(0, 2 * MAX_WORDS)).slice(0, MAX_WORDS) }),
@@ -121,13 +121,13 @@ const codeFor = (words: string, otherwise: ReasonCode): ReasonCode => BY_WORDS.f
  * Why an endpoint or a component failed, from its `FailureReason`. @param hasStarted whether its container wrote
  * anything
  */
-export const reasonOfFailure = (words: string | undefined, hasStarted: boolean): Reason => {
+export const reasonOfFailure = (words: string | undefined, hasStarted: boolean): DeploymentReason => {
   const code = codeFor(words ?? '', 'failed_on_aws');
   return reasonFor(code === 'image_not_started' && hasStarted ? 'container_failed' : code, words);
 };
 
 /** Why AWS rejected a call that can't succeed as it is. */
-export const reasonOfRejection = (error: unknown): Reason => {
+export const reasonOfRejection = (error: unknown): DeploymentReason => {
   if (error instanceof HubNotAllowed) return reasonFor('hub_not_allowed');
   const words = wordsOf(error);
   return reasonFor(codeFor(words, 'rejected_by_aws'), words);

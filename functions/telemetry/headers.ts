@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Credentials } from '../../shared/aws/credentials.ts';
+import type { AwsCredentials } from '../../shared/aws/credentials.ts';
 import { createSigner } from '../../shared/aws/signer.ts';
 import type { Destination } from './destinations.ts';
 
@@ -20,7 +20,7 @@ const SecretHeaders = z
 
 export interface HeadersDependencies {
   readSecret: (arn: string) => Promise<string>;
-  credentials: () => Credentials;
+  credentials: () => AwsCredentials;
   now: () => number;
 }
 

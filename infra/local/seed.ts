@@ -6,7 +6,7 @@ import { isKeyItem } from '../../shared/admission/item/key-item.ts';
 import { parseSecret, sameHash } from '../../shared/admission/item/secret.ts';
 import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
-import type { Scope } from '../../shared/hosts/host.ts';
+import type { HostScope } from '../../shared/hosts/host.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { REGION } from '../assembly/resolve.ts';
@@ -92,7 +92,7 @@ const publish = async (store: ModelStore, pool: string, models: readonly NewMode
 };
 
 /** Returns the last run's demo key of a scope if it is still valid, otherwise a new one. */
-const seedKey = async (tables: AccountTables, scope: Scope, previous: string | undefined): Promise<string> => {
+const seedKey = async (tables: AccountTables, scope: HostScope, previous: string | undefined): Promise<string> => {
   const presented = previous === undefined ? undefined : parseSecret(previous);
   const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
   if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active') return previous;

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnections } from './connections.ts';
-import { type Credentials, environmentCredentials } from './credentials.ts';
+import { type AwsCredentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
 import {
   type AwsError,
@@ -19,7 +19,7 @@ import { createSigner } from './signer.ts';
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /** A call of an AWS API. */
-export interface Call {
+export interface AwsCall {
   /** Defaults to POST. */
   method?: 'POST' | 'PUT';
   /** URI-encoded. */
@@ -30,7 +30,7 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
-export interface Reply {
+export interface AwsReply {
   /** Node makes an object of the headers when they are first read. */
   head: Pick<IncomingMessage, 'headers'>;
   body: Buffer;
@@ -41,7 +41,7 @@ export interface CallerOptions {
   /** Defaults to the environment's region. */
   region?: string | undefined;
   endpoint?: string | undefined;
-  credentials?: Credentials | undefined;
+  credentials?: AwsCredentials | undefined;
   /** The most time until a connection is open. */
   connectMs: number;
   /** The most time without a byte of the reply. */
@@ -51,7 +51,7 @@ export interface CallerOptions {
 }
 
 /** Calls one AWS service over kept connections. */
-export interface Caller {
+export interface AwsCaller {
   /**
    * Makes a call and reads its whole reply. For idempotent calls if `attempts` > 1: a connection that breaks, a
    * timeout, a server error and a throttle are tried again, after a random wait.
@@ -60,36 +60,34 @@ export interface Caller {
    * @throws AwsError for an error of AWS; CallTimeout or DamagedReply if no complete reply arrived; a network error
    * if none began
    */
-  call<Result>(call: Call, attempts: number, read: (reply: Reply) => Result): Promise<Result>;
+  call<Result>(call: AwsCall, attempts: number, read: (reply: AwsReply) => Result): Promise<Result>;
   /**
    * Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call`
    * does.
    */
-  open(call: Call): Promise<IncomingMessage>;
+  open(call: AwsCall): Promise<IncomingMessage>;
 }
 
-/**
- * As the SDK: the wait before the second attempt is random, up to this; up to twice this before the third. Throttles
- * wait longer.
- */
+// As the SDK: a random wait of up to this before the second attempt, of up to twice this before the third. Throttles
+// wait longer.
 const BACKOFF_MS = 100;
 const THROTTLE_BACKOFF_MS = 500;
-/** AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault. */
+// AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault.
 const MIN_CLOCK_ERROR_MS = 60_000;
 const FIRST_ERROR_STATUS = 400;
 
 /** Used instead of the AWS SDK where CPU and start-up time count; docs/decisions/0023 says why. */
-export const createCaller = (options: CallerOptions): Caller => {
+export const createCaller = (options: CallerOptions): AwsCaller => {
   const { service, credentials, silenceMs, maxReplyBytes, region = process.env.AWS_REGION ?? '' } = options;
   const { protocol, hostname, port, host } = new URL(options.endpoint ?? endpointOf(service, region));
   // Unlike an import, this loads only the one of the two that is needed.
   const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
   const agent = createConnections(Agent, { host, connectMs: options.connectMs, maxSockets: options.maxSockets });
-  const named = new WeakMap<Call['headers'], Named>();
-  const withHost = (headers: Call['headers']): Named => {
+  const named = new WeakMap<AwsCall['headers'], Named>();
+  const withHost = (headers: AwsCall['headers']): Named => {
     const known = named.get(headers);
     if (known) return known;
-    const list: Call['headers'] = [['host', host], ...headers];
+    const list: AwsCall['headers'] = [['host', host], ...headers];
     const made = { list, flat: list.flat() };
     if (Object.isFrozen(headers)) {
       Object.freeze(list);
@@ -105,7 +103,7 @@ export const createCaller = (options: CallerOptions): Caller => {
    * Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always
    * read
    */
-  const send = ({ method = 'POST', path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
+  const send = ({ method = 'POST', path, headers, body, signal }: AwsCall, isWhole: boolean): Promise<Received> => {
     const { list, flat } = withHost(headers);
     const signed = sign({ method, path, headers: list, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
     return new Promise((resolve, reject) => {
@@ -161,7 +159,7 @@ export const createCaller = (options: CallerOptions): Caller => {
    * One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done
    * nothing.
    */
-  const attempt = async (call: Call, isWhole: boolean): Promise<Received> => {
+  const attempt = async (call: AwsCall, isWhole: boolean): Promise<Received> => {
     for (let isCorrected = false; ; isCorrected = true) {
       const signedOffsetMs = clockOffsetMs;
       const received = await send(call, isWhole);
@@ -200,9 +198,8 @@ export const createCaller = (options: CallerOptions): Caller => {
   };
 };
 
-/** The headers of a call with its host: as pairs, and as one list. */
 interface Named {
-  list: Call['headers'];
+  list: AwsCall['headers'];
   flat: string[];
 }
 
@@ -213,10 +210,10 @@ interface Received {
 
 const NOTHING = Buffer.alloc(0);
 
-/** DynamoDB's checksum of a body, also of an error's. */
+// DynamoDB sends it with errors, too.
 const CHECKSUM = 'x-amz-crc32';
 
-/** Found without an object of all headers. */
+// Read from the raw list, so that Node doesn't make an object of all headers.
 const checksumOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
@@ -227,14 +224,11 @@ const checksumOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 
-/** AWS received a call whose reply had begun, so its connection must not look like one that broke before. */
+// AWS received a call whose reply had begun, so its connection must not look like one that broke before.
 const withinReply = (error: Error): Error =>
   isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
 
-/**
- * Breaks off a request and its reply when a signal is aborted. The `signal` of Node's own options costs several times
- * as much.
- */
+// The `signal` of Node's own options costs several times as much.
 const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
   const abort = (): void => void outgoing.destroy(signal.reason);
   if (signal.aborted) abort();

@@ -2,7 +2,7 @@ import type { Agent, AgentOptions, ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { CallTimeout } from './errors.ts';
 
-/** The most connections that are kept while no call uses them, as with Node's own bookkeeping. */
+// As many as Node itself keeps.
 const MAX_IDLE = 256;
 
 interface ConnectionOptions {
@@ -13,23 +13,16 @@ interface ConnectionOptions {
   maxSockets: number;
 }
 
-/**
- * What Node's agents and requests are beneath their types (node:_http_agent). Libraries with agents of their own rely
- * on it, too.
- */
+// The members of Node's agents that are not in its types (node:_http_agent). Libraries with their own agents rely on
+// them, too.
 type NodeAgent = Agent & { addRequest: (request: ClientRequest, options: object) => void };
 type FreeListener = (socket: Socket, options: object) => void;
 
-/**
- * Whether this Node has the members that are not documented: `addRequest` of an agent, `onSocket` of a request, and
- * the listener with which an agent keeps connections.
- */
 const hasMembers = (agent: Agent): agent is NodeAgent =>
   typeof (agent as Partial<NodeAgent>).addRequest === 'function' &&
   typeof process.getBuiltinModule('node:http').ClientRequest.prototype.onSocket === 'function' &&
   agent.listenerCount('free') === 1;
 
-/** Closes connections that are not open after this time. */
 const limitConnecting = (agent: Agent, connectMs: number): void => {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (...parameters) => {
@@ -68,7 +61,7 @@ export const createConnections = (
     });
     // An error of an idle connection concerns nobody; during a call, the call's own listener has it, too.
     socket.on('error', () => undefined);
-    // What arrives between two calls must not become the reply to the next one.
+    // Bytes that arrive between two calls must not become the reply to the next one.
     socket.on('data', () => {
       if (isIdle.has(socket)) socket.destroy();
     });

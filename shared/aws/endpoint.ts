@@ -1,7 +1,4 @@
-/**
- * The DNS suffix of a partition by the prefix of its region names; all others use amazonaws.com (AWS's
- * partitions.json).
- */
+// By the prefix of a region's name; all others use amazonaws.com (AWS's partitions.json).
 const DNS_SUFFIXES: Readonly<Record<string, string>> = {
   'cn-': 'amazonaws.com.cn',
   'eusc-': 'amazonaws.eu',

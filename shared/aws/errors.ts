@@ -32,15 +32,13 @@ export class DamagedReply extends Error {
   }
 }
 
-/**
- * Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`)
- * are about our own mistakes.
- */
+// Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`)
+// are about our own mistakes.
 const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_.+)$/;
 
 const isNetworkError = ({ code }: { code?: unknown }): boolean => typeof code === 'string' && NETWORK_CODE.test(code);
 
-/** Whether no complete reply arrived, so that the effect of the call is unknown. */
+/** No complete reply arrived, so the effect of the call is unknown. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof CallTimeout || error instanceof DamagedReply || isNetworkError(error as { code?: unknown });
 
@@ -60,7 +58,6 @@ export const isThrottle = (error: unknown): boolean =>
 
 export const isServerError = (error: unknown): boolean => error instanceof AwsError && error.status >= FIRST_SERVER_STATUS;
 
-/** AWS rejected a signature because of its time. */
 const CLOCK_ERRORS = new Set([
   'AuthFailure',
   'InvalidSignatureException',

@@ -3,24 +3,11 @@ import { AwsError, DamagedReply } from './errors.ts';
 // In a bundle, a name that is imported from a module of Node is a getter.
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
-/*
- * A message of AWS's event streams (application/vnd.amazon.eventstream,
- * https://smithy.io/2.0/aws/amazon-eventstream.html#amazon-event-stream-specification), integers big-endian:
- *
- *   4 length of the message   4 length of the headers   4 CRC-32 of these eight bytes
- *   headers   payload   4 CRC-32 of everything before
- *
- * A header: 1 length of the name, name, 1 type, value; a string (type 7) has its length in two bytes before it.
- */
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 const STRING = 7;
-/**
- * The bytes of a value by its type: true, false, byte, short, integer, long, bytes, string, timestamp, UUID. 'sized':
- * two bytes say how many.
- */
+// By type: true, false, byte, short, integer, long, bytes, string, timestamp, UUID. 'sized': two bytes say how many.
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, 'sized', 'sized', 8, 16] as const;
-/** The specification's bound on a message. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 
 const readHeaders = (bytes: Buffer): Map<string, string> => {
@@ -57,7 +44,13 @@ const errorOf = (headers: ReadonlyMap<string, string>, payload: Buffer): AwsErro
 
 /**
  * Splits an event stream into the payloads of its events. Parts can end anywhere; both checksums of each message are
- * verified.
+ * verified. A message of `application/vnd.amazon.eventstream`, integers big-endian
+ * (https://smithy.io/2.0/aws/amazon-eventstream.html#amazon-event-stream-specification):
+ *
+ *   4 length of the message   4 length of the headers   4 CRC-32 of these eight bytes
+ *   headers   payload   4 CRC-32 of everything before
+ *
+ * A header: 1 length of the name, name, 1 type, value; a string (type 7) has its length in two bytes before it.
  * @param onPayload receives each payload. It is a view of the part, valid until the part is reused.
  */
 export const createEventStreamReader = (onPayload: (payload: Buffer) => void) => {

@@ -4,20 +4,19 @@ import { FunctionError, PayloadTooLarge } from './function-errors.ts';
 /** A client of Lambda gives up an open connection after this. */
 export const CONNECT_MS = 2_000;
 /** The number of attempts of an invocation. */
-export const MAX_ATTEMPTS = 2;
+export const MAX_INVOKE_ATTEMPTS = 2;
 export const MAX_SOCKETS = 256;
-/** For all attempts together. */
-const TOTAL_TIMEOUT_MS = 20_000;
-/** The same if nobody waits for the result: Lambda only puts the event into a queue. */
-const LATER_TIMEOUT_MS = 5_000;
-/** Lambda's own limits for synchronous invocations, and for asynchronous ones. */
+const ALL_ATTEMPTS_TIMEOUT_MS = 20_000;
+// Nobody waits for the result: Lambda only puts the event into a queue.
+const ASYNC_TIMEOUT_MS = 5_000;
+// Lambda's limits for synchronous invocations, and for asynchronous ones.
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 const MAX_LATER_PAYLOAD_BYTES = 1024 * 1024;
 
 export type InvocationType = 'RequestResponse' | 'Event';
 
 /** The most time for all attempts of an invocation together. */
-export const timeoutMsOf = (type: InvocationType): number => (type === 'Event' ? LATER_TIMEOUT_MS : TOTAL_TIMEOUT_MS);
+export const timeoutMsOf = (type: InvocationType): number => (type === 'Event' ? ASYNC_TIMEOUT_MS : ALL_ATTEMPTS_TIMEOUT_MS);
 
 /** An event as JSON. @throws PayloadTooLarge */
 export const writeEvent = (functionName: string, event: unknown, type: InvocationType): string => {

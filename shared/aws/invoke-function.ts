@@ -1,8 +1,8 @@
-import { type Caller, createCaller } from './caller.ts';
+import { type AwsCaller, createCaller } from './caller.ts';
 import {
   CONNECT_MS,
   type InvocationType,
-  MAX_ATTEMPTS,
+  MAX_INVOKE_ATTEMPTS,
   MAX_SOCKETS,
   readResult,
   timeoutMsOf,
@@ -11,10 +11,10 @@ import {
 } from './function-calls.ts';
 import { FunctionUnavailable } from './function-errors.ts';
 
-/** Lambda's limit. */
+// Lambda's limit.
 const MAX_RESULT_BYTES = 6_291_556;
 
-const createLambdaCaller = (type: InvocationType): Caller =>
+const createLambdaCaller = (type: InvocationType): AwsCaller =>
   createCaller({
     service: 'lambda',
     connectMs: CONNECT_MS,
@@ -23,7 +23,6 @@ const createLambdaCaller = (type: InvocationType): Caller =>
     maxSockets: MAX_SOCKETS,
   });
 
-/** A call of `Invoke`. @throws PayloadTooLarge */
 const toCall = (functionName: string, event: unknown, type: InvocationType) =>
   ({
     path: `/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`,
@@ -53,7 +52,7 @@ export const createInvokeFunction = (): InvokeFunction => {
   return async (functionName, payload) => {
     const call = toCall(functionName, payload, 'RequestResponse');
     try {
-      return await caller.call(call, MAX_ATTEMPTS, ({ head, body }) =>
+      return await caller.call(call, MAX_INVOKE_ATTEMPTS, ({ head, body }) =>
         readResult(functionName, head.headers['x-amz-function-error'] !== undefined, body.toString()),
       );
     } catch (error) {
@@ -78,7 +77,7 @@ export const createInvokeLater = (): InvokeLater => {
   return async (functionName, payload) => {
     const call = toCall(functionName, payload, 'Event');
     try {
-      await caller.call(call, MAX_ATTEMPTS, () => undefined);
+      await caller.call(call, MAX_INVOKE_ATTEMPTS, () => undefined);
     } catch (error) {
       throw new FunctionUnavailable(withName(functionName, error));
     }

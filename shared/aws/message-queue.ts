@@ -34,14 +34,11 @@ export const MAX_DELAY_SECONDS = 900;
 
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 3_000;
-const MAX_ATTEMPTS = 3;
+const MAX_SEND_ATTEMPTS = 3;
 const MAX_REPLY_BYTES = 64 * 1024;
 const MAX_SOCKETS = 16;
 
-/**
- * Sends messages to the queue at a URL, in the region of the environment, with SQS's call SendMessage
- * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html).
- */
+// SQS's call SendMessage: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html.
 const createSender = (url: string) => {
   const caller = createCaller({
     service: 'sqs',
@@ -56,7 +53,7 @@ const createSender = (url: string) => {
       ['content-type', 'application/x-amz-json-1.0'],
       ['x-amz-target', 'AmazonSQS.SendMessage'],
     ] as const;
-    await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, () => undefined);
+    await caller.call({ path: '/', headers, body }, MAX_SEND_ATTEMPTS, () => undefined);
   };
 };
 

@@ -3,7 +3,7 @@ import { createCaller } from './caller.ts';
 
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 5_000;
-const MAX_ATTEMPTS = 3;
+const MAX_READ_ATTEMPTS = 3;
 const MAX_REPLY_BYTES = 128 * 1024;
 
 const Secret = z.object({ SecretString: z.string().min(1) });
@@ -26,7 +26,7 @@ export const readSecret = async (id: string): Promise<string> => {
     ['x-amz-target', 'secretsmanager.GetSecretValue'],
   ] as const;
   const body = JSON.stringify({ SecretId: id });
-  return caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, (reply) =>
+  return caller.call({ path: '/', headers, body }, MAX_READ_ATTEMPTS, (reply) =>
     Secret.parse(JSON.parse(reply.body.toString())).SecretString.trim(),
   );
 };

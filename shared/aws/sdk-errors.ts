@@ -1,6 +1,5 @@
 import { AwsError, CallTimeout } from './errors.ts';
 
-/** An error as the AWS SDK throws it. */
 interface SdkError extends Error {
   /** Node's. */
   code?: string;
@@ -9,7 +8,7 @@ interface SdkError extends Error {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** AWS's errors within a stream have the status of their reply. */
+// AWS's errors within a stream have the status of their reply.
 const OK = 200;
 
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);

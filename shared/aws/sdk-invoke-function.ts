@@ -3,7 +3,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import {
   CONNECT_MS,
   type InvocationType,
-  MAX_ATTEMPTS,
+  MAX_INVOKE_ATTEMPTS,
   MAX_SOCKETS,
   readResult,
   timeoutMsOf,
@@ -14,13 +14,9 @@ import { FunctionUnavailable } from './function-errors.ts';
 import type { InvokeFunction, InvokeLater } from './invoke-function.ts';
 import { fromSdk } from './sdk-errors.ts';
 
-/**
- * Sends an event. @returns the function's result as text, and whether it threw. @throws PayloadTooLarge,
- * FunctionUnavailable
- */
 const createSend = (type: InvocationType) => {
   const client = new LambdaClient({
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: MAX_INVOKE_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECT_MS,
       httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },

@@ -1,4 +1,4 @@
-import type { Credentials } from './credentials.ts';
+import type { AwsCredentials } from './credentials.ts';
 
 // In a bundle, a name that is imported from a module of Node is a getter.
 const { createHmac, hash } = process.getBuiltinModule('node:crypto');
@@ -23,7 +23,7 @@ export const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** What a signing key is good for: a day such as `20261122`, a region and a service. */
+/** The scope in which a signing key is valid: a day such as `20261122`, a region and a service. */
 export const scopeOf = (amzDate: string, region: string, service: string): string[] => [
   amzDate.slice(0, 8),
   region,
@@ -39,17 +39,14 @@ export const signingKeyOf = (secretAccessKey: string, scope: readonly string[]):
 export const amzDateOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
 const BLOCK_BYTES = 64;
-/** A text to sign has about 150: the algorithm, a date, a scope and a digest. */
+// A text to sign has about 150: the algorithm, a date, a scope and a digest.
 const MAX_TEXT_BYTES = 1_024;
 const DIGEST_BYTES = 32;
 const INNER = 0x36;
 const OUTER = 0x5c;
 
-/**
- * HMAC-SHA256 with one key (https://www.rfc-editor.org/rfc/rfc2104), in hexadecimal, of texts of at most
- * `MAX_TEXT_BYTES`. As two hashes it takes a tenth of `createHmac`'s time, which makes several objects for each
- * signature.
- */
+// HMAC-SHA256 (https://www.rfc-editor.org/rfc/rfc2104) of texts of at most `MAX_TEXT_BYTES`. As two hashes it takes a
+// tenth of the time of `createHmac`, which makes several objects for each signature.
 const createSha256Hmac = (key: Buffer): ((text: string) => string) => {
   const inner = Buffer.alloc(BLOCK_BYTES + MAX_TEXT_BYTES, INNER);
   const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, OUTER);
@@ -67,7 +64,7 @@ const createSha256Hmac = (key: Buffer): ((text: string) => string) => {
 
 const UNRESERVED = /^[\w.~/-]*$/;
 
-/** The path encoded once more, as every service but S3 expects it. */
+// Every service but S3 expects the path to be encoded once more.
 const canonicalPath = (path: string): string =>
   UNRESERVED.test(path)
     ? path
@@ -77,7 +74,7 @@ const canonicalPath = (path: string): string =>
 
 const MANY_SPACES = /\s+/g;
 
-/** The canonical request without its body, and what it depends on besides the headers. */
+// The canonical request without its body, and the parts that it is made of besides the headers.
 interface Head {
   method: string;
   path: string;
@@ -137,7 +134,7 @@ export const createSigner = ({ service, region }: { service: string; region: str
     return head;
   };
 
-  return (signable: Signable, { accessKeyId, secretAccessKey, sessionToken }: Credentials, nowMs: number): string[] => {
+  return (signable: Signable, { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials, nowMs: number): string[] => {
     const amzDate = dateOf(nowMs);
     const { text, names } = headOf(signable, amzDate, sessionToken);
     const { scope, hmac } = keyOf(secretAccessKey, amzDate);

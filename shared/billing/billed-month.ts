@@ -3,10 +3,7 @@ import { Nanos } from '../usage/event.ts';
 
 const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 
-/**
- * What was read of a UTC day, and billed: sums of its events, and the file with what they consist of. It never
- * changes.
- */
+/** Sums of a UTC day's events as they were billed, and the file with the events' amounts. It never changes. */
 export const BilledDay = z.object({
   /** Usage events, and their cost. */
   events: z.int().min(0),
@@ -19,7 +16,7 @@ export const BilledDay = z.object({
 });
 export type BilledDay = z.output<typeof BilledDay>;
 
-/** What was read of a UTC day so far: the sources up to one of them, in the order of their ids. */
+/** Sums of a UTC day that is partly read: the sources up to one of them, in the order of their ids. */
 export const PartOfDay = BilledDay.extend({
   /** The last API key or deployment that was read. */
   after: z.string(),
@@ -28,7 +25,7 @@ export const PartOfDay = BilledDay.extend({
 });
 export type PartOfDay = z.output<typeof PartOfDay>;
 
-/** What is billed of a closed month, by all invoices together: each of its days as it was read last. */
+/** Sums of a closed month that all its invoices together bill: each of its days as it was read last. */
 export const BilledMonth = z.object({
   organization: z.string(),
   month: z.string(),
@@ -52,7 +49,7 @@ export type ReplacedMonth = z.output<typeof ReplacedMonth>;
 export const BillingState = z.object({
   /** Null: no month was closed. */
   last_closed_month: z.string().nullable(),
-  /** What the next invoice credits, because the last ones were negative: 0 or less. */
+  /** The next invoice credits this, because the last ones were negative: 0 or less. */
   carried_forward_nanos: Nanos,
   version: z.int().min(0),
 });

@@ -15,11 +15,9 @@ const ratedAgainRecordKey = (organization: string, day: string): RecordKey => ({
 const readPrefix = (reader: string): string => `${READ}${reader}#`;
 const partPrefix = (reader: string): string => `${PART}${reader}#`;
 
-/** The days that are billed otherwise. */
-const daysThatDiffer = (one: BilledMonth, other: BilledMonth): string[] =>
+const daysBilledDifferently = (one: BilledMonth, other: BilledMonth): string[] =>
   Object.entries(other.days).flatMap(([day, { sha256 }]) => (one.days[day]?.sha256 === sha256 ? [] : [day]));
 
-/** Something later depends on an invoice, so it can't be voided: 409. */
 class AlreadyBuiltOn extends Conflict {
   constructor({ number, id }: Invoice) {
     super({
@@ -30,9 +28,9 @@ class AlreadyBuiltOn extends Conflict {
 }
 
 /**
- * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`,
- * `billed#<month>`, and while a month is being closed `read#<invoice>#<day>` and `part#<invoice>#<day>`, and
- * `rated-again#<day>`.
+ * Stores the days and months that organizations were billed for, in the table `billing`. The only code that knows these
+ * keys: `state`, `billed#<month>`, and while a month is being closed `read#<invoice>#<day>` and
+ * `part#<invoice>#<day>`, and `rated-again#<day>`.
  */
 export const createBilledMonthsStore = (table: RecordTable) => {
   const getState = async (organization: string): Promise<BillingState> => {
@@ -68,7 +66,7 @@ export const createBilledMonthsStore = (table: RecordTable) => {
     const recordKey = monthRecordKey(invoice.organization, month);
     const { version } = current;
     if (!before) return { ...table.toDelete(recordKey, version), refused };
-    const suspected = [...new Set([...before.suspected, ...daysThatDiffer(before, current)])].sort();
+    const suspected = [...new Set([...before.suspected, ...daysBilledDifferently(before, current)])].sort();
     return { ...table.toReplace(recordKey, { ...before, suspected, version }), refused };
   };
 

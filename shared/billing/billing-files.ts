@@ -3,9 +3,9 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { RenderedFile } from './invoice.ts';
 
-const MAX_ATTEMPTS = 3;
+const MAX_CALL_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** A connection without data for longer than this is considered lost. */
+// A connection without data for longer than this is considered lost.
 const SILENCE_TIMEOUT_MS = 10_000;
 
 /** The bucket with the files of invoices, their inputs and exports. */
@@ -19,7 +19,7 @@ export interface BillingFiles {
 /** A client of S3; region, credentials and endpoint default to the environment's. */
 export const createBillingClient = (): S3Client =>
   new S3Client({
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: MAX_CALL_ATTEMPTS,
     requestHandler: new NodeHttpHandler({ connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS }),
   });
 

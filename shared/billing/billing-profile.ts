@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { Address, InvoiceNote, LegalName, TaxId } from './seller.ts';
 
-/** Percentages at which an organization is alerted, in addition to or instead of the default ones. */
 const Thresholds = z.array(z.int().min(1).max(100)).max(10).meta({ description: 'Percentages, such as 50, 80 and 100. Empty: no alerts.' });
 export const DEFAULT_THRESHOLDS = [50, 80, 100];
 
-/** Who buys, and of what an organization is alerted. What an invoice shows is copied to it when it is issued. */
+/** The buyer, and its alerts. The fields that an invoice shows are copied to it when it is issued. */
 export const BillingProfile = z.object({
   organization: z.string(),
   legal_name: LegalName.nullable().default(null).meta({ description: 'Null: the name of the organization.' }),

@@ -27,7 +27,7 @@ export const BillingTask = z.discriminatedUnion('task', [
 ]);
 export type BillingTask = z.infer<typeof BillingTask>;
 
-/** Messages with the same task within this time are one. */
+// Messages with the same task within this time are one.
 const SLOT_MS = 60_000;
 
 const groupOf = (task: BillingTask): string => `${task.task}-${task.organization}`;

@@ -20,7 +20,7 @@ const onceRecordKey = (organization: string, key: string): RecordKey => ({
 /** This idempotency key was already used for a credit note. */
 export class AlreadyCredited extends Error {}
 
-/** A request with an idempotency key: `request` is a text that only the same request has. */
+// `request` is a text that only the same request has.
 interface Once {
   key: string;
   request: string;

@@ -14,13 +14,12 @@ const listRecordKeyOf = ({ organization, id }: Pick<EventExport, 'organization' 
 });
 const countRecordKeyOf = (organization: string): RecordKey => ({ account: organization, record: 'exports-running' });
 
-/** The record with the export of an idempotency key. */
-const onceRecordKeyOf = (organization: string, key: string): RecordKey => ({
+const idempotencyRecordKeyOf = (organization: string, key: string): RecordKey => ({
   account: organization,
   record: `export-once#${createHash('sha256').update(key).digest('base64url')}`,
 });
 
-/** Whether a row of the table is about an export of this organization. */
+/** A row of the table is about an export of this organization. */
 export const isExportOf = (organization: string, row: { account?: unknown; record?: unknown; organization?: unknown }): boolean =>
   (row.record === 'export' && row.organization === organization) ||
   (row.account === organization && String(row.record).startsWith('export'));
@@ -62,7 +61,7 @@ export const createExportStore = (table: RecordTable) => ({
 
   /** The id of an idempotency key's export, and the fingerprint of the request that created it. */
   getOnce: async (organization: string, key: string): Promise<{ id: string; fingerprint: string } | undefined> => {
-    const row = await table.get(onceRecordKeyOf(organization, key));
+    const row = await table.get(idempotencyRecordKeyOf(organization, key));
     return row && { id: String(row.id), fingerprint: String(row.fingerprint) };
   },
 
@@ -71,7 +70,7 @@ export const createExportStore = (table: RecordTable) => ({
     ...(once
       ? [
           table.toCreate(
-            onceRecordKeyOf(created.organization, once.key),
+            idempotencyRecordKeyOf(created.organization, once.key),
             { id: created.id, fingerprint: once.fingerprint },
             () => new AlreadyExported(),
           ),

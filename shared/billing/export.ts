@@ -73,5 +73,5 @@ export const exportPrefix = (organization: string): string => `exports/${organiz
 export const exportKey = ({ organization, id, format }: Pick<EventExport, 'organization' | 'id' | 'format'>): string =>
   `${exportPrefix(organization)}${id}.${EXTENSIONS[format]}`;
 
-/** Whether an export still has work to do. */
+/** An export still has work to do. */
 export const isRunning = ({ state }: Pick<EventExport, 'state'>): boolean => state === 'pending' || state === 'running';

@@ -9,14 +9,14 @@ import { pack, unpack } from './packed.ts';
 const StoredInvoice = ignoringUnknown(Invoice);
 
 const LIST = 'invoice#';
-/** More than a month can have: one is not void, and each void one was issued by hand. */
+// More than a month can have: one is not void, and each void one was issued by hand.
 const MAX_INVOICES_OF_MONTH = 100;
 
 const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'invoice' });
-/** Sorts by month, and then by creation. */
+// Sorts by month, and then by creation.
 const listRecord = ({ month, id }: Pick<Invoice, 'month' | 'id'>): string => `${LIST}${month}#${id}`;
 
-/** What can change once an invoice is issued. The rest is what was sent. */
+// The rest of an issued invoice is as it was sent.
 const CHANGEABLE = new Set<string>([
   'state',
   'paid_at',
@@ -27,11 +27,10 @@ const CHANGEABLE = new Set<string>([
   'files',
   'version',
 ] satisfies (keyof Invoice)[]);
-/** These are stored packed. */
 const itemOf = ({ lines, replaced, ...invoice }: Invoice) => ({ ...invoice, packed: pack({ lines, replaced }) });
 const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => StoredInvoice.parse({ ...row, ...unpack(packed) });
 
-/** The partition of the invoices that are not issued or have no files yet. */
+// The partition of the invoices that are not issued or have no files yet.
 const PLATFORM = 'platform';
 const UNFINISHED = 'unfinished-invoice#';
 const unfinishedRecordKey = ({ organization, month, id }: Pick<Invoice, 'organization' | 'month' | 'id'>): RecordKey => ({

@@ -4,11 +4,11 @@ import { ReplacedMonth } from './billed-month.ts';
 import { Address } from './seller.ts';
 
 /**
- * What a line charges. `tokens`: tokens of a kind at a price. `metering_difference`: what the events of a model and
- * price version cost more or less than their tokens together, because each request is rounded to the nano-dollar and
- * never charged more than was held for it. `gpu_time`: instances of a deployment. `prepaid_credit`: what was paid
- * from credit. `adjustment`: events that were rated again. `carried_forward`: a negative total of the last invoice.
- * `tax`: of the hook. `rounding`: to the cent.
+ * Kinds of an invoice's lines. `tokens`: tokens of a kind at a price. `metering_difference`: the rounding difference
+ * between the exact cost of the events of a model and price version, and their tokens × price; each request is rounded
+ * to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a deployment.
+ * `prepaid_credit`: the part that was paid from credit. `adjustment`: events that were rated again. `carried_forward`:
+ * a negative total of the last invoice. `tax`: of the hook. `rounding`: to the cent.
  */
 export const LineKind = z.enum([
   'tokens',
@@ -91,7 +91,7 @@ export const Invoice = z.object({
   purchase_order: z.string().nullable(),
   payment_terms_days: z.int(),
   payment_instructions: z.string().nullable(),
-  /** What the seller must say, such as about VAT. Invoices of release 0.1.0 lack it, and drafts have none yet. */
+  /** Text that the law demands, such as about VAT. Invoices of release 0.1.0 lack it, and drafts have none yet. */
   note: z.string().nullable().optional(),
   lines: z.array(InvoiceLine),
   /**
@@ -101,7 +101,7 @@ export const Invoice = z.object({
   subtotal_nanos: Nanos,
   tax_nanos: Nanos,
   total_nanos: Nanos,
-  /** What a negative total leaves to the next invoice: 0 or less. */
+  /** A negative total that is left to the next invoice: 0 or less. */
   carried_forward_nanos: Nanos,
   /** The sum of its credit notes. */
   credited_nanos: Nanos,

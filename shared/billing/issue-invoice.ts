@@ -35,7 +35,7 @@ export interface IssueDependencies extends AuditDependencies {
   nameOf: (organization: string) => Promise<string>;
 }
 
-/** What an invoice has from its issue on: seller, buyer and terms are those of now. */
+// Seller, buyer and terms are read again at the issue.
 const printedOf = async ({ settings, nameOf }: IssueDependencies, { organization }: Invoice, nowMs: number) => {
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   if (!seller) throw new NoSeller();

@@ -4,7 +4,7 @@ import { DAY_MS } from '../time/units.ts';
 /** A UTC month, such as `2026-10`. */
 export const Month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'expected a month, such as "2026-10"');
 
-/** When a month is closed, its last requests have ended and were swept. */
+// When a month is closed, its last requests have ended and were swept.
 const CLOSE_AFTER_MS = 60 * 60_000;
 
 /** The month of an instant. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseUnavailable } from '../database/outage.ts';
-import { NumberInUse, type NumberStore, type Series } from './number-store.ts';
+import { NumberInUse, type NumberSeries, type NumberStore } from './number-store.ts';
 
-/** Enough for hundreds of documents that are numbered at the same time. */
-const MAX_ATTEMPTS = 40;
+// Enough for hundreds of documents that are numbered at the same time.
+const MAX_NUMBERING_ATTEMPTS = 40;
 const FIRST_WAIT_MS = 10;
 const MAX_WAIT_MS = 800;
 
@@ -15,10 +15,10 @@ const MAX_WAIT_MS = 800;
  */
 export const numberDocument = async <Result>(
   { numbers }: { numbers: NumberStore },
-  series: Series,
+  series: NumberSeries,
   write: (last: number) => Promise<Result>,
 ): Promise<Result> => {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_NUMBERING_ATTEMPTS; attempt++) {
     try {
       return await write(await numbers.last(series));
     } catch (error) {
@@ -26,5 +26,5 @@ export const numberDocument = async <Result>(
       await delay(Math.random() * Math.min(FIRST_WAIT_MS * 2 ** attempt, MAX_WAIT_MS));
     }
   }
-  throw new DatabaseUnavailable(new Error(`Others took the next number of the series ${series} ${MAX_ATTEMPTS} times.`));
+  throw new DatabaseUnavailable(new Error(`Others took the next number of the series ${series} ${MAX_NUMBERING_ATTEMPTS} times.`));
 };

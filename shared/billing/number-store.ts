@@ -2,11 +2,11 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 
 /** Documents that are numbered without gaps, each kind in a series of its own. */
-export type Series = 'invoice' | 'credit-note';
+export type NumberSeries = 'invoice' | 'credit-note';
 
 const NUMBER_DIGITS = 6;
 
-const recordKeyOf = (series: Series): RecordKey => ({ account: 'platform', record: `number#${series}` });
+const recordKeyOf = (series: NumberSeries): RecordKey => ({ account: 'platform', record: `number#${series}` });
 
 /** Another document took this number at the same time. */
 export class NumberInUse extends Error {}
@@ -20,13 +20,13 @@ export const printedNumber = (prefix: string, number: number): string => prefix 
  */
 export const createNumberStore = (table: RecordTable) => ({
   /** The last number of a series; 0 if there is none. */
-  last: async (series: Series): Promise<number> => Number((await table.get(recordKeyOf(series)))?.version ?? 0),
+  last: async (series: NumberSeries): Promise<number> => Number((await table.get(recordKeyOf(series)))?.version ?? 0),
 
   /**
    * Takes the number after `last`, in the transaction that assigns it: so a number is never without its document.
    * Fails with NumberInUse.
    */
-  toTake: (series: Series, last: number): Write => {
+  toTake: (series: NumberSeries, last: number): Write => {
     const refused = () => new NumberInUse();
     if (last === 0) return table.toCreate(recordKeyOf(series), { version: 1 }, refused);
     return { ...table.toReplace(recordKeyOf(series), { version: last }), refused };

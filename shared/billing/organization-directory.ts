@@ -9,7 +9,6 @@ export const placeOfOrganization = (id: string): RecordKey => ({ account: id, re
 export const DIRECTORY = 'organizations';
 export const LISTED = 'organization#';
 
-/** What billing needs of an organization. */
 const BilledOrganization = z.object({ id: z.string(), name: z.string(), created_at: z.int() });
 export interface BilledOrganization {
   id: string;
@@ -33,7 +32,7 @@ export const createOrganizationDirectory = (accounts: RecordTable) => ({
   getMany: async (ids: readonly string[]): Promise<BilledOrganization[]> =>
     (await accounts.getMany(ids.map(placeOfOrganization))).map(toBilled),
 
-  /** Whether an organization exists and is not suspended. */
+  /** An organization exists and is not suspended. */
   isActive: async (id: string): Promise<boolean> => (await accounts.get(placeOfOrganization(id)))?.status === 'active',
 
   /** @throws 404 */

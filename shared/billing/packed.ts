@@ -3,8 +3,8 @@ import { readAttributes, writeAttributes } from '../database/attribute-values.ts
 
 type Attributes = Parameters<typeof readAttributes>[0];
 
-/** More than fits an item, compressed a hundredfold. */
-const MAX_BYTES = 40 * 1024 * 1024;
+// More than fits an item, compressed a hundredfold.
+const MAX_UNPACKED_BYTES = 40 * 1024 * 1024;
 
 /**
  * Plain values as one compressed attribute. An item can have 400 KB, and the lines of an invoice would need more
@@ -13,4 +13,4 @@ const MAX_BYTES = 40 * 1024 * 1024;
 export const pack = (values: object): Uint8Array => deflateRawSync(writeAttributes(values));
 
 export const unpack = (packed: unknown): Record<string, unknown> =>
-  readAttributes(JSON.parse(inflateRawSync(packed as Uint8Array, { maxOutputLength: MAX_BYTES }).toString()) as Attributes);
+  readAttributes(JSON.parse(inflateRawSync(packed as Uint8Array, { maxOutputLength: MAX_UNPACKED_BYTES }).toString()) as Attributes);

@@ -13,16 +13,16 @@ const PLATFORM = 'platform';
 const LISTED = 'rerate#';
 
 /** This idempotency key was already used for a rerate. */
-export class AlreadyCreated extends Error {}
+export class RerateAlreadyCreated extends Error {}
 
 const recordKeyOf = (id: string): RecordKey => ({ account: id, record: 'rerate' });
 const progressRecordKeyOf = (id: string, phase: ReratePhase, organization: string): RecordKey => ({
   account: id,
   record: `${phase}#${organization}`,
 });
-/** How many organizations a phase of all organizations has. */
+// The number of organizations in a phase of all organizations.
 const extentRecordKeyOf = (id: string, phase: ReratePhase): RecordKey => ({ account: id, record: `extent#${phase}` });
-/** The totals of a phase, which an earlier release didn't keep. */
+// An earlier release didn't keep totals of phases.
 const totalsRecordKeyOf = (id: string, phase: ReratePhase): RecordKey => ({ account: id, record: `totals#${phase}` });
 const onceRecordKeyOf = (key: string): RecordKey => ({
   account: PLATFORM,
@@ -47,11 +47,11 @@ export const createRerateStore = (table: RecordTable) => {
       return once && get(Once.parse(once).id);
     },
 
-    /** Adds a rerate; with an idempotency key, it fails with AlreadyCreated if the key was used before. */
+    /** Adds a rerate; with an idempotency key, it fails with RerateAlreadyCreated if the key was used before. */
     toCreate: (rerate: Rerate, key?: string): Write[] => {
       const exists = () => new Error(`The rerate ${rerate.id} already exists.`);
       return [
-        ...(key === undefined ? [] : [table.toCreate(onceRecordKeyOf(key), { id: rerate.id }, () => new AlreadyCreated())]),
+        ...(key === undefined ? [] : [table.toCreate(onceRecordKeyOf(key), { id: rerate.id }, () => new RerateAlreadyCreated())]),
         table.toCreate(recordKeyOf(rerate.id), rerate, exists),
         table.toCreate(totalsRecordKeyOf(rerate.id, rerate.phase), totalsOf([]), exists),
         table.toCreate({ account: PLATFORM, record: LISTED + rerate.id }, { id: rerate.id }, exists),

@@ -3,10 +3,8 @@ import { InstancePrice } from '../prices/instance-price.ts';
 import { Price } from '../prices/price.ts';
 import { Nanos } from '../usage/event.ts';
 
-/**
- * The usage that is rated again, and the price versions, as they were when the rerate was created. Versions never
- * change.
- */
+// The usage that is rated again, and the price versions, as they were when the rerate was created. Versions never
+// change.
 const Subject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('model'), name: z.string(), from: Price, to: Price }),
   z.object({ kind: z.literal('instance_type'), name: z.string(), from: InstancePrice, to: InstancePrice }),
@@ -87,7 +85,7 @@ export const totalsOf = (progress: readonly RerateProgress[]): RerateTotals => (
   ...sumMonths(progress),
 });
 
-/** What the progress of an organization adds to the totals. @param before undefined: nothing was stored */
+/** The difference that an organization's progress makes to the totals. @param before undefined: nothing was stored */
 export const totalsAdded = (before: RerateProgress | undefined, after: RerateProgress): RerateTotals => {
   const [one, other] = [totalsOf(before ? [before] : []), totalsOf([after])];
   return {

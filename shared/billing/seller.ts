@@ -18,7 +18,7 @@ export const Address = z.strictObject({
 });
 export type Address = z.infer<typeof Address>;
 
-/** What the law demands beside the amounts, such as about VAT. */
+/** Text that the law demands beside the amounts, such as about VAT. */
 export const InvoiceNote = z
   .string()
   .trim()
@@ -26,7 +26,7 @@ export const InvoiceNote = z
   .max(1_000)
   .meta({ examples: ['Reverse charge: the customer owes the VAT.'] });
 
-/** Who sells: the deployer's company. It is copied to each invoice, so a change applies to later ones only. */
+/** The deployer's company. It is copied to each invoice, so a change applies to later ones only. */
 export const Seller = z.object({
   legal_name: LegalName,
   address: Address,

@@ -1,6 +1,5 @@
 import { type Item, readNumber } from './database.ts';
 
-/** One attribute's value in DynamoDB's JSON, such as `{"N":"5"}`. */
 type AttributeValue = Record<string, unknown>;
 
 const numberText = (value: number): string => {
@@ -9,19 +8,17 @@ const numberText = (value: number): string => {
   return String(value);
 };
 
-/** Whether an object is a plain one and not the instance of a class, which would be stored without its class. */
+// The instance of a class would be stored without its class.
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
-/**
- * Text that means itself in JSON: no quotes, escapes or control characters, and no characters that can be half of
- * another one.
- */
+// Text that means itself in JSON: no quotes, escapes or control characters, and no characters that can be half of
+// another one.
 const LITERAL = /^[\w #:/.-]*$/;
 
-/** As JSON.stringify, which takes several times as long for short text. */
+// JSON.stringify takes several times as long for short text.
 const quoted = (text: string): string => (LITERAL.test(text) ? `"${text}"` : JSON.stringify(text));
 
 const writeValue = (value: unknown): string => {

@@ -1,29 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { type Call, type Caller, createCaller, type Reply } from '../aws/caller.ts';
-import type { Credentials } from '../aws/credentials.ts';
+import { type AwsCall, type AwsCaller, type AwsReply, createCaller } from '../aws/caller.ts';
+import type { AwsCredentials } from '../aws/credentials.ts';
 import { AwsError, DamagedReply } from '../aws/errors.ts';
 import { readAttributes, writeAttributes } from './attribute-values.ts';
 import { ConditionFailed, type Database, type Item, type TransactItem, TransactionCanceled } from './database.ts';
 import type { createItemReader } from './item-reader.ts';
 import { orUnavailable } from './outage.ts';
 
-/**
- * Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first
- * attempt.
- */
-const MAX_ATTEMPTS = 3;
+// All of our writes except an admission are idempotent, so calls may be retried. The number includes the first attempt.
+const MAX_CALL_ATTEMPTS = 3;
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** DynamoDB's largest reply: 16 MB of a BatchGetItem, in JSON. */
+// DynamoDB's largest reply: 16 MB of a BatchGetItem, in JSON.
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 256;
 
 const API = 'DynamoDB_20120810';
 
-const headers = new Map<string, Call['headers']>();
+const headers = new Map<string, AwsCall['headers']>();
 
-/** The headers of an operation's calls: always the same list, which is signed faster. */
-const headersOf = (operation: string): Call['headers'] => {
+// Always the same list for an operation, which is signed faster.
+const headersOf = (operation: string): AwsCall['headers'] => {
   const known = headers.get(operation);
   if (known) return known;
   const made = Object.freeze([
@@ -37,7 +34,7 @@ const headersOf = (operation: string): Call['headers'] => {
 interface Place {
   endpoint?: string;
   region?: string;
-  credentials?: Credentials;
+  credentials?: AwsCredentials;
 }
 
 interface Reading {
@@ -58,14 +55,13 @@ export const createDirectDatabases = ({ readItem, ...place }: Place & Reading = 
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
-  return { database: createDirectDatabase(caller, MAX_ATTEMPTS, readItem), once: createDirectDatabase(caller, 1, readItem) };
+  return { database: createDirectDatabase(caller, MAX_CALL_ATTEMPTS, readItem), once: createDirectDatabase(caller, 1, readItem) };
 };
 
 type Attributes = Parameters<typeof readAttributes>[0];
 type StoredItem = Attributes | undefined;
 
-/** The fields of replies that contain attributes. */
-interface Output {
+interface OutputAttributes {
   Item?: Attributes;
   Items?: Attributes[];
   Attributes?: Attributes;
@@ -75,9 +71,9 @@ interface Output {
 }
 
 /** A DynamoDB client over a caller of DynamoDB. `attempts` includes the first one. */
-export const createDirectDatabase = (caller: Caller, attempts: number, readItem?: Reading['readItem']): Database => {
+export const createDirectDatabase = (caller: AwsCaller, attempts: number, readItem?: Reading['readItem']): Database => {
   /** @param body is called for each attempt after a conflict; what it throws rejects the call */
-  const call = <Result>(operation: string, body: () => string, convert: (reply: Reply) => Result): Promise<Result> =>
+  const call = <Result>(operation: string, body: () => string, convert: (reply: AwsReply) => Result): Promise<Result> =>
     orUnavailable(() => caller.call({ path: '/', headers: headersOf(operation), body: body() }, attempts, convert), toOurs);
   const toUpdated = readUpdated(readItem);
   return {
@@ -102,15 +98,13 @@ const mapValues = <Value, Result>(values: Record<string, Value>, convert: (value
 const mapJson = <Value>(values: Record<string, Value>, toJson: (value: Value) => string): string =>
   `{${Object.entries(values).map(([name, value]) => `${JSON.stringify(name)}:${toJson(value)}`)}}`;
 
-/** The fields of inputs that contain attributes. */
-const ATTRIBUTES = new Set(['Item', 'Key', 'ExclusiveStartKey', 'ExpressionAttributeValues']);
+const FIELDS_WITH_ATTRIBUTES = new Set(['Item', 'Key', 'ExclusiveStartKey', 'ExpressionAttributeValues']);
 
 const writeField = (name: string, value: unknown): string => {
-  if (ATTRIBUTES.has(name)) return writeAttributes(value as object);
+  if (FIELDS_WITH_ATTRIBUTES.has(name)) return writeAttributes(value as object);
   return name === 'Keys' ? `[${(value as Item[]).map(writeAttributes)}]` : JSON.stringify(value);
 };
 
-/** The input of one read or write as JSON. */
 const write = (input: object): string => {
   let text = '{';
   for (const [name, value] of Object.entries(input)) {
@@ -121,26 +115,26 @@ const write = (input: object): string => {
 
 const writeTransactItem = (item: TransactItem): string => mapJson(item as Record<string, object>, write);
 
-const parse = (text: string): Output => {
+const parse = (text: string): OutputAttributes => {
   try {
-    return JSON.parse(text) as Output;
+    return JSON.parse(text) as OutputAttributes;
   } catch {
     throw new DamagedReply('A reply of DynamoDB is not JSON.');
   }
 };
 
-const readOutput = ({ body }: Reply): Output => parse(body.toString());
+const readOutput = ({ body }: AwsReply): OutputAttributes => parse(body.toString());
 
-const toGot = (reply: Reply) => ({ Item: read(readOutput(reply).Item) });
+const toGot = (reply: AwsReply) => ({ Item: read(readOutput(reply).Item) });
 
-const toAttributes = (reply: Reply) => ({ Attributes: read(readOutput(reply).Attributes) });
+const toAttributes = (reply: AwsReply) => ({ Attributes: read(readOutput(reply).Attributes) });
 
-const toQueried = (reply: Reply) => {
+const toQueried = (reply: AwsReply) => {
   const { Items, LastEvaluatedKey } = readOutput(reply);
   return { Items: Items?.map(readAttributes), LastEvaluatedKey: read(LastEvaluatedKey) };
 };
 
-const toBatch = (reply: Reply) => {
+const toBatch = (reply: AwsReply) => {
   const { Responses, UnprocessedKeys } = readOutput(reply);
   return {
     Responses: Responses && mapValues(Responses, (items) => items.map(readAttributes)),
@@ -148,24 +142,22 @@ const toBatch = (reply: Reply) => {
   };
 };
 
-const toNothing = (reply: Reply): void => void readOutput(reply);
+const toNothing = (reply: AwsReply): void => void readOutput(reply);
 
 const readUpdated =
   (readItem: Reading['readItem']) =>
-  ({ body }: Reply): { Attributes: Item | undefined } => {
+  ({ body }: AwsReply): { Attributes: Item | undefined } => {
     const text = body.toString();
     return { Attributes: readItem?.(text) ?? read(parse(text).Attributes) };
   };
 
 const read = (attributes: StoredItem): Item | undefined => attributes && readAttributes(attributes);
 
-/** The fields of an error about conditions. */
 interface ConditionFacts {
   Item?: Attributes;
   CancellationReasons?: { Code?: string; Item?: Attributes }[];
 }
 
-/** Converts the errors about conditions to ours. */
 const toOurs = (error: unknown): unknown => {
   if (!(error instanceof AwsError)) return error;
   const { Item, CancellationReasons = [] } = error.facts as ConditionFacts;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What the schemas of zod are made of, as far as it can contain other schemas. */
+// Only the schemas of zod that can contain other schemas.
 const relaxed = (value: unknown): unknown => {
   if (value instanceof z.ZodType) return ignoringUnknown(value);
   return Array.isArray(value) ? value.map(relaxed) : value;

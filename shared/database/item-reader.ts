@@ -4,7 +4,6 @@ import { UnreadMap } from './unread-map.ts';
 
 const HEAD = '{"Attributes":{';
 const TAIL = '}}';
-/** Between a name and the type of its value. */
 const NAME_END = '":{"';
 const NUMBER = 'N":"';
 const STRING = 'S":"';
@@ -15,16 +14,15 @@ const LIST = 'L":[';
 const MAP = 'M":{';
 const LIST_END = ']}';
 
-/** The order of more names than this is forgotten, because counters of slots and days come and go. */
+// The order of more names than this is forgotten, because counters of slots and days come and go.
 const MAX_NAMES = 64;
 
-/** An attribute's value, and where it ends: at the brace that closes the attribute. */
+// `end` is at the brace that closes the attribute.
 interface Value {
   value: unknown;
   end: number;
 }
 
-/** A value between quotes, which begins here; undefined if it has escapes. */
 const quotedAt = (json: string, start: number): string | undefined => {
   const text = json.slice(start, json.indexOf('"', start));
   return text.includes('\\') ? undefined : text;
@@ -38,14 +36,14 @@ const parse = (json: string): unknown => {
   }
 };
 
-/** A list; undefined if its end is not found, because it contains another list, or a text that looks like its end. */
+// undefined if its end is not found, because it contains another list, or a text that looks like its end.
 const listAt = (json: string, type: number): Value | undefined => {
   const end = json.indexOf(LIST_END, type) + 1;
   const attributes = parse(`{"list":{"${json.slice(type, end)}}}`) as Parameters<typeof readAttributes>[0] | undefined;
   return attributes && { value: readAttributes(attributes).list, end };
 };
 
-/** A map of lists, whose end is that of its last list; undefined if its first entry is no list. */
+// A map of lists ends with its last list; undefined if its first entry is no list.
 const unreadMapAt = (json: string, type: number): Value | undefined => {
   const start = type + MAP.length;
   const isEmpty = json[start] === '}';
@@ -54,7 +52,7 @@ const unreadMapAt = (json: string, type: number): Value | undefined => {
   return { value: new UnreadMap(`{${json.slice(start, end)}}`), end: end + 1 };
 };
 
-/** The value whose type begins here; undefined if this reader does not know the type, or the value has escapes. */
+// undefined if this reader does not know the type, or the value has escapes.
 const valueAt = (json: string, type: number, mayBeUnread: boolean): Value | undefined => {
   if (json.startsWith(TRUE, type)) return { value: true, end: type + TRUE.length };
   if (json.startsWith(FALSE, type)) return { value: false, end: type + FALSE.length };

@@ -26,13 +26,13 @@ export const createReadBudget = (max: number) => {
     exhaust: (): void => {
       isExhausted = true;
     },
-    /** Whether reading stopped although there is more. */
+    /** Reading stopped although there is more. */
     isExhausted: (): boolean => isExhausted,
   };
 };
 export type ReadBudget = ReturnType<typeof createReadBudget>;
 
-/** Each further query of a partition reads twice as many items as the last one, up to this. */
+// Each further query of a partition reads twice as many items as the last one, up to this.
 const MAX_AT_ONCE = 1_000;
 
 interface Place {
@@ -40,7 +40,6 @@ interface Place {
   table: string;
 }
 
-/** Reads a range piece by piece, the newest items first. */
 const createList = ({ database, table }: Place, { account, from, to }: RowRange, firstRead: number) => {
   let items: OrderedItem[] = [];
   // Reading begins after this key: the end of a range is exclusive.
@@ -53,7 +52,7 @@ const createList = ({ database, table }: Place, { account, from, to }: RowRange,
     take: (): void => {
       items.shift();
     },
-    /** Whether it must be filled before its head is known. */
+    /** It must be filled before its head is known. */
     isEmpty: (): boolean => items.length === 0 && !isRead,
     fill: async (budget: ReadBudget, share: number): Promise<void> => {
       const { Items = [], LastEvaluatedKey } = await database.query({
@@ -75,7 +74,7 @@ const createList = ({ database, table }: Place, { account, from, to }: RowRange,
 };
 type List = ReturnType<typeof createList>;
 
-/** Fills the lists whose head is not known. False if the budget does not allow it. */
+// Returns false if the budget does not allow it.
 const fillAll = async (lists: readonly List[], budget: ReadBudget): Promise<boolean> => {
   for (let empty = lists; ; ) {
     empty = empty.filter((list) => list.isEmpty());

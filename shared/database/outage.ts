@@ -19,13 +19,13 @@ const NAMES = new Set([
 ]);
 const FIRST_SERVER_STATUS = 500;
 
-/** Whether a call failed because of the database's state; a failure because of the call itself is our bug. */
+// A failure because of the call itself, and not of the database's state, is our bug.
 const isOutage = (error: unknown): boolean => {
   const { name, status, $metadata } = error as { name?: string; status?: number; $metadata?: { httpStatusCode?: number } };
   return NAMES.has(name ?? '') || isConnectionError(error) || (status ?? $metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
 };
 
-/** DynamoDB rejects a plain write during a transaction on the same item; clients do not retry it. */
+// DynamoDB rejects a plain write during a transaction on the same item; clients do not retry it.
 const MAX_CONFLICTS = 3;
 const CONFLICT_WAIT_MS = 20;
 

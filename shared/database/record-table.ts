@@ -14,26 +14,23 @@ export interface RecordKey {
 
 type Row = Record<string, unknown>;
 
-/** Who has claimed a place temporarily, and since when. */
+// A temporary claim of a row: its owner and its time.
 interface Claim {
   claim: string;
   nowMs: number;
 }
 
-/** The rows of one account whose record begins with a prefix. */
 interface Listing {
   account: string;
   prefix: string;
   newestFirst?: boolean;
 }
 
-/** Attributes of a row to set and to remove. */
 interface RowChange {
   set: Row;
   remove: readonly string[];
 }
 
-/** The update of the row that was read, with the next version. */
 const updateOf = (table: string, { account, record }: RecordKey, version: number, { set, remove }: RowChange) => {
   const changed = Object.entries({ ...set, version: version + 1 });
   return {
@@ -53,8 +50,8 @@ const updateOf = (table: string, { account, record }: RecordKey, version: number
   };
 };
 
-/** Enough for ten thousand keys of the largest size. */
-const MAX_PAGES = 1_000;
+// Enough for ten thousand keys of the largest size.
+const MAX_LISTED_PAGES = 1_000;
 
 /**
  * A DynamoDB table with the keys `account` and `record`. Seven tables have this shape; each store defines its rows.
@@ -103,7 +100,7 @@ export const createRecordTable = (database: Database, table: string) => ({
         ExpressionAttributeValues: { ':account': account },
         ConsistentRead: true,
       },
-      MAX_PAGES,
+      MAX_LISTED_PAGES,
     ),
 
   all: ({ account, prefix }: Listing): AsyncGenerator<Row> =>
@@ -116,7 +113,7 @@ export const createRecordTable = (database: Database, table: string) => ({
         ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
         ConsistentRead: true,
       },
-      MAX_PAGES,
+      MAX_LISTED_PAGES,
     ),
 
   /** Sets one attribute of a row, if the row exists. @param where another attribute, which must have this value */

@@ -20,11 +20,8 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { ConditionFailed, type Database, type QueryInput, readNumber, TransactionCanceled } from './database.ts';
 import { orUnavailable } from './outage.ts';
 
-/**
- * The SDK may retry, because all of our writes except an admission are idempotent. The number includes the first
- * attempt.
- */
-const MAX_ATTEMPTS = 3;
+// All of our writes except an admission are idempotent, so the SDK may retry. The number includes the first attempt.
+const MAX_CALL_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 3_000;
 const MAX_SOCKETS = 256;
@@ -37,13 +34,12 @@ export interface SdkDatabase extends Database {
 
 type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-/** How often a call is made, including the first attempt. */
 interface Attempts {
   maxAttempts?: number;
 }
 
 /** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
-export const createSdkDatabase = ({ maxAttempts = MAX_ATTEMPTS, ...place }: Place & Attempts = {}): SdkDatabase => {
+export const createSdkDatabase = ({ maxAttempts = MAX_CALL_ATTEMPTS, ...place }: Place & Attempts = {}): SdkDatabase => {
   const client = new DynamoDBClient({
     ...place,
     maxAttempts,
@@ -79,7 +75,6 @@ type StoredItem = Parameters<typeof unmarshall>[0];
 
 const plain = (item: StoredItem | undefined) => item && unmarshall(item, { wrapNumbers: readNumber });
 
-/** Converts the SDK's errors about conditions to ours. */
 const toOurs = (error: unknown): unknown => {
   if (error instanceof ConditionalCheckFailedException) return new ConditionFailed(plain(error.Item));
   if (!(error instanceof TransactionCanceledException)) return error;

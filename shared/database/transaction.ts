@@ -15,11 +15,10 @@ export interface Write {
 /** DynamoDB's limit. */
 export const MAX_WRITES = 100;
 
-/** A conflicting transaction or write on the same item ends soon, so the transaction is retried this often. */
+// A conflicting transaction or write on the same item ends soon, so the transaction is retried this often.
 const MAX_CONFLICTS = 6;
 const CONFLICT_WAIT_MS = 25;
 
-/** Makes DynamoDB return the existing item if a condition fails. */
 const withImage = (item: TransactItem): TransactItem =>
   Object.fromEntries(
     Object.entries(item).map(([kind, write]) => [kind, { ...write, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }]),

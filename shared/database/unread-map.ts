@@ -3,13 +3,9 @@ import type { Item } from './database.ts';
 
 const LIST = ':{"L":[';
 const LIST_END = ']}';
-/** Between the end of a list's name and its first element. */
 const LIST_BEGINS = `"${LIST}`;
 
-/**
- * Where a list begins after its name; -1: there is none. Within a string there would be a backslash before the name's
- * quotes.
- */
+// Within a string there would be a backslash before the name's quotes. -1: the name has no list.
 const findList = (json: string, name: string): number => {
   const quoted = JSON.stringify(name);
   const head = quoted + LIST;

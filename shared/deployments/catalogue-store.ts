@@ -9,13 +9,12 @@ import { InstanceType, Runtime } from './catalogue.ts';
 
 const CATALOGUE = 'catalogue';
 
-/** Entries of the release, which have rows only once they are changed. */
+// Entries of the release have rows only once they are changed.
 interface BuiltIn {
   runtimes: readonly Runtime[];
   instanceTypes: readonly InstanceType[];
 }
 
-/** One kind of entry. */
 const createEntries = <Entry extends Versioned & { id: string }>(
   table: RecordTable,
   prefix: string,

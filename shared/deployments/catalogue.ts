@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { Dialect } from '../models/model.ts';
+import { DialectName } from '../models/model.ts';
 import { InstancePrice } from '../prices/instance-price.ts';
 
 /** `retired`: nothing new can use the entry. What uses it already goes on. */
 export const EntryStatus = z.enum(['available', 'retired']);
 
-/** Incremented by every change; 0: an entry of the release that nobody has changed. */
+// Incremented by every change; 0: an entry of the release that nobody has changed.
 const Version = z.int().min(0);
 
 /** A model server that deployments can run, at rest. */
@@ -16,7 +16,7 @@ export const Runtime = z.object({
   image: z.string(),
   /** SageMaker's `InferenceAmiVersion`; absent: the default of the instance type. */
   ami: z.string().optional(),
-  dialect: Dialect,
+  dialect: DialectName,
   status: EntryStatus,
   version: Version,
 });
@@ -36,7 +36,7 @@ export const InstanceType = z.object({
   accelerator_memory_gib: z.number(),
   /** Of the instance. */
   memory_gib: z.number(),
-  /** What Sluice charges for an instance. Without a price in force, nothing can use the type. */
+  /** Sluice's charge for an instance. Without a price in force, nothing can use the type. */
   prices: z.array(InstancePrice).max(MAX_INSTANCE_PRICES),
   status: EntryStatus,
   version: Version,

@@ -6,29 +6,26 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
-import { Deployment, inState, type Meter } from './deployment.ts';
+import { Deployment, type GpuMeter, inState } from './deployment.ts';
 
 /** The index with every deployment that is not deleted. */
 export const LIVE_INDEX = 'live';
 const LIVE = 'live';
 const StoredDeployment = ignoringUnknown(Deployment);
-const MAX_PAGES = 100;
+const MAX_LISTED_PAGES = 100;
 
 const ROW = 'deployment';
 const NAME = 'name#';
 const recordKeyOf = (id: string): RecordKey => ({ account: id, record: ROW });
-/** A served name of an organization, which only one deployment has at a time. */
+// Only one deployment of an organization has a served name at a time.
 const nameRecordKey = (organization: string, name: string): RecordKey => ({ account: organization, record: NAME + name });
 
 /** The record of a deployment's waiting list. */
 export const WAITING = 'waiting';
 
-/**
- * Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one.
- */
+// Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one.
 const creationsRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'creations' });
-/** The deployment that was created with an idempotency key. */
-const keyRecordKey = (organization: string, key: string): RecordKey => ({
+const idempotencyRecordKey = (organization: string, key: string): RecordKey => ({
   account: organization,
   record: `key#${createHash('sha256').update(key).digest('base64url')}`,
 });
@@ -104,12 +101,12 @@ export const createDeploymentStore = (table: RecordTable) => {
 
     /** The id of the deployment that the organization created with an idempotency key. */
     idOfKey: async (organization: string, key: string): Promise<string | undefined> => {
-      const row = await table.get(keyRecordKey(organization, key));
+      const row = await table.get(idempotencyRecordKey(organization, key));
       return row && String(row.id);
     },
 
     toUseKey: ({ organization, id }: Deployment, key: string): Write =>
-      table.toCreate(keyRecordKey(organization, key), { id }, () => new KeyUsed()),
+      table.toCreate(idempotencyRecordKey(organization, key), { id }, () => new KeyUsed()),
 
     toCreate: (deployment: Deployment): Write[] => [
       table.toCreate(
@@ -131,7 +128,7 @@ export const createDeploymentStore = (table: RecordTable) => {
     wake: async (
       deployment: Deployment,
       nowMs: number,
-      { meter, writes }: { meter?: Meter; writes: readonly Write[] } = { writes: [] },
+      { meter, writes }: { meter?: GpuMeter; writes: readonly Write[] } = { writes: [] },
     ): Promise<Deployment | undefined> => {
       const waking = { ...inState(deployment, 'waking', nowMs), wake: { started_at: nowMs }, ...(meter && { meter }) };
       const { state, state_since, transitions, wake } = waking;
@@ -162,5 +159,5 @@ export async function* listLiveDeployments(database: Database, table: string): A
     ExpressionAttributeNames: { '#live': LIVE },
     ExpressionAttributeValues: { ':live': LIVE },
   };
-  for await (const { account } of queryItems(database, query, MAX_PAGES)) yield String(account);
+  for await (const { account } of queryItems(database, query, MAX_LISTED_PAGES)) yield String(account);
 }

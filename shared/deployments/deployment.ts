@@ -3,7 +3,7 @@ import {
   Capabilities,
   DefaultTemperature,
   DefaultTopP,
-  Dialect,
+  DialectName,
   ModelName,
   ThinkingVariable,
   TokenizerFiles,
@@ -11,45 +11,41 @@ import {
 } from '../models/model.ts';
 import { DeploymentState } from './state.ts';
 
-/** Milliseconds since the epoch. */
-const Time = z.int().min(0);
+const UnixMs = z.int().min(0);
 
-/** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
+// DynamoDB returns a number, or a bigint if a number would not be exact.
 const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 /** Why a deployment failed, or can't do what its owner wants. `aws` is what AWS said, without ids, ARNs and links. */
-export const Reason = z.object({
+export const DeploymentReason = z.object({
   /** Such as `insufficient_capacity`: see `functions/deployments/reasons.ts`. */
   code: z.string(),
   message: z.string(),
   action: z.string(),
   aws: z.string().optional(),
 });
-export type Reason = z.infer<typeof Reason>;
+export type DeploymentReason = z.infer<typeof DeploymentReason>;
 
-/**
- * What runs the model: a copy of an entry of the catalogue when the generation was made, so that a change of the
- * catalogue changes nothing.
- */
+// A copy of an entry of the catalogue when the generation was made, so that a change of the catalogue changes nothing.
 const GenerationRuntime = z.object({
   id: z.string(),
   /** The image's URI, with an exact tag or digest. */
   image: z.string(),
   /** SageMaker's `InferenceAmiVersion`; absent: the default of the instance type. */
   ami: z.string().optional(),
-  dialect: Dialect,
+  dialect: DialectName,
 });
 
 /**
- * What a deployment runs: never changed, but replaced by the next generation. It has its own model, endpoint and
- * component on AWS.
+ * Model, runtime and instances of a deployment: never changed, but replaced by the next generation. Each generation has
+ * its own model, endpoint and component on AWS.
  */
 export const Generation = z.object({
   number: z.int().min(1),
   runtime: GenerationRuntime,
   /** `s3://bucket/prefix/` or the id of a model on the Hugging Face Hub. */
   model: z.string(),
-  /** Whether an admin allowed artifacts that contain code. */
+  /** An admin allowed artifacts that contain code. */
   allows_code: z.boolean().default(false),
   /** In the order of preference. */
   instance_types: z.array(z.string()).min(1).max(5),
@@ -57,21 +53,21 @@ export const Generation = z.object({
   accelerators: z.int().min(1),
   /** The container's variables that the owner set. */
   environment: z.record(z.string(), z.string()),
-  created_at: Time,
+  created_at: UnixMs,
   /**
    * `creating`: not yet in service. `ready`: has been in service. `failed`: gets no traffic and is removed.
    * `retired`: replaced by the next one, gets no traffic and is removed.
    */
   status: z.enum(['creating', 'ready', 'failed', 'retired']),
   /** When its creation on AWS began: absent if it has not, or if a stop has removed it. */
-  started_at: Time.optional(),
+  started_at: UnixMs.optional(),
   /** When it became `failed` or `retired`. */
-  ended_at: Time.optional(),
-  reason: Reason.optional(),
+  ended_at: UnixMs.optional(),
+  reason: DeploymentReason.optional(),
 });
 export type Generation = z.infer<typeof Generation>;
 
-/** Whether a generation gets requests, or is to. */
+/** The generation gets requests, or will. */
 export const isActive = ({ status }: Pick<Generation, 'status'>): boolean => status === 'creating' || status === 'ready';
 
 /** The copies of the generation with the most traffic, by how far they are. */
@@ -86,20 +82,17 @@ export type Progress = z.infer<typeof Progress>;
 
 export const NO_PROGRESS: Progress = { wanted: 0, pending_capacity: 0, downloading: 0, loading: 0, ready: 0 };
 
-const Transition = z.object({ state: DeploymentState, at: Time, reason: Reason.optional() });
+const Transition = z.object({ state: DeploymentState, at: UnixMs, reason: DeploymentReason.optional() });
 
 /** How long a start took, from which the next one is predicted. */
-export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: Time, seconds: z.number().min(0) });
+export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: UnixMs, seconds: z.number().min(0) });
 export type Start = z.infer<typeof Start>;
 
-/**
- * What instances do: none of their generation's copies is ready yet; some are; or none is left, and they have not
- * been released yet.
- */
+/** Starting: no copy of the generation is ready yet. Draining: none is left, but instances are not released. */
 export const InstancePhase = z.enum(['starting', 'serving', 'draining']);
 export type InstancePhase = z.infer<typeof InstancePhase>;
 
-/** The instances of a generation that were seen at the same time. */
+// Instances of a generation that were seen at the same time.
 const RunningInstances = z.object({
   generation: z.int().min(1),
   instance_type: z.string(),
@@ -108,34 +101,34 @@ const RunningInstances = z.object({
 });
 export type RunningInstances = z.infer<typeof RunningInstances>;
 
-/** The metering of GPU time: see `functions/deployments/gpu-time/meter-pass.ts`. */
-const Meter = z.object({
+// See `functions/deployments/gpu-time/meter-pass.ts`.
+const GpuMeter = z.object({
   /** Until then, GPU time is in usage events. A whole second. */
-  until: Time,
-  /** What ran then, and is metered from then on until the next look. */
+  until: UnixMs,
+  /** The instances that ran then, and are metered from then on until the next pass. */
   running: z.array(RunningInstances),
   /** Prepaid credit that is taken from the organization and not yet in usage events. */
   held_nanos: Nanos.default(0n),
   /** When the owner was last warned that the credit runs out. */
-  warned_at: Time.optional(),
+  warned_at: UnixMs.optional(),
 });
-export type Meter = z.output<typeof Meter>;
+export type GpuMeter = z.output<typeof GpuMeter>;
 
-/** A call that AWS rejected, although nothing has failed. It is made again. */
+// AWS rejected the call, although nothing has failed. It is made again.
 const RejectedCall = z.object({
   /** The call, in JSON. */
   call: z.string(),
-  reason: Reason,
+  reason: DeploymentReason,
   /** How often it was rejected. */
   times: z.int().min(1),
   /** When it is made again, if the owner has changed nothing until then. */
-  retry_at: Time,
+  retry_at: UnixMs,
   /** The row's `changes` when it was rejected. */
   changes: z.int().min(1),
 });
 export type RejectedCall = z.infer<typeof RejectedCall>;
 
-/** The most transitions and starts that a row keeps: the newest. */
+// A row keeps the newest.
 const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
 /** At most the one that serves, its successor, and one that is being removed. */
@@ -147,7 +140,7 @@ export const MAX_GENERATIONS = 4;
  */
 export const MAX_COPIES = 100;
 
-/** What the inventory's model of the deployment says, besides its targets. */
+/** The inventory's facts of a deployment's model, besides its targets. */
 export const Serving = z.object({
   context_length: Tokens,
   max_output_tokens: Tokens,
@@ -171,10 +164,10 @@ export const Deployment = z.object({
   organization: z.string(),
   /** The served name: the `model` of requests. */
   name: ModelName,
-  created_at: Time,
+  created_at: UnixMs,
   created_by: z.string(),
   /** When the owner's part was last changed. */
-  updated_at: Time,
+  updated_at: UnixMs,
   /** Incremented by every write: the lock. */
   version: z.int().min(1),
   /** Incremented by every change of the owner's part: the resource's version. */
@@ -201,28 +194,28 @@ export const Deployment = z.object({
 
   state: DeploymentState,
   /** When it came into that state. */
-  state_since: Time,
+  state_since: UnixMs,
   /** Why it failed, is stopped or is not progressing. */
-  reason: Reason.optional(),
+  reason: DeploymentReason.optional(),
   progress: Progress,
   transitions: z.array(Transition).max(MAX_TRANSITIONS),
   starts: z.array(Start).max(MAX_STARTS),
   /** The wake in progress. */
-  wake: z.object({ started_at: Time }).optional(),
+  wake: z.object({ started_at: UnixMs }).optional(),
   /** When the last request is known to have ended, or the deployment last came into service. */
-  last_used_at: Time.optional(),
+  last_used_at: UnixMs.optional(),
   /** Since when nothing of it is on AWS. Absent: something is, or nobody has looked. */
-  empty_since: Time.optional(),
+  empty_since: UnixMs.optional(),
   /** At most one for each generation. Absent: none. */
   rejected: z.array(RejectedCall).max(MAX_GENERATIONS).optional(),
-  meter: Meter.optional(),
+  meter: GpuMeter.optional(),
 });
 export type Deployment = z.output<typeof Deployment>;
 
 /**
  * The deployment in another state, from `nowMs` on; unchanged if it is in this state already, except for its reason.
  */
-export const inState = (deployment: Deployment, state: DeploymentState, nowMs: number, reason?: Reason): Deployment => {
+export const inState = (deployment: Deployment, state: DeploymentState, nowMs: number, reason?: DeploymentReason): Deployment => {
   const { reason: _, ...rest } = deployment;
   if (deployment.state === state) return { ...rest, ...(reason && { reason }) };
   const transition = { state, at: nowMs, ...(reason && { reason }) };

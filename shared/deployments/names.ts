@@ -9,16 +9,13 @@ import { prefixes } from '../ids/id.ts';
 export const awsNameOf = (installation: string, deploymentId: string, generation: number): string =>
   `${awsPrefixOf(installation, deploymentId)}${generation}`;
 
-/** What the names of all generations of a deployment begin with. */
+/** The prefix of the names of all generations of a deployment. */
 export const awsPrefixOf = (installation: string, deploymentId: string): string =>
   `${installation}-${deploymentId.slice(prefixes.deployment.length)}-g`;
 
 const AWS_NAME = /^.+-([0-9A-Za-z]{18})-g\d+$/;
 
-/**
- * Whether an endpoint with this name can belong to a deployment; one that someone created by hand could be named
- * alike.
- */
+/** An endpoint with this name can belong to a deployment; one that someone created by hand could be named alike. */
 export const isAwsName = (endpoint: string): boolean => AWS_NAME.test(endpoint);
 
 /** The id of the deployment that an endpoint with this name belongs to; undefined if it can't belong to one. */
@@ -34,7 +31,7 @@ export const awsTags = {
   installation: 'sluice:installation',
 } as const;
 
-/** What the tags that an owner chooses begin with on AWS. */
+/** The prefix on AWS of tags that an owner chooses. */
 export const OWNERS_TAG_PREFIX = 'customer:';
 /** AWS's maximum. */
 export const MAX_TAG_KEY_CHARACTERS = 128;

@@ -6,8 +6,8 @@ import { PreconditionFailed } from '../http/errors.ts';
 
 /** The wakes of an instance type that are kept: the newest. */
 export const MAX_START_TIMES = 50;
-/** Other deployments can record a wake at the same moment. */
-const MAX_ATTEMPTS = 5;
+// Other deployments can record a wake at the same moment.
+const MAX_RECORD_ATTEMPTS = 5;
 
 const StartTimes = z.object({ version: z.int().min(1), seconds: z.array(z.number().min(0)) });
 
@@ -39,7 +39,7 @@ export const createStartTimesStore = (database: Database, table: RecordTable) =>
         try {
           return await transact(database, [write]);
         } catch (error) {
-          if (!(error instanceof PreconditionFailed) || attempt === MAX_ATTEMPTS) throw error;
+          if (!(error instanceof PreconditionFailed) || attempt === MAX_RECORD_ATTEMPTS) throw error;
         }
       }
     },

@@ -6,17 +6,17 @@ export interface StartTime {
   p90: number;
 }
 
-/** Of a deployment about which nothing is known: a 0.6 B model on one GPU was measured at 9 to 10 minutes. */
-const UNKNOWN: StartTime = { p50: 600, p90: 1_200 };
+// Of a deployment without earlier starts: a 0.6 B model on one GPU was measured at 9 to 10 minutes.
+const DEFAULT_START: StartTime = { p50: 600, p90: 1_200 };
 
-/** The least that such a start takes: an instance has to boot, and to pull an image of several gigabytes. */
-const FASTEST_UNKNOWN_SECONDS = 120;
+// An instance has to boot, and to pull an image of several gigabytes.
+const FASTEST_DEFAULT_START_SECONDS = 120;
 
-/** The nearest-rank percentile of sorted values. */
+// The nearest rank.
 const percentile = (sorted: readonly number[], p: number): number => sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? 0;
 
-/** The seconds of the starts that predict a start, in ascending order: see `predictStart`. */
-const likeStarts = (starts: readonly Start[], ofType: readonly number[]): number[] => {
+// In ascending order: see `predictStart`.
+const similarStartSeconds = (starts: readonly Start[], ofType: readonly number[]): number[] => {
   const wakes = starts.filter(({ kind }) => kind === 'wake').map(({ seconds }) => seconds);
   const own = wakes.length > 0 ? wakes : starts.map(({ seconds }) => seconds);
   return (own.length > 0 ? own : [...ofType]).sort((a, b) => a - b);
@@ -28,15 +28,15 @@ const likeStarts = (starts: readonly Start[], ofType: readonly number[]): number
  * @param ofType seconds of the last starts of other deployments on its instance type
  */
 export const predictStart = (starts: readonly Start[], ofType: readonly number[]): StartTime => {
-  const known = likeStarts(starts, ofType);
-  return known.length === 0 ? UNKNOWN : { p50: percentile(known, 0.5), p90: percentile(known, 0.9) };
+  const known = similarStartSeconds(starts, ofType);
+  return known.length === 0 ? DEFAULT_START : { p50: percentile(known, 0.5), p90: percentile(known, 0.9) };
 };
 
 /** The seconds of the fastest start by which `predictStart` predicts, or else the least that experience allows. */
 export const fastestStart = (starts: readonly Start[], ofType: readonly number[]): number =>
-  likeStarts(starts, ofType)[0] ?? FASTEST_UNKNOWN_SECONDS;
+  similarStartSeconds(starts, ofType)[0] ?? FASTEST_DEFAULT_START_SECONDS;
 
-/** The least time until callers of a deployment that is late try again. */
+// Callers of a deployment that is late try again after this time at the earliest.
 const LATE_SECONDS = 15;
 
 /**

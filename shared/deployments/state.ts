@@ -28,7 +28,7 @@ export const DeploymentState = z.enum([
 ]);
 export type DeploymentState = z.infer<typeof DeploymentState>;
 
-/** The states in which a deployment changes by itself, so that it is looked at more often. */
+// A deployment changes by itself in these states, so it is reconciled more often.
 const TRANSITIONAL: ReadonlySet<DeploymentState> = new Set([
   'pending',
   'creating',
@@ -39,7 +39,7 @@ const TRANSITIONAL: ReadonlySet<DeploymentState> = new Set([
   'deleting',
 ]);
 
-/** Whether a deployment in this state is on its way to another one. */
+/** A deployment in this state is on its way to another one. */
 export const isTransitional = (state: DeploymentState): boolean => TRANSITIONAL.has(state);
 
 /** The states in which a request for the deployment wakes it. */

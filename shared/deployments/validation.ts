@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What the function `deployments` checks on AWS before a deployment is made. It changes nothing. */
+/** The facts that the function `deployments` checks on AWS before a deployment is made. It changes nothing. */
 export const DeploymentToValidate = z.object({
   organization: z.string(),
   /** `s3://bucket/prefix/` or the id of a model on the Hugging Face Hub, which is not looked up. */
@@ -10,12 +10,9 @@ export const DeploymentToValidate = z.object({
 });
 export type DeploymentToValidate = z.infer<typeof DeploymentToValidate>;
 
-/** What it found. */
+/** The results of the checks. */
 export const DeploymentFindings = z.object({
-  /**
-   * Whether the weights can be used: they exist, and contain no code unless that is allowed. `message` says what is
-   * wrong and what to do.
-   */
+  /** The weights exist, and contain no code unless that is allowed. `message` says what is wrong and what to do. */
   weights: z.object({ passed: z.boolean(), message: z.string() }),
   /** AWS's quota of instances for endpoints in this account, for each instance type of which it is known. */
   quotas: z.array(z.object({ instance_type: z.string(), limit: z.int().min(0), used: z.int().min(0) })),

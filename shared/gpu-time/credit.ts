@@ -1,6 +1,6 @@
 import { availableNanosOf, isPrepaid, type LimiterItem } from '../admission/item/limiter-item.ts';
 
-/** A draw takes credit from at most this many shards, because the transaction has other writes too. */
+// The transaction has other writes too.
 const MAX_DRAWN_SHARDS = 40;
 
 /** The prepaid credit of an organization, in the limiter items that share it; its own item first. */
@@ -9,7 +9,7 @@ export interface Credit {
   shards: readonly { id: string; availableNanos: bigint }[];
 }
 
-/** What is taken from a shard. */
+/** The amount to take from a shard. */
 export interface Draw {
   id: string;
   nanos: bigint;
@@ -21,7 +21,7 @@ export const creditOf = (items: readonly LimiterItem[]): Credit => ({
   shards: items.map((item) => ({ id: item.id, availableNanos: availableNanosOf(item) })),
 });
 
-/** What is left of the credit. A deduction can make one shard negative; the others must not pay more than the sum. */
+/** The credit left. A deduction can make one shard negative; the others must not pay more than the sum. */
 export const availableOf = ({ shards }: Credit): bigint => {
   const sum = shards.reduce((total, { availableNanos }) => total + availableNanos, 0n);
   return sum < 0n ? 0n : sum;

@@ -9,7 +9,7 @@ export type InstancePrices = ReadonlyMap<string, readonly InstancePrice[]>;
  * A time in which the same instances run at the same price, within a UTC day. Times are whole seconds, in ms; the end
  * is exclusive.
  */
-export interface Interval {
+export interface PricedInterval {
   running: RunningInstances;
   startMs: number;
   endMs: number;
@@ -21,31 +21,28 @@ export interface Interval {
 /** An interval is closed at least this often, and credit is held for so long. */
 export const STEP_MS = 15 * MINUTE_MS;
 
-export const secondsOf = ({ startMs, endMs }: Pick<Interval, 'startMs' | 'endMs'>): number => (endMs - startMs) / SECOND_MS;
+export const secondsOf = ({ startMs, endMs }: Pick<PricedInterval, 'startMs' | 'endMs'>): number => (endMs - startMs) / SECOND_MS;
 
 /** The last whole second. */
 export const wholeSecond = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS;
 
-/** A second has the price that is in force when it begins. */
+// A second has the price that is in force when it begins.
 const firstSecondAt = ({ effective_at }: InstancePrice): number => Math.ceil(effective_at / SECOND_MS) * SECOND_MS;
 
 const pricesOf = ({ instance_type }: RunningInstances, prices: InstancePrices): readonly InstancePrice[] => prices.get(instance_type) ?? [];
 
-/**
- * The times after `fromMs` and before `toMs` at which an interval ends: changes of the price, and midnights. In
- * order.
- */
+// Changes of the price, and midnights, after `fromMs` and before `toMs`, in order.
 const cutsOf = (running: RunningInstances, prices: InstancePrices, fromMs: number, toMs: number): number[] => {
   const cuts = new Set(pricesOf(running, prices).map(firstSecondAt));
   for (let midnight = (Math.floor(fromMs / DAY_MS) + 1) * DAY_MS; midnight < toMs; midnight += DAY_MS) cuts.add(midnight);
   return [...cuts].filter((ms) => ms > fromMs && ms < toMs).sort((one, other) => one - other);
 };
 
-/** What some instances cost from one whole second to another: an interval for each price and UTC day. */
-export const intervalsOf = (running: readonly RunningInstances[], prices: InstancePrices, fromMs: number, toMs: number): Interval[] =>
+/** Intervals of instances' cost from one whole second to another: one for each price and UTC day. */
+export const intervalsOf = (running: readonly RunningInstances[], prices: InstancePrices, fromMs: number, toMs: number): PricedInterval[] =>
   running.flatMap((instances) => {
     const starts = [fromMs, ...cutsOf(instances, prices, fromMs, toMs)];
-    return starts.flatMap((startMs, i): Interval[] => {
+    return starts.flatMap((startMs, i): PricedInterval[] => {
       const endMs = starts[i + 1] ?? toMs;
       if (endMs <= startMs) return [];
       const price = instancePriceAt(pricesOf(instances, prices), startMs);

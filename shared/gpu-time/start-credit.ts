@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { Write } from '../database/transaction.ts';
 import type { InstanceType } from '../deployments/catalogue.ts';
 import type { CatalogueStore } from '../deployments/catalogue-store.ts';
-import { type Deployment, type Generation, isActive, type Meter, type RunningInstances } from '../deployments/deployment.ts';
+import { type Deployment, type Generation, type GpuMeter, isActive, type RunningInstances } from '../deployments/deployment.ts';
 import { copiesPerInstance, instancesFor } from '../deployments/instances.ts';
 import { Conflict } from '../http/errors.ts';
 import { dollarsOf } from '../prices/dollars.ts';
@@ -22,13 +22,10 @@ export class OutOfCredit extends Conflict {
   }
 }
 
-/**
- * What a start changes besides the deployment's state, in the same transaction: the credit, and the meter that then
- * holds it.
- */
+/** A start's changes, with the deployment's state in one transaction: the credit, and the meter that then holds it. */
 export interface StartCredit {
   /** Absent: as it was. */
-  meter?: Meter;
+  meter?: GpuMeter;
   /** Empty: nothing is held, because the organization pays by invoice, or enough is held already. */
   writes: readonly Write[];
 }
@@ -38,7 +35,7 @@ export type HoldStartCredit = (deployment: Deployment, nowMs: number) => Promise
 
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/** What the first interval of a generation's least copies costs on the most expensive of its instance types. */
+// On the most expensive instance type of the generation, for its least number of copies.
 const firstIntervalNanos = (
   { number: generation, accelerators }: Generation,
   { min }: Deployment['copies'],

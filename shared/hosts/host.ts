@@ -1,12 +1,12 @@
 import { environmentVariable } from '../environment/environment-variable.ts';
 
-/** The two kinds of hosts that serve models, and of API keys: a key is valid on the host of its own scope. */
+// The two kinds of hosts that serve models, and of API keys: a key is valid on the host of its own scope.
 const SCOPES = ['serverless', 'on_demand'] as const;
-export type Scope = (typeof SCOPES)[number];
+export type HostScope = (typeof SCOPES)[number];
 
 /** The host that serves a request. */
 export interface Host {
-  scope: Scope;
+  scope: HostScope;
   /** The URL of the other host, for callers whose key belongs there; absent if unknown. */
   otherUrl?: string;
 }

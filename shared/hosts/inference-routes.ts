@@ -1,5 +1,5 @@
 import { MODELS_PATH } from '../models/models-path.ts';
-import type { Scope } from './host.ts';
+import type { HostScope } from './host.ts';
 import type { Method, Operation } from './operation.ts';
 
 interface InferenceHostRoute {
@@ -7,7 +7,7 @@ interface InferenceHostRoute {
   path: string;
   servedBy: 'inference' | 'catalog';
   /** The hosts that have it. */
-  scopes: readonly Scope[];
+  scopes: readonly HostScope[];
 }
 
 const both = ['serverless', 'on_demand'] as const;
@@ -42,13 +42,13 @@ export type OperationsOf<Name extends InferenceHostRoute['servedBy']> = {
 }[keyof InferenceHostRoutes];
 
 /** The routes of a host, with their operations' ids. */
-export const routesOfHost = (scope: Scope): (InferenceHostRoute & { id: keyof InferenceHostRoutes })[] =>
+export const routesOfHost = (scope: HostScope): (InferenceHostRoute & { id: keyof InferenceHostRoutes })[] =>
   Object.entries(inferenceHostRoutes).flatMap(([id, route]: [string, InferenceHostRoute]) =>
     route.scopes.includes(scope) ? [{ ...route, id: id as keyof InferenceHostRoutes }] : [],
   );
 
 export type InferenceTag = 'Inference' | 'Tokens' | 'Responses' | 'Models' | 'Key';
 
-/** What the reference says about a route. */
+/** A route as the reference describes it. */
 export type OperationFacts = Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>;
 export type OperationsById = Partial<Record<keyof InferenceHostRoutes, OperationFacts>>;

@@ -8,10 +8,8 @@ const ROOT = '/';
 const isBrowserAtRoot = (event: ApiEvent): boolean =>
   event.resource === ROOT && ['GET', 'HEAD'].includes(event.httpMethod) && /\btext\/html\b/i.test(headerOf(event, 'accept') ?? '');
 
-/**
- * The location is relative to the root as the caller sees it, which can be a stage, with or without a trailing slash:
- * `/live/` or `/live`.
- */
+// Relative to the root as the caller sees it, which can be a stage, with or without a trailing slash: `/live/` or
+// `/live`.
 const toReference = ({ requestId, requestContext: { path } }: ApiEvent): Reply => {
   const stage = path.slice(path.lastIndexOf('/') + 1);
   const location = `${stage}${servicePaths.reference}`.replace(/^\//, '');

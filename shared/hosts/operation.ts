@@ -6,7 +6,7 @@ import type { ReplyHeader } from '../http/reply-headers.ts';
  * to no organization and can call only what anyone who is logged in can: its own account, and tickets.
  */
 export const ROLES = ['support', 'member', 'owner', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+export type UserRole = (typeof ROLES)[number];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -25,7 +25,7 @@ export interface Body {
   examples?: Readonly<Record<string, Example>>;
 }
 
-/** What the reference says about a field of a request. */
+/** Documentation of a field of a request. */
 export interface FieldDoc {
   description: string;
   deprecated?: true;
@@ -33,7 +33,6 @@ export interface FieldDoc {
   [keyword: string]: unknown;
 }
 
-/** The body that a route takes. */
 interface RequestBody extends Omit<Body, 'examples'> {
   /** One unnamed example, or several. */
   example?: unknown;
@@ -43,7 +42,7 @@ interface RequestBody extends Omit<Body, 'examples'> {
 }
 
 /** The reply of a route that succeeds. Without `json`, `events`, `html` and `text` it has no body. */
-export interface ReplyBody {
+export interface OperationReply {
   status: 200 | 201 | 202 | 204;
   description: string;
   json?: Body;
@@ -65,28 +64,28 @@ export interface Operation<Tag extends string = string> {
   tag: Tag;
   summary: string;
   description?: string;
-  /** Who may call it: anyone, whoever has an API key, or users from this role up. */
-  access: 'public' | 'api_key' | Role;
-  /** Whether members of a suspended organization may call it even though it is not a read. */
+  /** Callers: anyone, those with an API key, or users from this role up. */
+  access: 'public' | 'api_key' | UserRole;
+  /** Members of a suspended organization may call it even though it is not a read. */
   isOpenToSuspended?: true;
-  /** Whether admins may call it who have no second factor yet: to set one up. */
+  /** Admins may call it who have no second factor yet: to set one up. */
   isOpenWithoutSecondFactor?: true;
-  /** Whether the request must name its end user. */
+  /** The request must name its end user. */
   takesUserId?: true;
-  /** Whether it invokes a model, and so can wait until a deployment has capacity. */
+  /** It invokes a model, and so can wait until a deployment has capacity. */
   waitsForCapacity?: true;
-  /** Whether it takes content, which its caller can keep out of the payload log. */
+  /** It takes content, which its caller can keep out of the payload log. */
   takesContent?: true;
   /** The parameters of the path, by name. */
   parameters?: Readonly<Record<string, { description: string; example: string }>>;
   query?: z.ZodObject;
   body?: RequestBody;
-  reply: ReplyBody;
+  reply: OperationReply;
   /** The reply of a request that only asks what would happen. */
-  trialReply?: ReplyBody;
-  /** Whether it changes a resource with an ETag, and accepts `If-Match`. */
+  trialReply?: OperationReply;
+  /** It changes a resource with an ETag, and accepts `If-Match`. */
   isVersioned?: true;
-  /** Whether it accepts an idempotency key. */
+  /** It accepts an idempotency key. */
   isIdempotent?: true;
   /** The failures that do not follow from the facts above. */
   errors: readonly ErrorStatus[];

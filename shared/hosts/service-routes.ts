@@ -14,7 +14,6 @@ interface Service {
   apiVersion: string;
 }
 
-/** What is deployed, from the function's environment. */
 const deployedRelease = () => ({ version: process.env.SLUICE_VERSION ?? 'unknown', commit: process.env.SLUICE_COMMIT ?? 'unknown' });
 
 export const serviceRoutes = ({ health, reference, apiVersion }: Service): Routes => ({

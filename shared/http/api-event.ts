@@ -7,7 +7,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 export interface ApiEvent extends APIGatewayProxyEvent {
   requestId: string;
   receivedAtMs: number;
-  /** Who sent it, as log lines name them; set when they are authenticated. */
+  /** The authenticated sender, as log lines name them. */
   sender?: Sender;
   /** The path of its route, such as `/v1/api-keys/{id}`; set when the route is found. */
   routePath?: string;

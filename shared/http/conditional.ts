@@ -6,7 +6,7 @@ import type { Reply } from './reply.ts';
 export const entityTag = (content: string | Uint8Array): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 
-/** Whether the caller already has this version: `If-None-Match` as compared by RFC 9110, 13.1.2. */
+// `If-None-Match` as RFC 9110, 13.1.2 compares it.
 const isKnown = (event: ApiEvent, tag: string): boolean => {
   const known = headerOf(event, 'if-none-match')?.trim();
   if (!known) return false;

@@ -1,4 +1,3 @@
-/** The parts of an error reply; `headers` are added to the reply's headers. */
 interface ErrorFacts {
   status: number;
   type: string;

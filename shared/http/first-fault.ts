@@ -2,7 +2,7 @@ import * as z from 'zod';
 // By name: the namespace `z.core` would bring all of zod into every bundle.
 import { $constructor } from 'zod/v4/core';
 
-/** zod's array, except that it stops at the first invalid element. */
+// Unlike zod's own array, it stops at the first invalid element.
 const FirstFaultArray: z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef> = $constructor(
   'FirstFaultArray',
   (inst: z.ZodArray, def: z.core.$ZodArrayDef) => {

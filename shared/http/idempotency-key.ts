@@ -4,7 +4,7 @@ import { ApiError, InvalidRequest } from './errors.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 const MAX_CHARACTERS = 255;
-/** Visible ASCII: all of it from `!` to `~`. */
+// Visible ASCII.
 const FORM = new RegExp(`^[!-~]{1,${MAX_CHARACTERS}}$`);
 
 /** The request's idempotency key; undefined if the header is missing or empty. Throws a 400 for an invalid key. */

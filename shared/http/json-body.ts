@@ -3,12 +3,10 @@ import { ApiError, InvalidRequest } from './errors.ts';
 import { isRawNumber, type OpaqueParts, parseKeepingNumbers } from './json-numbers.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
-/** An escape that may be a lone surrogate. Only escapes can be: the body itself is UTF-8. */
+// Only escapes can be lone surrogates: the body itself is UTF-8.
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/**
- * Replaces lone surrogates with U+FFFD, because no tokenizer and no database accepts them. Changes objects in place.
- */
+// Replaces lone surrogates with U+FFFD, in place, because no tokenizer and no database accepts them.
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -66,7 +64,7 @@ const decodeUtf8 = (base64: string): string => {
   }
 };
 
-/** The parser's message without its excerpt of the body, because messages are logged and prompts must not be. */
+// Without the parser's excerpt of the body, because messages are logged and prompts must not be.
 const shortReason = (error: unknown): string => {
   const at = error instanceof Error ? /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;
   return at ? `unexpected text at ${at}` : 'it ends too early or contains unexpected text';

@@ -1,6 +1,6 @@
 import { isOtherNumber } from './json-size.ts';
 
-/** TypeScript does not declare these yet (https://tc39.es/proposal-json-parse-with-source/). */
+// TypeScript does not declare these yet (https://tc39.es/proposal-json-parse-with-source/).
 const { rawJSON, isRawJSON, parse } = JSON as unknown as {
   rawJSON: (text: string) => object;
   isRawJSON: (value: unknown) => boolean;
@@ -18,17 +18,13 @@ export interface OpaqueParts {
 /** An integer that `JSON.stringify` prints with all its digits. */
 export const exactInteger = (value: bigint): object => rawJSON(value.toString());
 
-/**
- * Whether a value is a number that keeps its form: an object that `JSON.stringify` prints as the number was written.
- */
+/** A number that keeps its form: an object that `JSON.stringify` prints as the number was written. */
 export const isRawNumber = (value: unknown): boolean => isRawJSON(value);
 
 const isOpaque = (value: unknown): boolean => typeof value === 'object' && !isRawJSON(value);
 
-/**
- * Converts numbers that keep their form to numbers, but for those in objects and arrays under opaque keys. Changes
- * objects in place.
- */
+// Converts numbers that keep their form, but for those in objects and arrays under opaque keys. Changes objects in
+// place.
 const toNumbers = (value: unknown, keys: ReadonlySet<string> | undefined): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (isRawJSON(value)) return Number((value as { rawJSON: string }).rawJSON);
@@ -37,7 +33,6 @@ const toNumbers = (value: unknown, keys: ReadonlySet<string> | undefined): unkno
   return value;
 };
 
-/** A number that keeps its form as a bigint, if it is an integer. */
 const integerOf = (value: unknown): bigint | undefined => {
   const source = isRawJSON(value) ? (value as { rawJSON: string }).rawJSON : '';
   return /^-?\d+$/.test(source) ? BigInt(source) : undefined;

@@ -10,29 +10,28 @@ export const MAX_VALUES = 250_000;
  */
 export const MAX_WIDTH = 4_096;
 
-/** The size of a JSON text, measured without parsing it. */
+// Measured without parsing the text.
 interface JsonSize {
   depth: number;
   /** An upper bound on values plus keys: a unique key costs as much memory as a value. */
   values: number;
   /** The keys of its widest object. */
   width: number;
-  /** Whether JavaScript would print one of its numbers differently, such as 1.0, 1e3 or 9007199254740993. */
+  /** It has a number that JavaScript would print differently, such as 1.0, 1e3 or 9007199254740993. */
   hasOtherNumbers: boolean;
 }
 
-/** Longer numbers can lose digits. */
+// Longer numbers can lose digits.
 const MAX_EXACT_DIGITS = 15;
 
 const isDigit = (character: number): boolean => character >= 0x30 && character <= 0x39;
-/** Whether a character continues a number: a digit, or one of `.eE+-`. */
 const isOfNumber = (character: number): boolean =>
   isDigit(character) || character === 0x2e || (character | 0x20) === 0x65 || character === 0x2b || character === 0x2d;
 
-/** Whether JavaScript would print this number differently. */
+/** JavaScript would print this number differently. */
 export const isOtherNumber = (source: string): boolean => String(Number(source)) !== source;
 
-/** The end of a string that starts here: the index after its closing quote. */
+// The index after the closing quote.
 const endOfString = (text: string, start: number): number => {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;

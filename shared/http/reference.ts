@@ -7,14 +7,14 @@ import { entityTag, unlessKnown } from './conditional.ts';
 import { commonHeaders, type Reply } from './reply.ts';
 import { type Handle, NotFound } from './router.ts';
 
-/** A file bundled with the function, compressed at build time. */
+// Compressed at build time.
 interface StoredFile {
   gzipped: Buffer;
   /** The entity tags of the compressed and the plain reply, which are different bytes. */
   tags: { gzip: string; identity: string };
 }
 
-/** API Gateway decodes the base64 body, which is the only way to send bytes. */
+// API Gateway decodes the base64 body, which is the only way to send bytes.
 interface BinaryReply extends Reply {
   isBase64Encoded: true;
 }
@@ -26,7 +26,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** The page may load scripts and files from this host and send requests to it, nothing else. */
+// The page may load scripts and files from this host and send requests to it, nothing else.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,13 +1,13 @@
 import { EXPOSED_HEADERS } from './reply-headers.ts';
 
-/** What a handler returns: API Gateway's proxy result. On streaming routes the body can be a stream. */
+/** A handler's result: API Gateway's proxy result. On streaming routes the body can be a stream. */
 export interface Reply<Body = string> {
   statusCode: number;
   headers: Record<string, string>;
   body: Body;
 }
 
-/** Browsers can call the API with a bearer key, without cookies, and can read the listed headers. */
+// Browsers can call the API with a bearer key, without cookies, and can read the listed headers.
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),

@@ -12,7 +12,7 @@ export type Handle = (event: ApiEvent) => Promise<Reply>;
  */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
-/** What the paths of all routes begin with but those about the host itself. */
+// All paths begin with it, but those about the host itself.
 const VERSION = '/v1';
 
 export class NotFound extends ApiError {
@@ -43,10 +43,8 @@ class MethodNotAllowed extends ApiError {
   }
 }
 
-/**
- * The path that API Gateway routed, still percent-encoded, without trailing slashes. Not `event.path`: that is as the
- * caller sent it, and on a custom domain it begins with the base path of the mapping.
- */
+// Percent-encoded, without trailing slashes. Not `event.path`: that is as the caller sent it, and on a custom domain it
+// begins with the base path of the mapping.
 const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
   const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
   let { length } = path;
@@ -54,7 +52,7 @@ const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
   return path.slice(0, length);
 };
 
-/** Decodes percent-encoding; invalid encoding is left as it is. */
+// Invalid encoding is left as it is.
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -63,7 +61,6 @@ const decoded = (text: string): string => {
   }
 };
 
-/** The parameters of a request's path; undefined if it does not match the route's path. */
 const parametersOf = (routePath: string, path: string): Record<string, string> | undefined => {
   const parts = routePath.split('/');
   const segments = path.split('/');
@@ -78,13 +75,10 @@ const parametersOf = (routePath: string, path: string): Record<string, string> |
   return segments.length === parts.length ? parameters : undefined;
 };
 
-/** More than a route and a wrong base URL have together. */
+// More than a route and a wrong base URL have together.
 const MAX_SEGMENTS = 12;
 
-/**
- * The paths that a client may have meant with a wrong base URL: one without `/v1` or with several, with two slashes,
- * or with the path of a route, to which the client adds another one.
- */
+// A wrong base URL has no `/v1` or several, two slashes, or the path of a route, to which the client adds another one.
 const pathsMeantBy = (path: string): string[] => {
   const segments = path.split('/', MAX_SEGMENTS).filter((segment) => segment !== '');
   const rest = segments.slice(segments.lastIndexOf(VERSION.slice(1)) + 1);

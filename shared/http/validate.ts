@@ -12,7 +12,6 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
 
-/** Replaces zod's type names with JSON's. */
 const withJsonTypeNames = (text: string): string =>
   text
     .replace(/^Invalid (?:input|option): /, '')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
-import { ROLES, type Role } from '../hosts/operation.ts';
+import { ROLES, type UserRole } from '../hosts/operation.ts';
 
 /** The key of a user's row in the table `accounts`. */
 export const placeOfUser = (id: string): RecordKey => ({ account: id, record: 'user' });

@@ -2,8 +2,7 @@ import { DeploymentNotFound, DeploymentNotReady } from './errors.ts';
 import { createInventory, type Inventory } from './inventory.ts';
 import type { ModelReader } from './model-store.ts';
 
-/** The most organizations whose deployments one environment caches. */
-const MAX_ORGANIZATIONS = 1_000;
+const MAX_CACHED_ORGANIZATIONS = 1_000;
 
 /**
  * The deployments of each organization as one environment caches them, at most 30 s old. An organization never sees
@@ -17,7 +16,7 @@ export const createDeployments = (store: ModelReader, now: () => number): ((orga
     const known = inventories.get(organization) ?? createInventory(store, organization, now, absent);
     inventories.delete(organization);
     inventories.set(organization, known);
-    if (inventories.size > MAX_ORGANIZATIONS) inventories.delete(inventories.keys().next().value as string);
+    if (inventories.size > MAX_CACHED_ORGANIZATIONS) inventories.delete(inventories.keys().next().value as string);
     return known;
   };
 };

@@ -19,7 +19,7 @@ export const deprecationNotice = ({ deprecation }: Pick<Model, 'deprecation'>): 
 
 const NONE: Readonly<Record<string, string>> = {};
 
-/** Unix seconds as an HTTP date (RFC 9110, 5.6.7). */
+// RFC 9110, 5.6.7.
 const httpDate = (seconds: number): string => new Date(seconds * 1_000).toUTCString();
 
 /**

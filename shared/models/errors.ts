@@ -54,8 +54,7 @@ export class ModelExists extends Conflict {
   }
 }
 
-/** The most model names to list in an error. */
-const MAX_NAMES = 5;
+const MAX_LISTED_NAMES = 5;
 
 /** The key's organization has no such deployment: 404, with names that the key may use instead. */
 export class DeploymentNotFound extends ApiError {
@@ -68,7 +67,7 @@ export class DeploymentNotFound extends ApiError {
     const hint =
       nearest !== undefined
         ? ` Did you mean '${nearest}'?`
-        : names.length > 0 && names.length <= MAX_NAMES
+        : names.length > 0 && names.length <= MAX_LISTED_NAMES
           ? ` This API key may use: ${names.join(', ')}.`
           : ` GET ${MODELS_PATH} lists what this API key may use.`;
     super({

@@ -3,15 +3,15 @@ import { ModelNotFound } from './errors.ts';
 import type { Model } from './model.ts';
 import type { ModelReader } from './model-store.ts';
 
-/** Every environment sees a change of the inventory within this time. */
+// Every environment sees a change of the inventory within this time.
 const FRESH_MS = 30_000;
-/** While the table does not answer, the cached models are used for this long. */
+// While the table does not answer, the cached models are used for this long.
 const STALE_MS = 10 * 60_000;
 
-/** The wait after a failed refresh before the next one. */
+// The wait after a failed refresh before the next one.
 const RETRY_MS = 5_000;
 
-/** Creates the error for a name that can't be served, given its row (if there is one) and the published names. */
+// `model` is the row of a name that can't be served, if there is one; `names` are the published ones.
 type Absent = (name: string, model: Model | undefined, names: readonly string[]) => Error;
 
 /**

@@ -10,15 +10,12 @@ import type { Model, NewModel } from './model.ts';
 /** The pool of shared models; the pool of an organization's deployments is the organization's id. */
 export const SERVERLESS_POOL = 'serverless';
 
-const MAX_PAGES = 20;
+const MAX_LISTED_PAGES = 20;
 
-/** Loaded with the first read: a request that is rejected before it needs a model does not wait for these schemas. */
+// Loaded with the first read: a request that is rejected before it needs a model does not wait for these schemas.
 const schemas = () => import('./model.ts');
 
-/**
- * The row still has the version that was read. Rows from before versioning have no version attribute, which counts as
- * version 1.
- */
+// Rows from before versioning have no version attribute, which counts as version 1.
 const isOfVersion = (version: number) => ({
   ConditionExpression:
     version === 1
@@ -54,7 +51,7 @@ export const createModelStore = (database: Database, table: string) => ({
     };
     const { StoredModel } = await schemas();
     const models = new Map<string, Model>();
-    for await (const { pool: _, ...item } of queryItems(database, query, MAX_PAGES)) {
+    for await (const { pool: _, ...item } of queryItems(database, query, MAX_LISTED_PAGES)) {
       const { data: model, error } = StoredModel.safeParse(item);
       // One unreadable row must not make the other models unavailable.
       if (model) models.set(model.name, model);

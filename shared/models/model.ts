@@ -26,7 +26,7 @@ export const Target = z.strictObject({
 export type Target = z.infer<typeof Target>;
 
 /**
- * What the model's runtime supports in addition to plain chat. Other fields are rejected, or ignored and listed in
+ * Abilities of the model's runtime in addition to plain chat. Other fields are rejected, or ignored and listed in
  * `x-sluice-ignored`.
  */
 export const Capabilities = z.strictObject({
@@ -52,22 +52,21 @@ export const TokenizerFiles = z.strictObject({
 });
 export type TokenizerFiles = z.infer<typeof TokenizerFiles>;
 
-/** What the files of a tokenizer are called at the end of their keys. */
+/** The names of a tokenizer's files at the end of their keys. */
 export const TOKENIZER_FILE_NAMES = {
   tokenizer: 'tokenizer.json',
   config: 'tokenizer_config.json',
   chat_template: 'chat_template.jinja',
 } as const;
 
-/** Unix time in seconds. */
-const Seconds = z.int().min(0).max(99_999_999_999);
+const UnixSeconds = z.int().min(0).max(99_999_999_999);
 export const ModelName = z.string().min(1).max(256);
 
 /** Announces to all callers that a model will be removed, and its successor. */
 export const Deprecation = z
   .strictObject({
-    deprecated_at: Seconds.meta({ description: 'From this time on it should not be used for new projects. Unix time in seconds.' }),
-    sunset_at: Seconds.optional().meta({ description: 'When it will be removed. You remove it by unpublishing it.' }),
+    deprecated_at: UnixSeconds.meta({ description: 'From this time on it should not be used for new projects. Unix time in seconds.' }),
+    sunset_at: UnixSeconds.optional().meta({ description: 'When it will be removed. You remove it by unpublishing it.' }),
     successor: ModelName.optional().meta({ description: 'The name of the model to use instead.' }),
   })
   .refine(({ deprecated_at, sunset_at = deprecated_at }) => sunset_at >= deprecated_at, {
@@ -81,7 +80,7 @@ const MAX_TARGETS = 16;
 export const Targets = z
   .tuple([Target], Target)
   .refine((targets) => targets.length <= MAX_TARGETS, `expected at most ${MAX_TARGETS} targets`);
-export const Dialect = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers']);
+export const DialectName = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers']);
 export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
 export const DefaultTemperature = z.number().min(0).max(2);
@@ -96,13 +95,13 @@ export const Model = z.strictObject({
   status: ModelStatus,
   created: z.int().min(0),
   /** The request format of its runtime: see shared/upstream/dialects. */
-  dialect: Dialect.default('vllm'),
+  dialect: DialectName.default('vllm'),
   capabilities: Capabilities.prefault({}),
   /** The variable of its chat template that turns thinking on and off. */
   thinking_variable: ThinkingVariable.default('enable_thinking'),
   /**
-   * Whether its runtime counts tokens with every chunk (vLLM's `continuous_usage_stats`), so that a stream that
-   * breaks off has an exact count.
+   * Its runtime counts tokens with every chunk (vLLM's `continuous_usage_stats`), so a stream that breaks off has an
+   * exact count.
    */
   continuous_usage: z.boolean().default(false),
   context_length: Tokens,

@@ -1,7 +1,7 @@
-/** The largest number of typing errors; a name with more differences is a different name. */
-const MAX_SLIPS = 3;
+// A name with more differences is a different name.
+const MAX_TYPING_ERRORS = 3;
 
-/** The Levenshtein distance: the least number of characters to insert, remove or replace. */
+// The Levenshtein distance: the least number of characters to insert, remove or replace.
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (let i = 1; i <= one.length; i++) {
@@ -19,9 +19,9 @@ const distance = (one: string, other: string): number => {
 export const nearestName = (unknownName: string, names: readonly string[]): string | undefined => {
   const text = unknownName.slice(0, 256).toLowerCase();
   const near = names
-    .filter((name) => Math.abs(name.length - text.length) <= MAX_SLIPS)
+    .filter((name) => Math.abs(name.length - text.length) <= MAX_TYPING_ERRORS)
     .map((name) => ({ name, slips: distance(text, name.toLowerCase()) }))
-    .filter(({ slips }) => slips <= MAX_SLIPS)
+    .filter(({ slips }) => slips <= MAX_TYPING_ERRORS)
     .sort((a, b) => a.slips - b.slips);
   return near[0]?.name;
 };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { InvalidRequest } from '../http/errors.ts';
-import type { Item, MessageItem } from './item.ts';
+import type { ConversationItem, MessageItem } from './item.ts';
 import type { StoredResponse } from './response-store.ts';
 
 const MAX_PAGE = 100;
@@ -42,8 +42,7 @@ export const inputItemIds = ({ response, input }: StoredResponse): string[] => {
   });
 };
 
-/** An item as it is listed: with its id, and its content in parts. */
-const toListed = (item: Item, id: string): Record<string, unknown> & { id: string } => {
+const toListed = (item: ConversationItem, id: string): Record<string, unknown> & { id: string } => {
   if (item.type !== undefined && item.type !== 'message') return { status: 'completed', ...item, id };
   const message = item as MessageItem;
   return { status: 'completed', ...message, type: 'message', id, content: toParts(message) };

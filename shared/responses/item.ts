@@ -6,7 +6,7 @@ const MAX_PARTS = 4_096;
 const MAX_ITEMS = 4_096;
 
 const TextPart = z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
-/** A refusal of the model, as clients replay it. */
+// Clients replay a refusal of the model in this form.
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
 const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
@@ -46,11 +46,10 @@ const ReasoningItem = z.looseObject({
   content: Thought.nullish(),
 });
 
-/** One item of a conversation, input or output. */
-const Item = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem]);
-export type Item = z.output<typeof Item>;
+const ConversationItem = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem]);
+export type ConversationItem = z.output<typeof ConversationItem>;
 
-/** A reference to an item of an earlier response, which clients send instead of an item that is stored. */
+// Clients send a reference instead of an item of an earlier response that is stored.
 const ItemReference = z.looseObject({ type: z.literal('item_reference'), id: Label.min(1) });
 export type ItemReference = z.output<typeof ItemReference>;
 

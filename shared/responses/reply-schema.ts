@@ -1,9 +1,6 @@
 import * as z from 'zod';
 
-/*
- * The responses as the API reference documents them and the tests check them; response.ts, open-item.ts,
- * reply-stream.ts and input-items.ts create them. Every object may get more fields.
- */
+// The responses as the API reference documents them and the tests check them. Every object may get more fields.
 
 const scored = {
   token: z.string(),

@@ -4,30 +4,28 @@ import { ConditionFailed, type Database } from '../database/database.ts';
 import { MAX_VALUES, measureJson } from '../http/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
 import { DAY_SECONDS } from '../time/units.ts';
-import type { Item } from './item.ts';
+import type { ConversationItem } from './item.ts';
 import type { ResponseObject } from './output-item.ts';
 
 /** How long a response can be read and continued. */
 export const KEPT_DAYS = 30;
-/** Compressed. A DynamoDB item can have 400 kB, including attribute names and keys. */
+// Compressed. A DynamoDB item can have 400 kB, including attribute names and keys.
 const MAX_STORED_BYTES = 390_000;
-/**
- * Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they
- * need 200 MB.
- */
+// Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they need
+// 200 MB.
 const MAX_OPENED_BYTES = 4 * 1024 * 1024;
 
-/** A deletion is recorded for longer than any response can be in progress. */
+// A deletion is recorded for longer than any response can be in progress.
 const DELETION_SECONDS = 15 * 60;
-/** The length of a deletion's random mark, by which it recognizes its own write if the client sends it twice. */
+// A deletion recognizes its own write by a random mark if the client sends it twice.
 const MARK_CHARACTERS = 18;
 const IS_NOT_DELETED = 'attribute_not_exists(deleted_by)';
 
 /** A response with its input and the conversation before it. */
 export interface StoredResponse {
   response: ResponseObject;
-  input: readonly Item[];
-  before: readonly Item[];
+  input: readonly ConversationItem[];
+  before: readonly ConversationItem[];
   /** The number of responses in the conversation, including this one. */
   depth: number;
 }
@@ -35,16 +33,16 @@ export interface StoredResponse {
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
 
-/** The form of our response ids; other ids are not looked up. */
-const FORM = /^resp_[0-9A-Za-z]{1,64}$/;
+// Other ids are not looked up.
+const RESPONSE_ID = /^resp_[0-9A-Za-z]{1,64}$/;
 
 const isSmall = (text: string): boolean =>
   text.length <= MAX_OPENED_BYTES && Buffer.byteLength(text) <= MAX_OPENED_BYTES && measureJson(text).values <= MAX_VALUES;
 
-/** The key includes the organization, so that another organization's id finds nothing. */
+// The key includes the organization, so that another organization's id finds nothing.
 const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id}` });
 
-/** Whether an item of the table is a response of this organization, or the result of one's request. */
+/** An item of the table is a response of this organization, or the result of one's request. */
 export const isResponseOf = (organization: string, itemId: string): boolean => itemId.startsWith(keyOf(organization, '').id);
 
 /**
@@ -80,7 +78,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
 
     /** The response; undefined if it does not exist or has expired. */
     get: async (organization: string, id: string): Promise<StoredResponse | undefined> => {
-      if (!FORM.test(id)) return undefined;
+      if (!RESPONSE_ID.test(id)) return undefined;
       const { Item } = await database.get({ TableName: table, Key: keyOf(organization, id), ConsistentRead: true });
       if (!Item?.content || Number(Item.expires_at) <= nowSeconds()) return undefined;
       const text = await unpack(Item.content as Uint8Array, { maxOutputLength: MAX_OPENED_BYTES });
@@ -94,7 +92,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
      * @returns whether it existed; also true if the database's reply was lost and the client sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {
-      if (!FORM.test(id)) return false;
+      if (!RESPONSE_ID.test(id)) return false;
       const deleted_by = randomBase62(MARK_CHARACTERS);
       const deletion = { expires_at: nowSeconds() + DELETION_SECONDS, deleted_by };
       await database.put({ TableName: table, Item: { id: resultIdOf(organization, id), ...deletion } });

@@ -1,7 +1,7 @@
-/** The path of the first value with a wrong type, such as `.choices[0].index`; undefined: there is none. */
+// Returns the path of the first value with a wrong type, such as `.choices[0].index`.
 type FaultOf = (value: unknown) => string | undefined;
 
-/** Far more than a runtime generates at once. */
+// Far more than a runtime generates at once.
 const MAX_CALLS = 1_024;
 
 const typed =
@@ -15,7 +15,7 @@ const index = typed((value) => Number.isSafeInteger(value) && (value as number) 
 const anyObject = typed((value) => typeof value === 'object' && !Array.isArray(value));
 const textOrObject = typed((value) => typeof value === 'string' || typeof value === 'object');
 
-/** An object in which each of these fields has its type, or is null or absent. */
+// Fields can also be null or absent.
 const objectOf = (fields: Readonly<Record<string, FaultOf>>): FaultOf => {
   const entries = Object.entries(fields);
   return (value) => {

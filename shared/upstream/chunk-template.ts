@@ -1,6 +1,6 @@
 import type { UpstreamChunk } from './chunk.ts';
 
-/** A chunk whose next one differs only in its text, and the JSON on both sides of that text. */
+// The next chunk differs only in its text; the template has the JSON on both sides of it.
 interface Template {
   before: string;
   after: string;
@@ -8,18 +8,13 @@ interface Template {
 }
 
 const KEY = '"content":"';
-/** Text that means itself in JSON: no quotes, escapes or control characters. */
+// Text that means itself in JSON: no quotes, escapes or control characters.
 const LITERAL = /^[^"\\\p{Cc}]*$/u;
 const PROBE = 'probe\u{1F50D}';
-/**
- * After this many chunks in a row without a template that fits, the runtime's chunks differ in more than their text.
- */
+// After this many chunks in a row that fit no template, the runtime's chunks differ in more than their text.
 const MAX_MISSES = 4;
 
-/**
- * Whether a chunk only carries text of one choice. Not if the text is empty: that is a stream's first chunk, whose
- * role the next ones don't have.
- */
+// A chunk without text is a stream's first one, whose role the next ones don't have.
 const isOnlyText = ({ choices, usage }: UpstreamChunk): boolean => {
   if (usage || choices?.length !== 1 || choices[0]?.finish_reason) return false;
   const text = choices[0]?.delta?.content;

@@ -49,6 +49,6 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** vLLM's newer name, or its older one. */
 export const reasoningOf = ({ reasoning, reasoning_content }: UpstreamDelta): string => textOf(reasoning) || textOf(reasoning_content);
 
-/** Whether a chunk has any part of the answer: text, reasoning or calls. */
+/** The chunk has a part of the answer: text, reasoning or calls. */
 export const isOutput = ({ choices }: UpstreamChunk): boolean =>
   (choices ?? []).some(({ delta }) => delta && (delta.content || reasoningOf(delta) || delta.tool_calls?.length));

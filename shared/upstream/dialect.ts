@@ -1,5 +1,5 @@
 /**
- * What happens to a field of interface 2.1 on its way to a runtime.
+ * The way of a field of docs/api.md to a runtime:
  * - `passed`: sent under its own name
  * - `renamed`: sent as `to`, with its value in the runtime's terms
  * - `ours`: handled by Sluice
@@ -15,11 +15,11 @@ export interface Dialect<Field extends string = string, Extra extends string = s
   extras: readonly Extra[];
   /** Fields of a plain completion that this runtime takes differently than a field of the same name in a chat. */
   completionFields?: Readonly<Record<string, Treatment>>;
-  /** What every body has, whatever the request: it is always for a stream. */
+  /** Fields of every body, whatever the request: it is always for a stream. */
   always: Readonly<Record<string, unknown>>;
   /** The runtime's name for our id of the request, if it takes one. */
   requestIdField?: string;
-  /** Whether this runtime can keep a limit on thinking tokens. */
+  /** This runtime can keep a limit on thinking tokens. */
   keepsThinkingBudget: boolean;
 }
 

@@ -4,7 +4,7 @@ import { llamaCpp } from './llama-cpp-dialect.ts';
 import { transformers } from './transformers-dialect.ts';
 import { vllm } from './vllm-dialect.ts';
 
-/** Our own container: vLLM's fields, plus a few samplers and echo options that vLLM does not have. */
+// Our own container knows vLLM's fields, plus a few samplers and echo options that vLLM does not have.
 const sluice: typeof vllm = {
   ...vllm,
   fields: { ...vllm.fields, typical_p: passed, mirostat_target: passed, mirostat_lr: passed, echo: passed, echo_last: passed },

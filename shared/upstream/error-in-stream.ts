@@ -14,7 +14,7 @@ export class ErrorInStream extends Error {
   }
 }
 
-/** The HTTP status in an error's `code`, as vLLM, SGLang and llama.cpp send it. */
+// vLLM, SGLang and llama.cpp send the HTTP status in an error's `code`.
 const statusOf = (body: string): number | undefined => {
   try {
     const parsed = JSON.parse(body) as { error?: { code?: unknown } | null; code?: unknown } | null;

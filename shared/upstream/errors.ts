@@ -20,7 +20,7 @@ const retryAfterSeconds: Record<UpstreamCode, number> = { upstream_error: 1, ups
  */
 export class UpstreamFailed extends ApiError {
   readonly detail: string;
-  /** What failed and how long the text about it is, for the log. */
+  /** For the log: the failure, and the length of the text about it. */
   readonly logged: { failure: string; failure_length: number };
   /** @param failure what failed, without words of the container */
   constructor(code: UpstreamCode, detail: string, failure: string = code) {
@@ -41,11 +41,11 @@ export class BrokenAtWork extends UpstreamFailed {
   }
 }
 
-/** Fields that only a runtime can fully validate, as its error messages name them. */
+// The fields as runtimes' error messages name them.
 const VALIDATED_BY_RUNTIME =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
-/** What runtimes advise when a request does not fit the window. */
+// Runtimes advise this when a request does not fit the window.
 const ADVICE = /\.?\s*(?:Please reduce [^.]*\.?)?$/;
 const fitAdvice = (names: FieldNames): string => `. Shorten the ${nameOf('messages', names)} or lower ${nameOf('max_tokens', names)}.`;
 
@@ -75,26 +75,20 @@ export class MistranslatedRequest extends Error {
   }
 }
 
-/**
- * vLLM's messages for schema errors, and fields that only we set: in these cases we sent a body that we should have
- * rejected. A chat body with a wrong type is taken for a completion without a prompt, since no type of a completion
- * is wrong.
- */
+// vLLM's messages for schema errors, and fields that only we set: we sent a body that we should have rejected. A chat
+// body with a wrong type is taken for a completion without a prompt, since no type of a completion is wrong.
 const OUR_FAULTS =
   /Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
-/** An endpoint or an inference component that is still being created, or was deleted. */
+// An endpoint or an inference component that is still being created, or was deleted.
 const NOT_FOUND = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
-/**
- * Up to 0.27, vLLM reports a schema or a word that it can't process with the status 500 and no text, before it
- * generates anything. A runtime that is broken gives a reason. In a string, these names would be followed by an
- * escaped quote.
- */
+// Up to 0.27, vLLM reports a schema or a word that it can't process with the status 500 and no text, before it
+// generates anything. A runtime that is broken gives a reason. In a string, an escaped quote would follow these names.
 const NEEDS_RUNTIME = /"(?:strict|json_schema|bad_words)":/;
 const NO_REASON =
   'The model rejected the request without a reason. It supports only some JSON Schemas: simplify those in tools and response_format, and check bad_words.';
-/** Container statuses for errors in the request; other statuses below 500 are about the container's load or setup. */
+// Other statuses below 500 are about the container's load or setup.
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
 
@@ -106,12 +100,11 @@ interface Thrown {
   facts?: { ErrorCode?: string; OriginalStatusCode?: number; OriginalMessage?: string };
 }
 
-/** A class or code, as AWS and Node name them; anything else could be a text. */
-const CODE = /^[\w.-]{1,64}$/;
+// A class or code, as AWS and Node name them; anything else could be a text.
+const CLASS_OR_CODE = /^[\w.-]{1,64}$/;
 
-/** The class of what was thrown, with its status or code. */
 const kindOf = ({ name = 'Error', code, facts: { OriginalStatusCode, ErrorCode } = {} }: Thrown): string =>
-  [name, OriginalStatusCode, ErrorCode, code].filter((part) => part !== undefined && CODE.test(String(part))).join(' ');
+  [name, OriginalStatusCode, ErrorCode, code].filter((part) => part !== undefined && CLASS_OR_CODE.test(String(part))).join(' ');
 
 const byName: Record<string, UpstreamCode> = {
   ThrottlingException: 'no_capacity',
@@ -122,7 +115,7 @@ const byName: Record<string, UpstreamCode> = {
   AccessDeniedException: 'model_not_ready',
 };
 
-/** Whether the other side closed the connection. */
+/** The other side closed the connection. */
 export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
 
 /**
@@ -154,7 +147,7 @@ export const toUpstreamError = (error: unknown, names?: FieldNames, sent = ''): 
   return failed(byName[thrown.name ?? ''] ?? 'upstream_error');
 };
 
-/** The message within a container's error body: OpenAI's, FastAPI's or plain text. */
+// The body is OpenAI's, FastAPI's or plain text.
 const containerMessage = (body: string): { text: string; isSchemaFault: boolean } => {
   try {
     const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
@@ -170,13 +163,13 @@ const containerMessage = (body: string): { text: string; isSchemaFault: boolean 
 const MAX_TEXT = 1_000;
 const GENERIC = 'The model rejected the request.';
 
-/** What newer versions of vLLM append to a message: the field in their terms, and its whole value. */
-const PARAMETER = / \(parameter=.*$/s;
+// Newer versions of vLLM append the field in their terms, and its whole value.
+const APPENDED_PARAMETER = / \(parameter=.*$/s;
 
 /** A container's message without account ids, ARNs, URLs and file paths; a generic message instead of a traceback. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
   // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut
   // splits nothing internal.
-  return redact(text.slice(0, 2 * MAX_TEXT).replace(PARAMETER, '')).slice(0, MAX_TEXT);
+  return redact(text.slice(0, 2 * MAX_TEXT).replace(APPENDED_PARAMETER, '')).slice(0, MAX_TEXT);
 };

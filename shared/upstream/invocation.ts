@@ -6,10 +6,7 @@ import type { AnswerReader } from './read-answer.ts';
 
 export const CONNECT_MS = 2_000;
 export const MAX_SOCKETS = 1_024;
-/**
- * A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the
- * container.
- */
+// A stale keep-alive connection breaks at once. If it breaks later, the request may have reached the container.
 const STALE_CONNECTION_MS = 250;
 
 const OVER: IteratorResult<UpstreamChunk[]> = { done: true, value: undefined };

@@ -1,16 +1,15 @@
-import { type Call, type Caller, createCaller } from '../aws/caller.ts';
+import { type AwsCall, type AwsCaller, createCaller } from '../aws/caller.ts';
 import type { Target } from '../models/model.ts';
 import { CONNECT_MS, type Invocation, type Invoke, invokeWith, MAX_SOCKETS, sendInvocation } from './invocation.ts';
 import { type AnswerReader, createAnswerReader } from './read-answer.ts';
 
-/** The container may take this long until its first byte. */
+// The container may take this long until its first byte.
 const SILENCE_MS = 300_000;
-/** Of an error. */
-const MAX_REPLY_BYTES = 1024 * 1024;
-const named = new WeakMap<Target, Call['headers']>();
+const MAX_ERROR_BYTES = 1024 * 1024;
+const named = new WeakMap<Target, AwsCall['headers']>();
 
-/** The headers of a target's invocations: always the same list, which is signed faster. */
-const headersOf = (target: Target): Call['headers'] => {
+// Always the same list for a target, which is signed faster.
+const headersOf = (target: Target): AwsCall['headers'] => {
   const known = named.get(target);
   if (known) return known;
   const { component } = target;
@@ -28,8 +27,8 @@ const headersOf = (target: Target): Call['headers'] => {
  * closed while the environment was frozen. There is one client per region, created when first needed.
  */
 export const createInvoke = (): Invoke => {
-  const callers = new Map<string, Caller>();
-  const callerFor = (region: string | undefined): Caller => {
+  const callers = new Map<string, AwsCaller>();
+  const callerFor = (region: string | undefined): AwsCaller => {
     const known = callers.get(region ?? '');
     if (known) return known;
     const caller = createCaller({
@@ -37,7 +36,7 @@ export const createInvoke = (): Invoke => {
       region,
       connectMs: CONNECT_MS,
       silenceMs: SILENCE_MS,
-      maxReplyBytes: MAX_REPLY_BYTES,
+      maxReplyBytes: MAX_ERROR_BYTES,
       maxSockets: MAX_SOCKETS,
     });
     callers.set(region ?? '', caller);

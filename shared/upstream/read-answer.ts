@@ -4,14 +4,11 @@ import { createEventStreamReader } from '../aws/event-stream.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { createStreamReader } from './read-stream.ts';
 
-/** A connection without data for longer than this is considered lost. */
+// A connection without data for longer than this is considered lost.
 const SILENCE_MS = 300_000;
-/** Reading stops while this much of the answer waits for the caller. */
+// Reading stops while this much of the answer waits for the caller.
 const MAX_WAITING_BYTES = 64 * 1024;
-/**
- * After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than
- * this.
- */
+// After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this.
 const DRAIN_MS = 1_000;
 
 const awake = (): void => undefined;

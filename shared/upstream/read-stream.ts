@@ -6,22 +6,19 @@ import { ErrorInStream } from './error-in-stream.ts';
 import { UpstreamFailed } from './errors.ts';
 import { createStreamLines } from './stream-lines.ts';
 
-/** The finish reasons of an answer that the runtime aborted. */
+// The runtime aborted the answer.
 const FAILED_REASONS = new Set(['abort', 'error']);
-/** No stream of tokens has a line longer than this. */
+// No stream of tokens has a line longer than this.
 const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 const MAX_DETAIL_CHARACTERS = 500;
-/** JSON that is no longer than this can't be too deep to be written again. */
+// JSON that is no longer than this can't be too deep to be written again.
 const MAX_UNMEASURED_CHARACTERS = 4_096;
 
 const EVENT_START = 'data: ';
 const EVENT_END = '\n\n';
 
-/**
- * Whether a text can be one whole event. It can also be several: then no JSON is all that is between its start and
- * its end.
- */
-const isOneEvent = (text: string): boolean => text.startsWith(EVENT_START) && text.endsWith(EVENT_END);
+// It can also be several events: then the text between its start and its end is no JSON.
+const mayBeOneEvent = (text: string): boolean => text.startsWith(EVENT_START) && text.endsWith(EVENT_END);
 
 const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`, what);
@@ -115,7 +112,7 @@ export const createStreamReader = (choices = 1) => {
   const takePart = (text: string, chunks: UpstreamChunk[]): void => {
     const isBetweenEvents = lines.pendingCharacters() === 0 && data === undefined && !isErrorEvent && !isDone;
     const known =
-      isBetweenEvents && isOneEvent(text) ? template.match(text, EVENT_START.length, text.length - EVENT_END.length) : undefined;
+      isBetweenEvents && mayBeOneEvent(text) ? template.match(text, EVENT_START.length, text.length - EVENT_END.length) : undefined;
     if (known) {
       hasOutput ||= isOutput(known);
       chunks.push(known);
@@ -160,7 +157,7 @@ export const createStreamReader = (choices = 1) => {
     /** The failure, if there is one. */
     failure: (): Error | undefined => failure,
 
-    /** Whether the terminator has been read. */
+    /** The terminator has been read. */
     isDone: (): boolean => isDone,
   };
 };

@@ -2,14 +2,14 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
 import { type Dialect, sentAs } from './dialect.ts';
 
-/** What every body for a runtime has, in addition to the prompt. */
+/** Facts for every body for a runtime, in addition to the prompt. */
 export interface BodyFacts {
   /** The container's name for the model; '' for its default. */
   containerModel: string;
   maxTokens: number;
   requestId: string;
   cacheSalt: string;
-  /** Whether the runtime counts with every chunk. Then each count is of one choice, so it must be the only one. */
+  /** The runtime counts with every chunk. Then each count is of one choice, so it must be the only one. */
   continuousUsage?: boolean;
 }
 
@@ -41,14 +41,13 @@ export const requestBody = (
 };
 
 /**
- * What a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another key
- * of its own choice. 64 hexadecimal characters.
+ * Salt that a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another
+ * key of its own choice. 64 hexadecimal characters.
  * @param isolationKey the caller's `prompt_cache_isolation_key`
  */
 export type CacheSalt = (organizationId: string, isolationKey: string | null | undefined) => string;
 
-/** The salts of so many organizations are kept. */
-const MAX_SALTS = 1_000;
+const MAX_CACHED_SALTS = 1_000;
 
 export const createCacheSalt = (secret: string): CacheSalt => {
   const key = createSecretKey(secret, 'utf8');
@@ -61,7 +60,7 @@ export const createCacheSalt = (secret: string): CacheSalt => {
     let salt = salts.get(organizationId);
     if (salt === undefined) {
       salt = saltOf(organizationId, '');
-      if (salts.size === MAX_SALTS) salts.clear();
+      if (salts.size === MAX_CACHED_SALTS) salts.clear();
       salts.set(organizationId, salt);
     }
     return salt;

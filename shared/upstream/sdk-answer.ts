@@ -7,17 +7,14 @@ import { isBrokenConnection } from './errors.ts';
 import type { AnswerReader } from './read-answer.ts';
 import { createStreamReader } from './read-stream.ts';
 
-/** Reading stops while this much of the answer waits for the caller. */
+// Reading stops while this much of the answer waits for the caller.
 const MAX_WAITING_BYTES = 64 * 1024;
-/**
- * After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than
- * this.
- */
+// After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this.
 const DRAIN_MS = 1_000;
 
 const nobody = (): void => undefined;
 
-/** An error of the SDK's stream. What is neither AWS's nor the network's is about the bytes of the stream. */
+// Errors that are neither AWS's nor the network's are about the bytes of the stream.
 const toOurs = (thrown: unknown): unknown => {
   const error = fromSdk(thrown);
   return error === thrown && !isBrokenConnection(thrown) ? new DamagedReply((thrown as Error).message) : error;

@@ -6,7 +6,7 @@ import { CONNECT_MS, type Invocation, type Invoke, invokeWith, MAX_SOCKETS, send
 import type { AnswerReader } from './read-answer.ts';
 import { createSdkAnswerReader } from './sdk-answer.ts';
 
-/** The container may take this long until its first byte, and between two of them. */
+// The container may take this long until its first byte, and between two of them.
 const SILENCE_MS = 300_000;
 
 const createClient = (region: string | undefined): SageMakerRuntimeClient =>
@@ -24,10 +24,8 @@ const createClient = (region: string | undefined): SageMakerRuntimeClient =>
     }),
   });
 
-/**
- * A command that adds the id for prefix-aware routing, which the SDK does not know, and notes when it is sent and
- * whether the head of its reply has arrived.
- */
+// The SDK does not know the header for prefix-aware routing. `sent` gets the time at which the command is sent, and
+// whether the head of its reply has arrived.
 const toCommand = ({ target, body, affinity }: Invocation, sent: { atMs: number }) => {
   const command = new InvokeEndpointWithResponseStreamCommand({
     EndpointName: target.endpoint,
@@ -83,7 +81,7 @@ export const createSdkInvoke = (): Invoke => {
       } catch (thrown) {
         // The SDK's retries can wrap an error of the network.
         const error = fromSdk(seen.broken ?? thrown);
-        // What breaks after the head is the body of an error.
+        // A reply that breaks after its head is the body of an error.
         throw seen.hasHead && !(error instanceof AwsError) ? new DamagedReply(`A reply broke off: ${(thrown as Error).message}`) : error;
       }
     });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { LOCAL_COMPONENT, LOCAL_MODEL } from '../../infra/local/container.ts';
-import { type Caller, createCaller } from '../../shared/aws/caller.ts';
+import { type AwsCaller, createCaller } from '../../shared/aws/caller.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { ask } from './client.ts';
@@ -42,7 +42,7 @@ const writeItem = async (database: Database, table: string): Promise<void> => {
   });
 };
 
-const invoke = async (sagemaker: Caller): Promise<number> => {
+const invoke = async (sagemaker: AwsCaller): Promise<number> => {
   const startedAt = performance.now();
   const reply = await sagemaker.open({ path: INVOCATIONS, headers: INVOCATION_HEADERS, body: shortBody(true) });
   await once(reply, 'readable');

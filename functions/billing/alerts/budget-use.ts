@@ -7,11 +7,11 @@ import {
   moneyCountersOf,
   PERIODS,
 } from '../../../shared/admission/item/limiter-item.ts';
-import type { Period } from '../../../shared/admission/item/limits.ts';
+import type { BudgetPeriod } from '../../../shared/admission/item/limits.ts';
 
 /** The spent part of a budget, in nano-dollars. */
 export interface BudgetUse {
-  period: Period;
+  period: BudgetPeriod;
   /** Such as `2026-11-21`, `2026-11`; a budget in total has one period for each amount. */
   periodId: string;
   budgetNanos: bigint;
@@ -22,7 +22,7 @@ export interface BudgetUse {
 const MONTH_CHARACTERS = 7;
 const DAY_CHARACTERS = 10;
 
-const periodIdOf = (period: Period, budgetNanos: bigint, nowMs: number): string => {
+const periodIdOf = (period: BudgetPeriod, budgetNanos: bigint, nowMs: number): string => {
   const now = new Date(nowMs).toISOString();
   switch (period) {
     case 'day':

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation, Role } from '../../../shared/hosts/operation.ts';
+import type { Operation, UserRole } from '../../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';

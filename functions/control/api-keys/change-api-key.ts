@@ -3,7 +3,7 @@ import { type Configuration, limitsOf } from '../../../shared/admission/item/lim
 import { newSecret } from '../../../shared/admission/item/secret.ts';
 import { shardIds, shardsForLoad } from '../../../shared/admission/item/shards.ts';
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
-import { type Part, redivide } from '../../../shared/admission/plans/share-limits.ts';
+import { redivide, type ShardPart } from '../../../shared/admission/plans/share-limits.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
@@ -36,7 +36,7 @@ const toConfigure = async (
   key: StoredApiKey,
   configurations: readonly KeyConfiguration[],
   nowMs: number,
-  parts?: readonly Part[],
+  parts?: readonly ShardPart[],
 ): Promise<Write[]> => {
   const ids = shardIds(key.id, key.shards);
   if (ids.length > MAX_CHANGED_AT_ONCE) {

@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { type Deployment, type Generation, InstancePhase, Progress, type Reason } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type DeploymentReason,
+  type Generation,
+  InstancePhase,
+  Progress,
+} from '../../../shared/deployments/deployment.ts';
 import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
@@ -120,7 +126,7 @@ export interface View {
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
-const reasonOf = (reason: Reason | undefined, role: Role): z.infer<typeof ReasonResource> | null =>
+const reasonOf = (reason: DeploymentReason | undefined, role: Role): z.infer<typeof ReasonResource> | null =>
   reason
     ? { code: reason.code, message: reason.message, action: reason.action, ...(isAtLeast(role, 'owner') && { aws: reason.aws ?? null }) }
     : null;

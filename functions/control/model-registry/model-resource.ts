@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DeprecationNotice, deprecationNotice } from '../../../shared/models/deprecation.ts';
-import { Capabilities, Dialect, type Model, ModelStatus, TokenizerFiles } from '../../../shared/models/model.ts';
+import { Capabilities, DialectName, type Model, ModelStatus, TokenizerFiles } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, newestFirst, PriceFigures, Pricing, pricingOf } from '../../../shared/prices/price-version.ts';
@@ -20,7 +20,7 @@ export const ModelResource = z.object({
   organization: z.string().nullable().meta({ description: 'The organization whose deployment this is; null: a shared model.' }),
   status: ModelStatus.meta({ description: '`published`: requests can use the model. A change takes effect within 30 s.' }),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
-  dialect: Dialect.meta({ description: 'The request format of its runtime.' }),
+  dialect: DialectName.meta({ description: 'The request format of its runtime.' }),
   thinking_variable: z.string().meta({ description: 'The chat template variable that turns thinking on and off.' }),
   continuous_usage: z.boolean().meta({ description: 'Whether its runtime counts tokens with every chunk.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({

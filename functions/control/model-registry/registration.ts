@@ -4,7 +4,7 @@ import {
   DefaultTemperature,
   DefaultTopP,
   Deprecation,
-  Dialect,
+  DialectName,
   MAX_PRICES,
   Model,
   ModelName,
@@ -32,7 +32,7 @@ export const ModelRegistration = z.strictObject({
   name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
   organization: OrganizationId.optional().meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
   status: ModelStatus.default('unpublished'),
-  dialect: Dialect.default('vllm').meta({
+  dialect: DialectName.default('vllm').meta({
     description: 'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server or `transformers serve`.',
   }),
   capabilities: Capabilities.prefault({}).meta({ description: 'The features that its runtime supports besides plain chat.' }),
@@ -78,7 +78,7 @@ export const CapabilitiesUpdate = z.strictObject({
 /** Absent fields keep their values. */
 export const ModelUpdate = z.strictObject({
   status: ModelStatus.optional(),
-  dialect: Dialect.optional(),
+  dialect: DialectName.optional(),
   capabilities: CapabilitiesUpdate.optional(),
   thinking_variable: ThinkingVariable.optional(),
   continuous_usage: z.boolean().optional(),

@@ -14,7 +14,7 @@ import type { Limits } from '../../../shared/admission/item/limits.ts';
 import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
-import { type Part, redivide } from '../../../shared/admission/plans/share-limits.ts';
+import { redivide, type ShardPart } from '../../../shared/admission/plans/share-limits.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
@@ -47,7 +47,7 @@ export const toSetLimiter = async (
   }
   const parts = changes === 'limits' ? redivide(limits, items, nowMs) : undefined;
   const shards = shardsOf(own);
-  const configurationOf = (part: Part | undefined): Configuration => {
+  const configurationOf = (part: ShardPart | undefined): Configuration => {
     if (!part) return { set: { status }, remove: [] };
     const { set, remove } = limitConfiguration(part.limits);
     return shards === 1

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { EntryStatus, type Runtime } from '../../../shared/deployments/catalogue.ts';
-import { Dialect } from '../../../shared/models/model.ts';
+import { DialectName } from '../../../shared/models/model.ts';
 import { isPinnedImage } from './image-uri.ts';
 
 const Description = z.string().trim().max(200);
@@ -30,7 +30,7 @@ export const NewRuntime = z.strictObject({
   ami: Ami.optional().meta({
     description: 'SageMaker’s `InferenceAmiVersion`, which decides the GPU driver. Default: that of the instance type.',
   }),
-  dialect: Dialect.default('vllm').meta({ description: 'The request format of the runtime.' }),
+  dialect: DialectName.default('vllm').meta({ description: 'The request format of the runtime.' }),
 });
 export type NewRuntime = z.output<typeof NewRuntime>;
 
@@ -52,7 +52,7 @@ export const RuntimeResource = z.object({
   object: z.literal('runtime'),
   id: z.string(),
   description: z.string(),
-  dialect: Dialect.meta({ description: 'The request format of the runtime.' }),
+  dialect: DialectName.meta({ description: 'The request format of the runtime.' }),
   status: EntryStatus,
   image: z.string().optional().meta({ description: 'The container image. Only for admins.' }),
   ami: z

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Caller, createCaller } from '../../../shared/aws/caller.ts';
+import { type AwsCaller, createCaller } from '../../../shared/aws/caller.ts';
 import { awsTags } from '../../../shared/deployments/names.ts';
 
 const Page = z.object({
@@ -18,7 +18,7 @@ const MAX_PAGES = 10;
 export type ListTagged = (deploymentId: string) => Promise<string[]>;
 
 /** Calls the tagging API in the region of the environment. */
-export const createTaggingCaller = (): Caller =>
+export const createTaggingCaller = (): AwsCaller =>
   createCaller({
     service: 'tagging',
     connectMs: CONNECT_MS,
@@ -32,7 +32,7 @@ export const createTaggingCaller = (): Caller =>
  * (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
  * lists can't filter by tag.
  */
-export const createListTagged = (caller: Pick<Caller, 'call'>): ListTagged => {
+export const createListTagged = (caller: Pick<AwsCaller, 'call'>): ListTagged => {
   const headers = [
     ['content-type', 'application/x-amz-json-1.1'],
     ['x-amz-target', 'ResourceGroupsTaggingAPI_20170126.GetResources'],

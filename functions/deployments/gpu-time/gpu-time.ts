@@ -2,7 +2,7 @@ import { createLimiterReader } from '../../../shared/admission/stores/limiter-re
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { Meter } from '../../../shared/deployments/deployment.ts';
+import type { GpuMeter } from '../../../shared/deployments/deployment.ts';
 import { creditOf } from '../../../shared/gpu-time/credit.ts';
 import { CreditChanged, toTakeCredit } from '../../../shared/gpu-time/credit-writes.ts';
 import type { InstancePrices } from '../../../shared/gpu-time/intervals.ts';
@@ -45,7 +45,7 @@ const log = ({ message, facts }: Notice): void =>
 /** What a look at a deployment's instances changes, and what that means for it. */
 export interface MeterReading extends Pick<Metered, 'stop' | 'warning'> {
   /** The row's new meter; the same object if nothing has changed. */
-  meter: Meter | undefined;
+  meter: GpuMeter | undefined;
   /**
    * At most 88, for one transaction with the row, whose write must come first: it is the lock. Empty if the meter is
    * the same.

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment, Meter, RunningInstances } from '../../../shared/deployments/deployment.ts';
+import type { Deployment, GpuMeter, RunningInstances } from '../../../shared/deployments/deployment.ts';
 import { availableOf, type Credit, type Draw } from '../../../shared/gpu-time/credit.ts';
 import {
   costOf,
@@ -47,7 +47,7 @@ export interface Notice {
 /** What a pass changes: all of it or nothing, in a transaction with the lock of the deployment's row. */
 export interface Metered {
   /** The row's new meter; the same object if nothing has changed. */
-  meter: Meter | undefined;
+  meter: GpuMeter | undefined;
   events: GpuEvent[];
   draws: Draw[];
   returnedNanos: bigint;
@@ -132,7 +132,7 @@ const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, pri
 export const meterPass = (look: Look): Metered => {
   const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = look;
   const seen = inOrder(look.running);
-  const before: Meter = deployment.meter ?? { until: wholeSecond(nowMs), running: [], held_nanos: 0n };
+  const before: GpuMeter = deployment.meter ?? { until: wholeSecond(nowMs), running: [], held_nanos: 0n };
   // The clock of the function that made the last look can be ahead of ours.
   const now = Math.max(wholeSecond(nowMs), before.until);
 

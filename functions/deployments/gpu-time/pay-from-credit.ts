@@ -1,8 +1,8 @@
 import { availableOf, type Credit, type Draw, planDraw } from '../../../shared/gpu-time/credit.ts';
-import { type Interval, sumNanos } from '../../../shared/gpu-time/intervals.ts';
+import { type PricedInterval, sumNanos } from '../../../shared/gpu-time/intervals.ts';
 
 /** An interval, and what is charged for it. */
-export interface Charge extends Interval {
+export interface Charge extends PricedInterval {
   chargedNanos: bigint;
   isPrepaid: boolean;
 }
@@ -38,7 +38,10 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
  * as much as there is; what is more than needed is returned, unless it is kept. If the credit ends, the oldest
  * intervals are paid first, and the others are charged what is left.
  */
-export const payFromCredit = (intervals: readonly Interval[], { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: Means): Payment => {
+export const payFromCredit = (
+  intervals: readonly PricedInterval[],
+  { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: Means,
+): Payment => {
   const oldestFirst = intervals.toSorted((one, other) => one.startMs - other.startMs);
   const needed = sumNanos(intervals) + nextStepNanos;
   const draws = canDraw && needed > heldNanos ? planDraw(credit, needed - heldNanos) : [];
@@ -54,7 +57,7 @@ export const payFromCredit = (intervals: readonly Interval[], { heldNanos, nextS
 };
 
 /** Without prepaid credit, intervals are only charged. What is still held, from when there was credit, is returned. */
-export const chargeOnly = (intervals: readonly Interval[], heldNanos: bigint): Payment => ({
+export const chargeOnly = (intervals: readonly PricedInterval[], heldNanos: bigint): Payment => ({
   charges: intervals.map((interval) => ({ ...interval, chargedNanos: interval.costNanos, isPrepaid: false })),
   heldNanos: 0n,
   draws: [],

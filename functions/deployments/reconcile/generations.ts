@@ -1,4 +1,4 @@
-import { type Deployment, type Generation, isActive, type Reason } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type DeploymentReason, type Generation, isActive } from '../../../shared/deployments/deployment.ts';
 import { reasonFor, reasonOfFailure } from '../reasons.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 
@@ -26,7 +26,12 @@ export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: n
   (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
 
 /** Why a generation that should run can't. */
-const failureOf = (deployment: Deployment, generation: Generation, seen: ObservedGeneration, nowMs: number): Reason | undefined => {
+const failureOf = (
+  deployment: Deployment,
+  generation: Generation,
+  seen: ObservedGeneration,
+  nowMs: number,
+): DeploymentReason | undefined => {
   const { endpoint, component, log } = seen;
   if (endpoint && ENDED_ENDPOINTS.has(endpoint.status)) return reasonOfFailure(endpoint.failure, false);
   const copies = component?.copies ?? 0;
@@ -40,7 +45,7 @@ const failureOf = (deployment: Deployment, generation: Generation, seen: Observe
   return undefined;
 };
 
-export const failed = (generation: Generation, reason: Reason, nowMs: number): Generation => ({
+export const failed = (generation: Generation, reason: DeploymentReason, nowMs: number): Generation => ({
   ...generation,
   status: 'failed',
   reason,

@@ -1,9 +1,9 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import {
   type Deployment,
+  type GpuMeter,
   type InstancePhase,
   isActive,
-  type Meter,
   type RunningInstances,
 } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
@@ -11,7 +11,7 @@ import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts'
 
 /** What a look at a deployment's instances changes in its metering. */
 export interface MeterReading {
-  meter: Meter | undefined;
+  meter: GpuMeter | undefined;
   /** The usage events and the credit that they take, made with the row in one transaction. */
   writes: readonly Write[];
   /** Why the deployment must be stopped. */

@@ -1,4 +1,11 @@
-import { type Deployment, inState, isActive, MAX_STARTS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type DeploymentReason,
+  inState,
+  isActive,
+  MAX_STARTS,
+  type Start,
+} from '../../../shared/deployments/deployment.ts';
 import { ASLEEP, type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
 import { startedAt } from './generations.ts';
@@ -69,7 +76,7 @@ const reasonOf = (
   next: Deployment,
   state: DeploymentState,
   { observed, isCreditLow, nowMs }: Seen,
-): Reason | undefined => {
+): DeploymentReason | undefined => {
   const newest = next.generations.at(-1);
   if (newest?.status === 'failed') return newest.reason;
   const main = next.generations.find(isActive);

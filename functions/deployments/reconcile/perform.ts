@@ -1,4 +1,4 @@
-import type { Deployment, Reason } from '../../../shared/deployments/deployment.ts';
+import type { Deployment, DeploymentReason } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { isBusy, isRetryable, lacksPart } from '../aws/errors.ts';
@@ -19,7 +19,7 @@ export interface AwsWriter {
 /** A call that can't succeed as it is. */
 export interface Rejection {
   call: Call;
-  reason: Reason;
+  reason: DeploymentReason;
 }
 
 const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: Call): Promise<void> => {

@@ -1,4 +1,11 @@
-import { type Deployment, inState, isActive, NO_PROGRESS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type DeploymentReason,
+  inState,
+  isActive,
+  NO_PROGRESS,
+  type Start,
+} from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Call } from './calls.ts';
@@ -88,7 +95,7 @@ const planRemoval = (deployment: Deployment, { observed, nowMs }: Look): Plan =>
   const calls = [...observed.generations].flatMap(([number, seen]) => stepsDown(number, seen));
   const isEmptyNow = isNothingLeft(observed);
   const isBlocked = !isEmptyNow && nowMs - deployment.state_since > SLOW_REMOVAL_MS;
-  const kept: Reason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;
+  const kept: DeploymentReason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;
   const reason = isBlocked ? reasonFor('removal_blocked') : kept;
   const to = (state: Deployment['state']): Plan => ({
     next: withEmptySince(inState(removing, state, nowMs, reason), deployment, observed, nowMs),

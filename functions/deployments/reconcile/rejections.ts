@@ -1,4 +1,10 @@
-import { type Deployment, isActive, MAX_GENERATIONS, type Reason, type RejectedCall } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type DeploymentReason,
+  isActive,
+  MAX_GENERATIONS,
+  type RejectedCall,
+} from '../../../shared/deployments/deployment.ts';
 import { type Call, CREATIONS } from './calls.ts';
 import { failed } from './generations.ts';
 import type { Rejection } from './perform.ts';
@@ -20,7 +26,7 @@ const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[])
   const { rejected: _, ...rest } = deployment;
   const [first] = rejected;
   if (!first) return rest;
-  const reason: Reason = (isUrgent(deployment) ? deployment.reason : undefined) ?? first.reason;
+  const reason: DeploymentReason = (isUrgent(deployment) ? deployment.reason : undefined) ?? first.reason;
   return { ...rest, reason, rejected: rejected.slice(0, MAX_GENERATIONS) };
 };
 

@@ -8,7 +8,7 @@ import {
   rateLimitsOf,
   shardsOf,
 } from '../../../shared/admission/item/limiter-item.ts';
-import type { Period } from '../../../shared/admission/item/limits.ts';
+import type { BudgetPeriod } from '../../../shared/admission/item/limits.ts';
 import { nextToSplit, randomShards, shardId } from '../../../shared/admission/item/shards.ts';
 import { planSplit, SPARE, type Split } from '../../../shared/admission/plans/split-shard.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
@@ -43,7 +43,7 @@ const MIN_NANOS = 100_000_000n;
 const maySplit = (item: LimiterItem, nowMs: number): boolean => {
   const { requestsPerMinute, tokensPerMinute, concurrency, budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);
-  const rooms = Object.entries(budgets).map(([period, nanos]) => nanos - counted[period as Period]);
+  const rooms = Object.entries(budgets).map(([period, nanos]) => nanos - counted[period as BudgetPeriod]);
   if (isPrepaid(item)) rooms.push(availableNanosOf(item));
   return (
     requestsPerMinute >= 2 * MIN_REQUESTS_PER_MINUTE &&

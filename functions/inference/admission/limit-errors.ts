@@ -1,6 +1,6 @@
-import type { Period, RateLimits } from '../../../shared/admission/item/limits.ts';
-import { isMoneyRefusal, type Refusal } from '../../../shared/admission/item/refusal.ts';
-import type { Dimension, RateRefusal } from '../../../shared/admission/item/sliding-window.ts';
+import type { BudgetPeriod, RateLimits } from '../../../shared/admission/item/limits.ts';
+import { isMoneyRefusal, type LimiterRefusal } from '../../../shared/admission/item/refusal.ts';
+import type { RateDimension, RateRefusal } from '../../../shared/admission/item/sliding-window.ts';
 import type { MoneyRefusal } from '../../../shared/admission/item/spending.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../shared/http/wait-headers.ts';
@@ -11,14 +11,14 @@ export type Owner = 'key' | 'organization';
 
 export interface Refused {
   owner: Owner;
-  refusal: Refusal;
+  refusal: LimiterRefusal;
   limits: RateLimits;
   tokens: number;
   holdNanos: bigint;
   headers: Record<string, string>;
 }
 
-const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): string => {
+const sentence = (owner: Owner, dimension: RateDimension, limits: RateLimits): string => {
   const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
   return {
     requests: `${limit} ${limits.requestsPerMinute} requests per minute has been reached`,
@@ -42,7 +42,7 @@ class RateLimited extends ApiError {
 
 // Waiting doesn't help, so clients must not retry.
 class RequestExceedsLimit extends ApiError {
-  constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
+  constructor({ owner, limits, tokens, headers }: Refused, dimension: RateDimension) {
     const message =
       dimension === 'tokens'
         ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
@@ -57,7 +57,7 @@ class RequestExceedsLimit extends ApiError {
   }
 }
 
-const BUDGETS: Record<Period, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
+const BUDGETS: Record<BudgetPeriod, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
 
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;

@@ -1,5 +1,5 @@
 import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
-import { isMoneyRefusal, type Refusal } from '../../../shared/admission/item/refusal.ts';
+import { isMoneyRefusal, type LimiterRefusal } from '../../../shared/admission/item/refusal.ts';
 import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/item/shards.ts';
 import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
 import { planMove } from '../../../shared/admission/plans/move-money.ts';
@@ -62,7 +62,7 @@ export const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
 
 const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
 
-const refusalBy = ({ now }: Limiters, item: LimiterItem, amounts: RequestedAmounts): Refusal | undefined =>
+const refusalBy = ({ now }: Limiters, item: LimiterItem, amounts: RequestedAmounts): LimiterRefusal | undefined =>
   exactRefusal(item, amounts, furthestClock(item, now()));
 
 // Undefined: only the shard's own limit holds.

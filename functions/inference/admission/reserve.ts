@@ -13,7 +13,7 @@ import {
   tokensToReserve,
   usageOf,
 } from '../../../shared/admission/item/limiter-item.ts';
-import type { Refusal } from '../../../shared/admission/item/refusal.ts';
+import type { LimiterRefusal } from '../../../shared/admission/item/refusal.ts';
 import type { Entry } from '../../../shared/admission/item/reservation-entry.ts';
 import { PAST_SLOTS, refusalOf, roomFor, SLOT_MS, slotOf, type Window } from '../../../shared/admission/item/sliding-window.ts';
 import { moneyRefusalOf } from '../../../shared/admission/item/spending.ts';
@@ -68,7 +68,7 @@ export interface Reserved<Item> {
 
 export interface RefusedBy<Item> {
   item: Item;
-  refusal: Refusal;
+  refusal: LimiterRefusal;
   nowMs: number;
   roundTrips: number;
 }

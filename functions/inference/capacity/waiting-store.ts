@@ -1,6 +1,6 @@
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { WAITING } from '../../../shared/deployments/deployment-store.ts';
-import type { Scope } from '../../../shared/hosts/host.ts';
+import type { HostScope } from '../../../shared/hosts/host.ts';
 import type { Queue } from './may-wait.ts';
 
 /** An entry that isn't renewed for this long belongs to a function that crashed. */
@@ -27,7 +27,7 @@ interface Stored {
 }
 
 /** The record of an organization's waiting list on a host: each host has its own environments. */
-export const waitingOf = (host: Scope): string => `${WAITING}#${host}`;
+export const waitingOf = (host: HostScope): string => `${WAITING}#${host}`;
 
 // In the order in which they are released.
 const inOrder = ({ held, running }: Stored): string[] =>

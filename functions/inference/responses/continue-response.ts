@@ -1,5 +1,5 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
-import { type Item, MAX_CONVERSATION_ITEMS } from '../../../shared/responses/item.ts';
+import { type ConversationItem, MAX_CONVERSATION_ITEMS } from '../../../shared/responses/item.ts';
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
 import { orphanOf } from './orphan.ts';

@@ -1,7 +1,10 @@
-import type { Item } from '../../../shared/responses/item.ts';
+import type { ConversationItem } from '../../../shared/responses/item.ts';
 
 /** The first result without an earlier call: its index in `items`, and the error message. */
-export const orphanOf = (items: readonly Item[], before: readonly Item[]): { index: number; message: string } | undefined => {
+export const orphanOf = (
+  items: readonly ConversationItem[],
+  before: readonly ConversationItem[],
+): { index: number; message: string } | undefined => {
   const called = new Set<string>();
   for (const item of before) if (item.type === 'function_call') called.add(item.call_id);
   for (const [index, item] of items.entries()) {

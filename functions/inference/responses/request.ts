@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
-import { Input, type InputItem, type Item } from '../../../shared/responses/item.ts';
+import { type ConversationItem, Input, type InputItem } from '../../../shared/responses/item.ts';
 import { Metadata, NO_SCHEMA } from '../chat/request.ts';
 import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema, FunctionName } from '../chat/tool.ts';
@@ -101,7 +101,7 @@ const contradiction = (body: ResponsesBody): { path: (string | number)[]; messag
   const nothing = previous == null ? emptyConversationFault(input, body) : undefined;
   if (nothing) return { path: ['input'], message: nothing };
   // The call can be in an earlier response, or be a referenced item.
-  const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly Item[], []) : undefined;
+  const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly ConversationItem[], []) : undefined;
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
 };
 
@@ -125,6 +125,6 @@ export const responsesRequest = (structuredOutputs: boolean): z.ZodType<Response
       metadata: body.metadata,
       prompt_cache_isolation_key: body.prompt_cache_key,
       body,
-      input: body.input as readonly Item[],
+      input: body.input as readonly ConversationItem[],
       before: { items: [], depth: 0 },
     }));

@@ -1,6 +1,6 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { inputItemIds } from '../../../shared/responses/input-items.ts';
-import type { InputItem, Item, ItemReference } from '../../../shared/responses/item.ts';
+import type { ConversationItem, InputItem, ItemReference } from '../../../shared/responses/item.ts';
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ItemNotFound } from './errors.ts';
 
@@ -19,8 +19,8 @@ const responseIdOf = (itemId: string): string | undefined => {
 
 const itemsOf = (stored: StoredResponse): [string, Item][] => {
   const ids = inputItemIds(stored);
-  const inputItems = stored.input.map((item, index): [string, Item] => [ids[index] as string, item]);
-  return [...inputItems, ...stored.response.output.map((item): [string, Item] => [item.id, item as Item])];
+  const inputItems = stored.input.map((item, index): [string, ConversationItem] => [ids[index] as string, item]);
+  return [...inputItems, ...stored.response.output.map((item): [string, ConversationItem] => [item.id, item as ConversationItem])];
 };
 
 const tooMuch = (what: string): InvalidRequest => {
@@ -37,9 +37,9 @@ export const resolveReferences = async (
   store: Pick<ResponseStore, 'get'>,
   input: readonly InputItem[],
   organization: string,
-): Promise<readonly Item[]> => {
+): Promise<readonly ConversationItem[]> => {
   const references = input.filter(isReference);
-  if (references.length === 0) return input as readonly Item[];
+  if (references.length === 0) return input as readonly ConversationItem[];
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
   if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));

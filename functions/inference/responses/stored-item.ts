@@ -1,4 +1,4 @@
-import type { Item, MessageItem } from '../../../shared/responses/item.ts';
+import type { ConversationItem, MessageItem } from '../../../shared/responses/item.ts';
 
 type Content = MessageItem['content'];
 

@@ -1,4 +1,4 @@
-import type { Item, MessageItem } from '../../../shared/responses/item.ts';
+import type { ConversationItem, MessageItem } from '../../../shared/responses/item.ts';
 import type { Message } from '../chat/message.ts';
 
 type Content = MessageItem['content'];
@@ -42,7 +42,7 @@ const mergeSystem = (messages: Message[]): Message[] => {
  * Converts items to chat messages. Each turn of the model becomes one message with its reasoning, text and calls. Each
  * result follows the message with its call, wherever the caller has put it.
  */
-export const toMessages = (items: readonly Item[], instructions: string | null | undefined): Message[] => {
+export const toMessages = (items: readonly ConversationItem[], instructions: string | null | undefined): Message[] => {
   const entries: (Message | Turn)[] = instructions ? [{ role: 'system', content: instructions }] : [];
   const turnOfCall = new Map<string, Turn>();
   let open: Turn | undefined;

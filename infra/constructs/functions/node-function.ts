@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { Scope } from '../../../shared/hosts/host.ts';
+import type { HostScope } from '../../../shared/hosts/host.ts';
 import { bundle } from '../../bundling/bundle.ts';
 import type { Config, ReservedConcurrency } from '../../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
@@ -66,7 +66,7 @@ interface NodeFunctionProps {
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
-  reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
+  reference?: { host: HostScope | 'control'; structuredOutputs?: boolean };
   /**
    * Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event
    * that comes back 16 times.

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Alias, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { Scope } from '../../../shared/hosts/host.ts';
+import type { HostScope } from '../../../shared/hosts/host.ts';
 import { routesOfHost } from '../../../shared/hosts/inference-routes.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/release.ts';
@@ -35,7 +35,7 @@ interface InferenceHostProps {
   /** The function that wakes deployments. */
   deployments: NodeFunction;
   /** The scope of the keys that the host accepts. */
-  keyScope: Scope;
+  keyScope: HostScope;
   /** The URL of the other host, if known. It is sent to callers whose key is for that host. */
   otherHostUrl?: string | undefined;
   /** Why the API has no authorizer: where callers are authenticated instead. */

@@ -1,4 +1,4 @@
-import type { Credentials } from '../../../shared/aws/credentials.ts';
+import type { AwsCredentials } from '../../../shared/aws/credentials.ts';
 import { createSigner } from '../../../shared/aws/signer.ts';
 import { ok, type Row, warning } from './row.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_STREAMED_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_HEADER } from '../../../functions/inference/capacity/wait-header.ts';
 import { LOG_HEADER } from '../../../functions/inference/payload-log/log-header.ts';
-import type { Body, Operation, ReplyBody } from '../../../shared/hosts/operation.ts';
+import type { Body, Operation, OperationReply } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../../shared/http/user-id.ts';
 import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
@@ -91,7 +91,7 @@ const contentOf = ({ name, examples }: Pick<Body, 'name' | 'examples'>): JsonSch
 const hasVersion = ({ json }: ReplyBody): boolean =>
   json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
 
-const replyOf = (reply: ReplyBody): JsonSchema => {
+const replyOf = (reply: OperationReply): JsonSchema => {
   const { description, json, events, html, text = [], headers = [] } = reply;
   const etag = hasVersion(reply) && { etag: { $ref: '#/components/headers/version-etag' } };
   const content = {

@@ -4,7 +4,7 @@ import { chatOperation, chatParts } from '../../../functions/inference/chat/oper
 import { completionOperation } from '../../../functions/inference/completions/operation.ts';
 import { responseOperation } from '../../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../../functions/inference/tokenize/operations.ts';
-import type { Scope } from '../../../shared/hosts/host.ts';
+import type { HostScope } from '../../../shared/hosts/host.ts';
 import { type InferenceTag, type OperationsById, routesOfHost } from '../../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../../shared/hosts/service-routes.ts';
@@ -24,7 +24,7 @@ export interface DocumentOptions {
   /** True if `response_format` may be a `json_schema`. */
   structuredOutputs: boolean;
   /** The host; `serverless` by default. */
-  host?: Scope;
+  host?: HostScope;
 }
 
 const SERVERLESS_DESCRIPTION = `This host generates text and is compatible with OpenAI's clients. Set a client's base URL to this host's \`/v1\`, and its API key to one of your keys.
@@ -66,7 +66,7 @@ const facts = {
   impliedErrors: ({ access }) => (access === 'public' ? [] : [401, 429]),
 } as const satisfies Partial<HostDocument<Tag>>;
 
-const HOSTS: Readonly<Record<Scope, HostDocument<Tag>>> = {
+const HOSTS: Readonly<Record<HostScope, HostDocument<Tag>>> = {
   serverless: { ...facts, title: 'Sluice', description: SERVERLESS_DESCRIPTION, errorReplies: inferenceErrorReplies },
   on_demand: { ...facts, title: 'Sluice on-demand', description: ON_DEMAND_DESCRIPTION, errorReplies: onDemandErrorReplies },
 };

@@ -1,4 +1,4 @@
-import type { Scope } from '../../hosts/host.ts';
+import type { HostScope } from '../../hosts/host.ts';
 import { ApiError } from '../../http/errors.ts';
 
 /** 401. Its message is sent as the plain string that interface 7 requires. */
@@ -27,7 +27,7 @@ export const expiredKey = (): InvalidApiKey =>
   new InvalidApiKey('Your API key has expired. Create a new one, or ask an owner of your organization for one.');
 
 /** @param url of the host that the key is for, if known */
-export const wrongHost = (scope: Scope, url?: string): InvalidApiKey =>
+export const wrongHost = (scope: HostScope, url?: string): InvalidApiKey =>
   new InvalidApiKey(
     `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.${url ? ` Send it to ${url}.` : ''}`,
   );

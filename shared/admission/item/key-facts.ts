@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { dollarsOf } from '../../prices/dollars.ts';
 import type { KeyItem } from './key-item.ts';
 import { countedNanosAt, type LimiterItem, limitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
-import type { Period } from './limits.ts';
+import type { BudgetPeriod } from './limits.ts';
 import { remaining, resetMs, slotOf, type Window } from './sliding-window.ts';
 
 const RateLimit = z.object({
@@ -47,8 +47,7 @@ const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): 
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** A budget of the whole key: the sum of its shards' parts, minus what they have counted. */
-const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number): BudgetFacts | null => {
+const budgetOf = (shards: readonly LimiterItem[], period: BudgetPeriod, nowMs: number): BudgetFacts | null => {
   const parts = shards.map((shard) => limitsOf(shard).budgets[period]).filter((part) => part !== undefined);
   if (parts.length === 0) return null;
   const whole = sum(parts);

@@ -1,4 +1,4 @@
-import type { Scope } from '../../hosts/host.ts';
+import type { HostScope } from '../../hosts/host.ts';
 import { type Configuration, type LimiterItem, limitConfiguration, lowerLimits, newLimiterItem, wholeLimitsOf } from './limiter-item.ts';
 import type { Limits, RateLimits } from './limits.ts';
 import { usableShards } from './shards.ts';
@@ -9,39 +9,33 @@ export interface KeyItem extends LimiterItem {
   h: Uint8Array;
   h2?: Uint8Array;
   h2_until?: number;
-  scope: Scope;
+  scope: HostScope;
   /** The allow-list; absent: all models. */
   models?: string[];
   /** ms since the epoch. */
   expires_at?: number;
-  /** Whether its organization has limits of its own, which every request must meet as well. */
+  /** Its organization has limits of its own, which every request must meet as well. */
   lim_o?: true;
   /** No request content may be stored for later requests. */
   no_content?: true;
   /** The same, as a setting of its organization, and the version of the organization in which that was set. */
   no_o?: true;
   no_v?: number;
-  /**
-   * Whether the content of its requests is logged: a setting of its organization with its version, and a setting of
-   * its own, which has priority.
-   */
+  /** The content of its requests is logged: its organization's setting with its version, and its own, which wins. */
   log_o?: true;
   log_v?: number;
   log_k?: boolean;
 }
 
-/** Whether a limiter item is a key's. An organization's item has no secret, so no key can authenticate with it. */
+/** An organization's item has no secret, so no key can authenticate with it. */
 export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
 
 export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
 
-/** Whether content of the key's requests may be stored for later requests. */
+/** Content of the key's requests may be stored for later requests. */
 export const mayStore = ({ no_content, no_o }: KeyItem): boolean => no_content !== true && no_o !== true;
 
-/**
- * Whether the content of the key's requests goes to the payload log. The log checks the settings again before it
- * writes.
- */
+/** The content of the key's requests goes to the payload log, which checks the settings again before it writes. */
 export const isPayloadLogged = (item: KeyItem): boolean => (item.log_k ?? item.log_o === true) && mayStore(item);
 
 /** An organization's setting for its payload log, and the version of that setting. */
@@ -92,9 +86,9 @@ export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> 
 
 interface NewKeyFacts {
   org: string;
-  scope: Scope;
+  scope: HostScope;
   hash: Uint8Array;
-  /** Whether its organization has limits. */
+  /** Its organization has limits. */
   isLimited: boolean;
   /** Absent: the organization has never set it. */
   content?: ContentSetting;

@@ -1,26 +1,23 @@
 import { UnreadMap } from '../../database/unread-map.ts';
 import { requestTimeMs } from '../../ids/request-id.ts';
-import type { Limits, Period, RateLimits } from './limits.ts';
+import type { BudgetPeriod, Limits, RateLimits } from './limits.ts';
 import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts';
-import { PAST_SLOTS, SLOT_MS, slotOf, type Usage, type Window } from './sliding-window.ts';
+import { type LimiterUsage, PAST_SLOTS, SLOT_MS, slotOf, type Window } from './sliding-window.ts';
 import { type Budget, dayNumberOf, type Money, monthOf } from './spending.ts';
 
 /** Nano-dollars at rest: a number, or a bigint if a number would not be exact. */
 export type StoredNanos = number | bigint;
 
 /**
- * The limiter item of an API key, a key's shard or an organization: everything that a request reads and writes, in
- * one small item. Attribute names are short because DynamoDB charges for them. Other folders read items through the
- * functions below.
+ * Limiter item of an API key, a key's shard or an organization: everything that a request reads and writes, in one
+ * small item. Attribute names are short because DynamoDB charges for them; docs/admission.md lists them. Other folders
+ * read items through the functions below.
  */
 export interface LimiterItem {
   id: string;
   org: string;
   status: 'active' | 'revoked' | 'suspended';
-  /**
-   * The version of the configuration. A write's condition verifies with it that the decision was made on the current
-   * configuration.
-   */
+  /** The version of the configuration: a write's condition verifies that the decision was made on the current one. */
   cfg: number;
   /** Limits: requests per minute, tokens per minute, requests in flight. Absent: no limit. */
   lim_r?: number;
@@ -35,7 +32,7 @@ export interface LimiterItem {
    * A change of the configuration has not reached all shards yet: the budgets of the whole. See
    * `spread-configuration.ts`.
    */
-  pending?: Partial<Record<Period, StoredNanos>>;
+  pending?: Partial<Record<BudgetPeriod, StoredNanos>>;
   /** The limits of the whole key or organization, on each of its shards. */
   all_r?: number;
   all_t?: number;
@@ -96,7 +93,7 @@ export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurr
   return { set, remove: LIMIT_ATTRIBUTES.filter((name) => set[name] === undefined) };
 };
 
-/** What a shard stores of the limits of its whole key or organization. */
+/** The attributes with the limits of the whole key or organization, as each shard stores them. */
 export const wholeLimitsOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): Partial<LimiterItem> => ({
   ...(Number.isFinite(requestsPerMinute) && { all_r: requestsPerMinute }),
   ...(Number.isFinite(tokensPerMinute) && { all_t: tokensPerMinute }),
@@ -127,7 +124,7 @@ export const lowerLimits = <Item extends LimiterItem>(item: Item): Item => {
 };
 
 /** Amounts of money by period, as they are stored. */
-export const nanosOfStored = (stored: Partial<Record<Period, StoredNanos>>): Limits['budgets'] =>
+export const nanosOfStored = (stored: Partial<Record<BudgetPeriod, StoredNanos>>): Limits['budgets'] =>
   Object.fromEntries(Object.entries(stored).map(([period, nanos]) => [period, BigInt(nanos)]));
 
 /** The rate limits of an item; for a shard, only its own part. */
@@ -163,17 +160,14 @@ export const tokensToReserve = ({ lim_t = Number.POSITIVE_INFINITY, all_t }: Lim
 
 export const isPrepaid = ({ prepaid }: LimiterItem): boolean => prepaid === true;
 
-/** Whether requests and tokens are counted. */
+/** Requests and tokens are counted. */
 export const countsRates = ({ lim_r, lim_t }: LimiterItem): boolean => lim_r !== undefined || lim_t !== undefined;
 
-/** Whether the most that a request can cost must be known before it is admitted. */
+/** The most that a request can cost must be known before it is admitted. */
 export const countsMoney = ({ bud_d, bud_m, bud_t, prepaid }: LimiterItem): boolean =>
   prepaid === true || bud_d !== undefined || bud_m !== undefined || bud_t !== undefined;
 
-/**
- * Whether a request was counted in a later slot than this one. A slot that is more than a minute later is another
- * function's wrong clock.
- */
+/** A request was counted in a later slot. A slot more than a minute later is another function's wrong clock. */
 export const hasCountedAfter = ({ slot: latest = 0 }: LimiterItem, slot: number): boolean => latest > slot && latest <= slot + PAST_SLOTS;
 
 /**
@@ -195,7 +189,7 @@ type SlotCounter = `r${number}` | `t${number}`;
 const countersOf = (kind: 'r' | 't', slot: number): SlotCounter[] =>
   Array.from({ length: PAST_SLOTS + 1 }, (_, i) => `${kind}${slot - i}` as const);
 
-/** The names of the last slot's counters. Nearly all requests need those of the current slot, several times each. */
+// Nearly all requests need the names of the current slot's counters, several times each.
 let named: { slot: number; r: readonly SlotCounter[]; t: readonly SlotCounter[] } | undefined;
 
 /** The names of the counters of a slot and of those before it that count with it, the newest first. */
@@ -204,7 +198,6 @@ export const slotCounters = (kind: 'r' | 't', slot: number): readonly SlotCounte
   return named[kind];
 };
 
-/** Whether this is a counter of a slot that no longer counts in this one. */
 const isStaleCounter = (name: string, slot: number): boolean => /^[rt]\d+$/.test(name) && Number(name.slice(1)) < slot - PAST_SLOTS;
 
 /**
@@ -223,13 +216,13 @@ const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
 export const inFlightOf = ({ fl }: LimiterItem): number => (fl instanceof UnreadMap ? fl.size : Object.keys(fl).length);
 
 /** The usage as of a slot. */
-export const usageOf = (item: LimiterItem, slot: number): Usage => ({
+export const usageOf = (item: LimiterItem, slot: number): LimiterUsage => ({
   requests: windowOf(item, 'r', slot),
   tokens: windowOf(item, 't', slot),
   inFlight: inFlightOf(item),
 });
 
-type MoneyCounters = Record<Period, `d${number}` | `m${number}` | 'spent'>;
+type MoneyCounters = Record<BudgetPeriod, `d${number}` | `m${number}` | 'spent'>;
 
 /** The counters of money at an instant. */
 export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayNumberOf(ms)}`, month: `m${monthOf(ms)}`, total: 'spent' });
@@ -241,7 +234,7 @@ export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayNum
 export const moneyCountersOf = (requestId: string): MoneyCounters => moneyCountersAt(requestTimeMs(requestId));
 
 /** Nano-dollars that are spent or held in the periods of an instant. */
-export const countedNanosAt = (item: LimiterItem, ms: number): Record<Period, bigint> => {
+export const countedNanosAt = (item: LimiterItem, ms: number): Record<BudgetPeriod, bigint> => {
   const { day, month, total } = moneyCountersAt(ms);
   return { day: BigInt(item[day] ?? 0), month: BigInt(item[month] ?? 0), total: BigInt(item[total] ?? 0) };
 };

@@ -1,4 +1,4 @@
-export type Period = 'day' | 'month' | 'total';
+export type BudgetPeriod = 'day' | 'month' | 'total';
 
 /** Limits on requests per minute, tokens per minute and requests in flight. Infinity: no limit. */
 export interface RateLimits {
@@ -10,7 +10,7 @@ export interface RateLimits {
 /** The limits of an API key, one of its shards, or an organization. */
 export interface Limits extends RateLimits {
   /** The most nano-dollars to spend per day, per month (both UTC) and in total; absent: no such budget. */
-  budgets: Partial<Record<Period, bigint>>;
-  /** Whether requests are paid from prepaid credit. */
+  budgets: Partial<Record<BudgetPeriod, bigint>>;
+  /** Requests are paid from prepaid credit. */
   isPrepaid: boolean;
 }

@@ -9,13 +9,10 @@ export type StoredEntry = [
   deployment?: string,
 ];
 
-/**
- * Characters of a deployment's id that an entry keeps. They are random; if two deployments share them, one can stay
- * awake longer.
- */
+// The last characters of an id are random; if two deployments share them, one can stay awake longer.
 const MARK_CHARACTERS = 6;
 
-/** What the entries of a deployment's requests have of its id. */
+/** The end of a deployment's id, by which entries name it. */
 export const deploymentMark = (id: string): string => id.slice(-MARK_CHARACTERS);
 
 /** A request's reservation in one limiter. */
@@ -25,9 +22,9 @@ export interface Entry {
   tokens: number | undefined;
   /** The nano-dollars held for the request: the most that it can cost; 0 if the limiter does not limit money. */
   holdNanos: bigint;
-  /** Whether the hold is paid from prepaid credit. */
+  /** The hold is paid from prepaid credit. */
   isFromCredit: boolean;
-  /** On a key: whether its organization has an entry too. On an organization: the id of the key's limiter. */
+  /** On a key: true if its organization has an entry too. On an organization: the id of the key's limiter. */
   link: string | boolean;
   /** On a key: the `deploymentMark` of the deployment that the request is for, if it is for one. */
   deployment?: string;

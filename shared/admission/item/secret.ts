@@ -1,13 +1,13 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Scope } from '../../hosts/host.ts';
+import type { HostScope } from '../../hosts/host.ts';
 import { randomBase62, toBase62 } from '../../ids/base62.ts';
 
-/** The hosts by the letter in their keys, which identifies a key that was sent to the wrong host without a read. */
-const scopes = { s: 'serverless', o: 'on_demand' } as const satisfies Record<string, Scope>;
+// The letter in a key identifies its host, so a key that was sent to the wrong host is rejected without a read.
+const scopes = { s: 'serverless', o: 'on_demand' } as const satisfies Record<string, HostScope>;
 
 const ID_CHARACTERS = 18;
-/** 28 base62 characters hold 166 random bits: too many to guess, so an unsalted SHA-256 is enough. */
+// 28 base62 characters hold 166 random bits: too many to guess, so an unsalted SHA-256 is enough.
 const RANDOM_CHARACTERS = 28;
 const CHECKSUM_CHARACTERS = 6;
 const FORM = new RegExp(`^sk-([so])([0-9A-Za-z]{${ID_CHARACTERS}})[0-9A-Za-z]{${RANDOM_CHARACTERS}}([0-9A-Za-z]{${CHECKSUM_CHARACTERS}})$`);
@@ -15,7 +15,7 @@ const FORM = new RegExp(`^sk-([so])([0-9A-Za-z]{${ID_CHARACTERS}})[0-9A-Za-z]{${
 /** The parts of an API key that a caller sent. */
 export interface PresentedKey {
   keyId: string;
-  scope: Scope;
+  scope: HostScope;
   hash: Buffer;
 }
 
@@ -24,7 +24,7 @@ const checksum = (text: string): string => toBase62(crc32(text), CHECKSUM_CHARAC
 const sha256 = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** A new secret for a key id: `sk-`, the scope's letter, the id without its prefix, 166 random bits, a checksum. */
-export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: Buffer } => {
+export const newSecret = (scope: HostScope, keyId: string): { secret: string; hash: Buffer } => {
   const body = `sk-${scope === 'serverless' ? 's' : 'o'}${keyId.slice(-ID_CHARACTERS)}${randomBase62(RANDOM_CHARACTERS)}`;
   const secret = body + checksum(body);
   return { secret, hash: sha256(secret) };

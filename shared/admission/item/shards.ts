@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 import type { Limits, RateLimits } from './limits.ts';
 
-/** A limiter item with more requests in flight costs more than one write unit per write. */
+// With more requests in flight, an item costs more than one write unit per write.
 const MAX_IN_FLIGHT = 12;
-/** A DynamoDB partition accepts 1,000 writes per second; a request needs two, and failed conditions need some more. */
+// A DynamoDB partition accepts 1,000 writes per second; a request needs two, and failed conditions need some more.
 const MAX_REQUESTS_PER_SECOND = 400;
-/** A shard's part of the tokens must fit a typical request. */
+// A shard's part of the tokens must fit a typical request.
 const MIN_TOKENS_PER_MINUTE = 65_536;
 /** A shard's part of a budget must cover the most that a request costs: a dollar, in nano-dollars. */
 export const MIN_BUDGET_NANOS = 1_000_000_000n;
@@ -57,10 +57,7 @@ export const ownerIdOf = (limiterId: string): string => limiterId.split('#', 1)[
 /** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
 
-/**
- * A key's events are spread over at most this many shards: enough for 16,800 requests per second. Every total reads
- * them all.
- */
+// Enough for 16,800 requests per second. Every total reads all of a key's event shards.
 const MAX_EVENT_SHARDS = 42;
 
 /** The number of a key's shards that store its usage events. */
@@ -72,7 +69,6 @@ export const randomShards = (shards: number, first: number, count: number): numb
   return Array.from({ length: Math.min(count, shards - 1) }, (_, i) => (first + 1 + ((start + i) % (shards - 1))) % shards);
 };
 
-/** The size of the last complete generation of shards: a power of two. */
 const generationOf = (shards: number): number => 2 ** Math.floor(Math.log2(shards));
 
 /**

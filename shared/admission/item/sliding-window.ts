@@ -18,7 +18,7 @@ export interface Window {
 }
 
 /** The usage of a limiter as of one slot. */
-export interface Usage {
+export interface LimiterUsage {
   requests: Window;
   tokens: Window;
   inFlight: number;
@@ -36,10 +36,9 @@ const sum = (counts: readonly number[]): number => {
 /** The highest count of the current slot to which `amount` can be added; negative if it cannot fit. */
 export const roomFor = (limit: number, past: readonly number[], amount: number): number => limit - sum(past) - amount;
 
-/** What is left of a limit now, never below 0. */
+/** The requests or tokens left of a limit now, never below 0. */
 export const remaining = (limit: number, { current, past }: Window): number => Math.max(0, limit - sum(past) - current);
 
-/** Milliseconds until this many of the oldest slots no longer count. */
 const untilGone = (slots: number, nowMs: number): number => (slots === 0 ? 0 : slots * SLOT_MS - (nowMs % SLOT_MS));
 
 /** Milliseconds until a window is empty, if no other request arrives. */
@@ -57,23 +56,23 @@ export const retryAfterMs = (limit: number, { current, past }: Window, amount: n
   return untilGone(PAST_SLOTS + 1, nowMs);
 };
 
-export type Dimension = 'requests' | 'tokens' | 'concurrency';
+export type RateDimension = 'requests' | 'tokens' | 'concurrency';
 
 /** Why a request cannot be admitted now. */
 export interface RateRefusal {
-  dimension: Dimension;
+  dimension: RateDimension;
   /** Until this request fits; Infinity if it is larger than the limit. */
   retryAfterMs: number;
 }
 
-/** A concurrency slot becomes free when another request ends, at an unknown time. */
+// A concurrency slot becomes free when another request ends, at an unknown time.
 const CONCURRENCY_RETRY_MS = 1_000;
 
 /**
  * The exact rule: the limit that rejects one more request with `tokens` for the longest time; undefined if the
  * request fits.
  */
-export const refusalOf = (limits: RateLimits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
+export const refusalOf = (limits: RateLimits, usage: LimiterUsage, tokens: number, nowMs: number): RateRefusal | undefined => {
   const waits: RateRefusal[] = [];
   const wait = (dimension: 'requests' | 'tokens', limit: number, window: Window, amount: number): void => {
     if (roomFor(limit, window.past, amount) < window.current)

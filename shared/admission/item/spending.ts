@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../time/units.ts';
-import type { Period } from './limits.ts';
+import type { BudgetPeriod } from './limits.ts';
 
 /**
  * Pure rules of a limiter's spending, in nano-dollars. Counts include spent money and money held for requests in
@@ -20,7 +20,7 @@ export const monthBefore = (month: number): number => (month % 100 === 1 ? month
 export const monthAfter = (month: number): number => (month % 100 === 12 ? month + 89 : month + 1);
 
 export interface Budget {
-  period: Period;
+  period: BudgetPeriod;
   limitNanos: bigint;
   countedNanos: bigint;
 }
@@ -35,18 +35,18 @@ export interface Money {
 
 export interface MoneyRefusal {
   dimension: 'budget' | 'credit';
-  period?: Period;
+  period?: BudgetPeriod;
   /** The request can fit after requests in flight release what they do not use. */
   isHeld: boolean;
   retryAfterMs: number;
 }
 
-/** Requests in flight end at unknown times. */
+// Requests in flight end at unknown times.
 const HELD_RETRY_MS = 1_000;
-/** The time when credit is added or a budget is raised is unknown. */
+// Nobody knows when credit is added or a budget is raised.
 const EMPTY_RETRY_MS = 3_600_000;
 
-const untilNext = (period: Period, nowMs: number): number => {
+const untilNext = (period: BudgetPeriod, nowMs: number): number => {
   if (period === 'day') return DAY_MS - (nowMs % DAY_MS);
   if (period === 'total') return EMPTY_RETRY_MS;
   const date = new Date(nowMs);

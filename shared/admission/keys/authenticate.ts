@@ -11,7 +11,6 @@ import type { ReadableKeys } from '../stores/limiter-reader.ts';
 import { TooManyReads } from '../stores/read-limit.ts';
 import { limitHeaders } from './rate-limits.ts';
 
-/** Where other APIs take a key. */
 const OTHER_HEADERS = ['x-api-key', 'api-key'];
 
 const misplacedKey = (event: ApiEvent): InvalidApiKey => {
@@ -43,7 +42,7 @@ export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs
 /** A key without an allow-list can use all models. */
 export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.models || item.models.includes(model);
 
-/** A cached configuration is valid for this long if no write verifies it. */
+// Cached configurations that no write verifies are used for at most this long.
 const CONFIGURATION_MS = 30_000;
 /** A refusal based on a cached configuration stands for this long; then the item is read again. */
 export const REFUSAL_MS = 5_000;
@@ -55,9 +54,9 @@ export interface AuthenticatedKey {
 }
 
 /**
- * The key's item, from the cache or by one read, if the presented key is valid and `check` passes. A cached item is
- * valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in
- * that time: so a new secret works at once, and many requests with wrong keys cost few reads.
+ * Resolves a presented key to its item, from the cache or by one read, if the key is valid and `check` passes. A
+ * cached item is valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to
+ * five times in that time: so a new secret works at once, and many requests with wrong keys cost few reads.
  */
 export const resolveKey = async (
   { store, cache, now }: ReadableKeys,

@@ -27,7 +27,7 @@ export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; to
   'x-ratelimit-reset-tokens': formatDuration(tokens.resetMs),
 });
 
-/** The state of a limit, assuming that every shard has as much left of its part as this one. */
+// Every shard is assumed to have as much left of its part as this one.
 const rateLimitOf = (limit: number, whole: number, window: Window, nowMs: number): RateLimit => ({
   limit: whole,
   remaining: limit === whole || limit === 0 ? remaining(limit, window) : Math.floor((remaining(limit, window) * whole) / limit),

@@ -3,7 +3,7 @@ import { type Configuration, type LimiterItem, moneyCountersAt, NOT_COUNTED_AFTE
 import type { Limits } from '../item/limits.ts';
 import type { MovedCounts } from './share-limits.ts';
 
-/** What must hold for a change of a limiter's configuration to succeed, and the counts that move with it. */
+/** The state in which a change of a limiter's configuration may be written, and the counts that move with it. */
 export interface Expected {
   /** The sum over all shards is 0. */
   moved?: MovedCounts | undefined;
@@ -20,7 +20,6 @@ export interface Expected {
 /** A limiter changed while a change of its configuration was planned. */
 export class ChangedMeanwhile extends Error {}
 
-/** The update of a configuration. @param version the new version; absent: the next one */
 const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>, expected: Expected, version?: number) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../time/units.ts';
 import { type LimiterItem, moneyCountersAt, type StoredNanos } from '../item/limiter-item.ts';
 
-/** What a limiter has counted: attributes with counters of money, or with its credit, and nano-dollars. */
+/** Nano-dollars that a limiter has counted, by the attribute of the counter or of its credit. */
 export type MoneyCounts = ReadonlyMap<string, bigint>;
 
 /** The attribute with the prepaid credit that is neither spent nor held. */

@@ -1,17 +1,17 @@
 import type { TransactItem } from '../../database/database.ts';
 import { availableNanosOf, type LimiterItem, shardsOf } from '../item/limiter-item.ts';
 
-/** A transaction takes credit from at most this many shards: it has at most 100 writes. */
+// A transaction has at most 100 writes.
 const MAX_DONORS = 90;
 
-/** Credit that a shard gives to its organization's own item. */
 interface Donation {
   id: string;
   nanos: bigint;
 }
 
 /**
- * What other shards give to an organization's own item, so that a deduction can be taken from it: the richest first.
+ * Plans the donations of other shards to an organization's own item, from which a deduction is then taken: the richest
+ * shards first.
  * @returns empty if none has any credit available
  */
 export const planCollection = (others: readonly LimiterItem[], missingNanos: bigint): Donation[] => {

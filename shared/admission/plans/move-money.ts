@@ -1,15 +1,13 @@
 import type { TransactItem } from '../../database/database.ts';
 import { budgetsOf, type LimiterItem, moneyCountersOf, moneyOf } from '../item/limiter-item.ts';
-import type { Period } from '../item/limits.ts';
+import type { BudgetPeriod } from '../item/limits.ts';
 
-/** A move takes money from at most this many shards: a transaction has at most 100 writes. */
+// A transaction has at most 100 writes.
 const MAX_DONORS = 90;
-/**
- * If the shards have less than this many times a request's cost on average, a move collects that much in one of them.
- */
+// Below this many times a request's cost per shard on average, a move collects that much in one of them.
 const SCARCE_HOLDS = 8n;
 
-type Pot = Period | 'credit';
+type Pot = BudgetPeriod | 'credit';
 
 /** Money that moves between the shards of a key or organization. Their sums stay the same. */
 export interface Move {
@@ -20,7 +18,6 @@ export interface Move {
   donors: readonly { item: LimiterItem; takes: ReadonlyMap<Pot, bigint> }[];
 }
 
-/** What a shard can still pay, by each limit of its money. */
 const roomsOf = (item: LimiterItem, requestId: string): Map<Pot, bigint> => {
   const { budgets, creditNanos } = moneyOf(item, requestId);
   const rooms = new Map<Pot, bigint>(budgets.map(({ period, limitNanos, countedNanos }) => [period, limitNanos - countedNanos]));
@@ -64,7 +61,6 @@ export const planMove = (items: readonly LimiterItem[], target: LimiterItem, req
   return donors.length === 0 ? undefined : { requestId, target, isScarce: hasLittle, donors };
 };
 
-/** An update that changes what a shard has counted or has left, by pot. */
 const toPay = (item: LimiterItem, requestId: string, amounts: ReadonlyMap<Pot, bigint>, isDonor: boolean) => {
   const counters = moneyCountersOf(requestId);
   const names: Record<string, string> = {};

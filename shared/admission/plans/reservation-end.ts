@@ -3,7 +3,7 @@ import type { Entry } from '../item/reservation-entry.ts';
 import { PAST_SLOTS, slotOf } from '../item/sliding-window.ts';
 import { dayNumberOf, monthBefore, monthOf } from '../item/spending.ts';
 
-/** Yesterday's money still counts because a request can end after midnight. */
+// Yesterday's money still counts because a request can end after midnight.
 const KEPT_DAYS = 1;
 
 /** The actual usage of a request. */
@@ -12,7 +12,6 @@ export interface Used {
   costNanos: bigint;
 }
 
-/** The fields of a usage event that determine a request's charge. */
 interface UsageFacts {
   admitted_at: number;
   prompt_tokens: number;
@@ -40,14 +39,12 @@ export interface Ending {
   known?: LimiterItem | undefined;
 }
 
-/** Whether an attribute is a counter of money that no longer counts. */
 const isStale = (name: string, nowMs: number): boolean => {
   // For other names, such as `models`, the time is not a number, and every comparison is false.
   if (name.startsWith('d')) return Number(name.slice(1)) < dayNumberOf(nowMs) - KEPT_DAYS;
   return name.startsWith('m') && Number(name.slice(1)) < monthBefore(monthOf(nowMs));
 };
 
-/** Corrections of the counters that still count, from reserved to used amounts. */
 const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, number | bigint> => {
   const corrections = new Map<string, number | bigint>();
   const slot = slotOf(entry.admittedAtMs);
@@ -71,10 +68,10 @@ export const toEnd = (ending: Ending) => {
   const corrections = [...correctionsOf(ending)];
   const stale = known ? Object.keys(known).filter((name) => isStale(name, nowMs)) : [];
   const costNanos = used === 'undone' ? 0n : used.costNanos;
-  const giveBack = entry.isFromCredit && entry.holdNanos !== costNanos;
+  const isRefunded = entry.isFromCredit && entry.holdNanos !== costNanos;
   const names: Record<string, string> = { '#id': requestId };
   const values: Record<string, unknown> = { ':at': entry.admittedAtMs };
-  if (giveBack) values[':back'] = entry.holdNanos - costNanos;
+  if (isRefunded) values[':back'] = entry.holdNanos - costNanos;
   for (const [i, name] of stale.entries()) names[`#s${i}`] = name;
   for (const [i, [counter, correction]] of corrections.entries()) {
     names[`#c${i}`] = counter;
@@ -83,7 +80,7 @@ export const toEnd = (ending: Ending) => {
   return {
     UpdateExpression: [
       `REMOVE ${['fl.#id', ...stale.map((_, i) => `#s${i}`)].join(', ')}`,
-      giveBack && 'SET avail = avail + :back',
+      isRefunded && 'SET avail = avail + :back',
       corrections.length > 0 && `ADD ${corrections.map((_, i) => `#c${i} :c${i}`).join(', ')}`,
     ]
       .filter(Boolean)

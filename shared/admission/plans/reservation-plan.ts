@@ -1,10 +1,10 @@
 import { moneyCountersOf, NOT_COUNTED_AFTER, slotCounters, slotValues } from '../item/limiter-item.ts';
-import type { Period } from '../item/limits.ts';
+import type { BudgetPeriod } from '../item/limits.ts';
 import { type Entry, storedEntry } from '../item/reservation-entry.ts';
 import { PAST_SLOTS } from '../item/sliding-window.ts';
 import { epochKeyOf } from '../item/sweep-epoch.ts';
 
-/** What proves that a request fits one limit. */
+/** The bounds that prove that a request fits one limit. */
 export interface RateBound {
   /** The highest counts of the slots before this one for which `most` is correct, the newest first. */
   past: readonly number[];
@@ -35,7 +35,7 @@ export interface ReservationPlan {
   concurrency: number;
   counted?: SlotBounds;
   /** The highest count of each budget before this request. */
-  budgets: Partial<Record<Period, bigint>>;
+  budgets: Partial<Record<BudgetPeriod, bigint>>;
   nowMs: number;
 }
 
@@ -48,7 +48,6 @@ interface Write {
   values: Record<string, unknown>;
 }
 
-/** A counter and its bound in a condition. */
 interface Bounded {
   name: string;
   bound: string;
@@ -67,7 +66,6 @@ const bounded = (name: string, bound: string): Bounded => ({
 
 const atMost = ({ isAtMost, isAtMostNegative }: Bounded, most: number | bigint): string => (most < 0 ? isAtMostNegative : isAtMost);
 
-/** The counters of a slot and of those before it, the newest first. */
 const boundedCounters = (kind: 'r' | 't'): Bounded[] => [
   bounded(`#${kind}c`, `:${kind}most`),
   ...Array.from({ length: PAST_SLOTS }, (_, i) => bounded(`#${kind}${i}`, `:${kind}${i}`)),
@@ -107,10 +105,10 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
   for (const [period, counter] of Object.entries(moneyCountersOf(requestId))) {
     names[`#${period}`] = counter;
     add.push(`#${period} :hold`);
-    const max = budgets[period as Period];
+    const max = budgets[period as BudgetPeriod];
     if (max === undefined) continue;
     values[`:${period}`] = max;
-    clauses.push(atMost(budgetBound[period as Period], max));
+    clauses.push(atMost(budgetBound[period as BudgetPeriod], max));
   }
   if (!entry.isFromCredit) return;
   set.push('avail = avail - :hold');

@@ -1,6 +1,6 @@
 import { isKeyItem } from '../item/key-item.ts';
 import { countedNanosAt, hasCountedAfter, type LimiterItem, rateLimitsOf, slotCounters } from '../item/limiter-item.ts';
-import type { Limits, Period, RateLimits } from '../item/limits.ts';
+import type { BudgetPeriod, Limits, RateLimits } from '../item/limits.ts';
 import { MIN_BUDGET_NANOS, shareOf, shareOfNanos, usableShards } from '../item/shards.ts';
 import { slotOf } from '../item/sliding-window.ts';
 
@@ -34,9 +34,8 @@ export const shareBudget = (budgetNanos: bigint, countedNanos: readonly bigint[]
 };
 
 /** The nano-dollars that each shard of a key has counted. */
-export type Counted = readonly Readonly<Record<Period, bigint>>[];
+export type CountedNanos = readonly Readonly<Record<BudgetPeriod, bigint>>[];
 
-/** One shard's equal part of the rate limits. */
 const equalRates = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits, shards: number, shard: number): RateLimits => ({
   requestsPerMinute: shareOf(requestsPerMinute, shards, shard),
   tokensPerMinute: shareOf(tokensPerMinute, shards, shard),
@@ -50,12 +49,12 @@ const equalRates = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLim
 export const shareLimits = (
   { requestsPerMinute, tokensPerMinute, concurrency, budgets, isPrepaid }: Limits,
   shards: number,
-  counted: Counted = Array.from({ length: shards }, () => ({ day: 0n, month: 0n, total: 0n })),
+  counted: CountedNanos = Array.from({ length: shards }, () => ({ day: 0n, month: 0n, total: 0n })),
   rates?: readonly RateLimits[],
 ): Limits[] => {
   const usable = usableShards(shards, { requestsPerMinute, concurrency });
   const parts = Object.entries(budgets).map(([name, budget]) => {
-    const period = name as Period;
+    const period = name as BudgetPeriod;
     return {
       period,
       nanos: shareBudget(
@@ -72,11 +71,8 @@ export const shareLimits = (
   }));
 };
 
-/**
- * New parts of a rate limit, from the current ones, which need not be equal: a higher limit raises every part, and a
- * lower one lowers every part. So no mixture of current and new parts adds up to more than the larger of the two
- * limits.
- */
+// A higher limit raises every part, a lower one lowers every part, and parts need not be equal. So no mixture of
+// current and new parts adds up to more than the larger of the two limits.
 const reshare = (parts: readonly number[], whole: number): number[] => {
   const before = parts.reduce((sum, part) => sum + part, 0);
   if (!Number.isFinite(whole) || !Number.isFinite(before)) return parts.map((_, i) => shareOf(whole, parts.length, i));
@@ -90,23 +86,20 @@ const reshare = (parts: readonly number[], whole: number): number[] => {
   });
 };
 
-/**
- * The periods whose budget is not spent. In these, each shard must stay within its part, or the shards together could
- * exceed the budget.
- */
-const isUnspent = (budget: bigint, period: Period, counted: Counted): boolean =>
+// Where a budget is not spent, each shard must stay within its part, or together they could exceed the budget.
+const isUnspent = (budget: bigint, period: BudgetPeriod, counted: CountedNanos): boolean =>
   counted.reduce((sum, nanos) => sum + nanos[period], 0n) < budget;
 
 /** Counts that move among shards. */
 export interface MovedCounts {
   /** The slot in which all shards count from now on, if they get or give anything. */
   slot: number;
-  /** What is added to counters. */
+  /** The amounts to add, by counter. */
   by: ReadonlyMap<string, number>;
 }
 
 /** A shard's new part of the limits, and what its counts must be for the parts to hold. */
-export interface Part {
+export interface ShardPart {
   limits: Limits;
   /** The most that it can have counted of budgets that are not spent, and the least of those that are. */
   most: Limits['budgets'];
@@ -115,7 +108,6 @@ export interface Part {
   moved?: MovedCounts | undefined;
 }
 
-/** Divides an integer in proportion to the parts; the results add up to it. */
 const inProportion = (count: number, parts: readonly number[]): number[] => {
   const whole = parts.reduce((sum, part) => sum + part, 0);
   const shares = parts.map((part, i) => (whole > 0 ? Math.floor((count * part) / whole) : i === 0 ? count : 0));
@@ -123,10 +115,8 @@ const inProportion = (count: number, parts: readonly number[]): number[] => {
   return shares.map((share) => (left-- > 0 ? share + 1 : share));
 };
 
-/**
- * Moves the counts of requests and tokens to where the new limits are. If the shards have counted a whole new limit,
- * each has then counted its part of it, so a lowered limit applies to the next request.
- */
+// If the shards have counted a whole new limit, each has then counted its part of it, so a lowered limit applies to
+// the next request.
 const movedCounts = (items: readonly LimiterItem[], limits: readonly Limits[], slot: number): Map<string, number>[] => {
   const moved = items.map(() => new Map<string, number>());
   if (items.length === 1 || items.some((item) => hasCountedAfter(item, slot))) return moved;
@@ -152,7 +142,7 @@ const movedCounts = (items: readonly LimiterItem[], limits: readonly Limits[], s
 };
 
 /** Divides new limits among the existing shards of a key or organization, by what they have counted. */
-export const redivide = (whole: Limits, items: readonly LimiterItem[], nowMs: number): Part[] => {
+export const redivide = (whole: Limits, items: readonly LimiterItem[], nowMs: number): ShardPart[] => {
   const counted = items.map((item) => countedNanosAt(item, nowMs));
   const current = items.map(rateLimitsOf);
   // A key's parts are equal, so that one can be guessed from another. Those of an organization's shards are not.
@@ -178,8 +168,8 @@ export const redivide = (whole: Limits, items: readonly LimiterItem[], nowMs: nu
   const slot = slotOf(nowMs);
   const moved = movedCounts(items, divided, slot);
   return divided.map((limits, i) => {
-    const budgets = Object.entries(limits.budgets) as [Period, bigint][];
-    const unspent = ([period]: [Period, bigint]): boolean => isUnspent(whole.budgets[period] as bigint, period, counted);
+    const budgets = Object.entries(limits.budgets) as [BudgetPeriod, bigint][];
+    const unspent = ([period]: [BudgetPeriod, bigint]): boolean => isUnspent(whole.budgets[period] as bigint, period, counted);
     return {
       limits,
       most: Object.fromEntries(budgets.filter(unspent)),

@@ -24,9 +24,9 @@ import { dayNumberOf, monthAfter, monthBefore, monthOf } from '../item/spending.
 export interface Split {
   parent: LimiterItem;
   child: LimiterItem;
-  /** What the parent keeps of its limits. */
+  /** The parent's new limits. */
   kept: Record<string, StoredNanos>;
-  /** What moves to the child: counters and credit. */
+  /** Counters and credit that move to the child. */
   moved: ReadonlyMap<string, bigint>;
   /** The highest counts of the parent, before the move, at which it stays within its new part. */
   bounds: ReadonlyMap<string, bigint>;
@@ -43,11 +43,11 @@ const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
 /** Requests in flight stay in the parent; a few more can come before the split is written. */
 export const SPARE = 2;
 
-/** Half of the concurrency, or what is free of it. */
+// Half of the concurrency, or as much as is free of it.
 const freeHalf = (parent: LimiterItem, limit: number): bigint =>
   BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - inFlightOf(parent) - SPARE)));
 
-/** The counters of a budget that requests can still use: those of now, and those of clocks that are behind or ahead. */
+// Requests can still use the counters of now, and those of clocks that are behind or ahead.
 const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: number): string[] => {
   const [today, thisMonth] = [dayNumberOf(nowMs), monthOf(nowMs)];
   if (limit === day) return [today - 1, today, today + 1].map((time) => `d${time}`);
@@ -122,11 +122,6 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
   return { parent, child, kept, moved, bounds, slot: countsRates(parent) ? slot : undefined };
 };
 
-/**
- * The update of the parent, and what must hold for it.
- * @param shards the new number of shards
- * @param before the number until now, if the parent is the organization's own item
- */
 const toKeep = ({ parent, kept, moved, bounds, slot }: Split, shards: number, before: number | undefined) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = { ':cfg': parent.cfg, ':one': 1 };
@@ -174,7 +169,6 @@ const toKeep = ({ parent, kept, moved, bounds, slot }: Split, shards: number, be
   };
 };
 
-/** Nobody else has added a shard, and no change of the configuration is under way. */
 const ownClauses = (before: number, values: Record<string, unknown>): string[] => {
   if (before > 1) values[':before'] = before;
   return [before > 1 ? 'shards = :before' : 'attribute_not_exists(shards)', 'attribute_not_exists(pending)'];

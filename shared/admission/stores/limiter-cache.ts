@@ -1,29 +1,23 @@
 import type { LimiterItem } from '../item/limiter-item.ts';
-import { endsWithARequest, type Refusal } from '../item/refusal.ts';
+import { endsWithARequest, type LimiterRefusal } from '../item/refusal.ts';
 import { createReadLimit } from './read-limit.ts';
 
 const MAX_ENTRIES = 10_000;
-/**
- * After an exact refusal this environment rejects requests by itself for at most this long, so that a raised limit
- * takes effect.
- */
+// After an exact refusal, reject without a read for at most this long, so that a raised limit takes effect.
 const MAX_REFUSAL_MS = 5_000;
-/** A refusal that ends when another request ends can end at any moment; this short wait only dampens bursts. */
+// A refusal that ends with another request can end at any moment; this short wait only dampens bursts.
 const REQUEST_REFUSAL_MS = 100;
 
-interface Seen {
+interface CachedImage {
   item: LimiterItem | undefined;
   seenAtMs: number;
 }
 
-/**
- * An item that does not match the presented key is read again this often per interval, so that many wrong secrets
- * cost few reads.
- */
+// Rereads of an item that does not match the presented key, per interval: many wrong secrets cost few reads.
 const MAX_REREADS = 5;
 const REREADS_MS = 5_000;
 
-interface Entry extends Seen {
+interface Entry extends CachedImage {
   refusesUntilMs?: number | undefined;
   rereads?: { sinceMs: number; count: number };
 }
@@ -51,12 +45,12 @@ export const createLimiterCache = () => {
   };
   return {
     /** The last image of a limiter and its time; `item` is undefined if the limiter did not exist. */
-    get: (id: string): Seen | undefined => entries.get(id),
+    get: (id: string): CachedImage | undefined => entries.get(id),
     set: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
       const rereads = entries.get(id)?.rereads;
       put(id, { item, seenAtMs: nowMs, ...(rereads && { rereads }) });
     },
-    /** Stores the image of a plain read; a remembered refusal stays while the configuration is the same. */
+    /** Stores the image of a plain read; a stored refusal stays while the configuration is the same. */
     see: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
       const entry = entries.get(id);
       const isSame = entry?.item?.cfg === item?.cfg;
@@ -90,11 +84,11 @@ export const createLimiterCache = () => {
     },
     isPaused: (id: string, nowMs: number): boolean => nowMs < (paused.get(id) ?? 0),
     /** Remembers a refusal that is based on this image. */
-    refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
+    refuse: (id: string, item: LimiterItem, reason: LimiterRefusal, nowMs: number): void => {
       const wait = Math.min(reason.retryAfterMs, endsWithARequest(reason) ? REQUEST_REFUSAL_MS : MAX_REFUSAL_MS);
       put(id, { item, seenAtMs: nowMs, refusesUntilMs: nowMs + wait });
     },
-    /** Whether the image can reject a request without a call. */
+    /** The image can reject a request without a call. */
     refuses: (id: string, nowMs: number): boolean => nowMs < (entries.get(id)?.refusesUntilMs ?? 0),
     /** Forgets a refusal, because a release by this environment can have made room. */
     forgetRefusal: (id: string): void => {

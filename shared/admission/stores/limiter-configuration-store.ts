@@ -11,11 +11,8 @@ import { planCollection, toCollect, toGrant } from '../plans/credit-grant.ts';
 import { createLimiterStore } from './limiter-store.ts';
 import { createSpread } from './spread-configuration.ts';
 
-/**
- * A deduction collects credit from all shards in so many transactions, some of which fail because requests changed
- * the shards.
- */
-const MAX_ATTEMPTS = 40;
+// Requests change the shards meanwhile, so some of the transactions that collect credit fail.
+const MAX_DEDUCTION_ATTEMPTS = 40;
 
 /** The `keys` table with the writes of the control plane, which configures limiters. */
 export const createLimiterConfigurationStore = (database: Database, table: string) => {
@@ -31,7 +28,7 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
      * @throws 503 if the shards change too often meanwhile
      */
     addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      for (let attempt = 0; attempt < MAX_DEDUCTION_ATTEMPTS; attempt++) {
         const own = await get(id);
         if (!own || (own.grants ?? 0) !== number - 1) return false;
         const missing = amountNanos < 0n ? -amountNanos - availableNanosOf(own) : 0n;
@@ -48,7 +45,7 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
           if (!(error instanceof ChangedMeanwhile)) throw error;
         }
       }
-      throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+      throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_DEDUCTION_ATTEMPTS} attempts.`));
     },
 
     /**

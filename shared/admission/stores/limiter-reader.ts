@@ -3,7 +3,6 @@ import { getItems } from '../../database/get-items.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
 import type { LimiterCache } from './limiter-cache.ts';
 
-/** DynamoDB's limit for one call. */
 const MAX_READ = 100;
 
 /** The id of the sweep's own row; no limiter has such an id. */

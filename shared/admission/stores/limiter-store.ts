@@ -14,10 +14,9 @@ import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
-const MAX_PAGES = 100;
+const MAX_LISTED_PAGES = 100;
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
-/** The entry of a reservation is gone: it was released or undone. */
 class ReservationEnded extends Error {}
 
 /**
@@ -104,7 +103,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
         KeyConditionExpression: 'org = :org',
         ExpressionAttributeValues: { ':org': organization },
       };
-      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+      for await (const { id } of queryItems(database, query, MAX_LISTED_PAGES)) yield id as string;
     },
 
     /**
@@ -132,7 +131,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
         KeyConditionExpression: 'ep = :ep',
         ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
       };
-      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+      for await (const { id } of queryItems(database, query, MAX_LISTED_PAGES)) yield id as string;
     },
 
     markSwept: async (epoch: number): Promise<void> => {

@@ -12,7 +12,7 @@ import {
   WHOLE_ATTRIBUTES,
   wholeRateLimitsOf,
 } from '../item/limiter-item.ts';
-import type { Limits, Period } from '../item/limits.ts';
+import type { BudgetPeriod, Limits } from '../item/limits.ts';
 import { shardIds } from '../item/shards.ts';
 import { epochKeyOf } from '../item/sweep-epoch.ts';
 import { ChangedMeanwhile, toCheckVersion, toConfigure } from '../plans/configuration-write.ts';
@@ -22,10 +22,9 @@ import { createLimiterReader, type LimiterReader } from './limiter-reader.ts';
 /** A change of so many limiter items, with the writes of its resource and its audit entry, is one transaction. */
 export const MAX_CHANGED_AT_ONCE = 88;
 
-/** Requests of a busy key can make the change fail this often. */
-const MAX_ATTEMPTS = 8;
+// Requests of a busy key can make the change fail this often.
+const MAX_SPREAD_ATTEMPTS = 8;
 
-/** What all shards have in common, besides their parts of the limits. */
 const COMMON = [
   'status',
   'scope',
@@ -51,7 +50,7 @@ const lower = (one: Limits, other: Limits): Limits => ({
   tokensPerMinute: Math.min(one.tokensPerMinute, other.tokensPerMinute),
   concurrency: Math.min(one.concurrency, other.concurrency),
   budgets: Object.fromEntries(
-    (Object.entries(other.budgets) as [Period, bigint][]).map(([period, nanos]) => {
+    (Object.entries(other.budgets) as [BudgetPeriod, bigint][]).map(([period, nanos]) => {
       const current = one.budgets[period];
       return [period, current !== undefined && current < nanos ? current : nanos];
     }),
@@ -77,7 +76,6 @@ export const beginSpreading = <Item extends LimiterItem>(
   };
 };
 
-/** The configuration of a shard: what it has in common with the own item, and its part of the limits. */
 const configurationOf = (own: LimiterItem, limits: Limits): Configuration<KeyItem> => {
   const { set, remove } = limitConfiguration(limits);
   const common = own as KeyItem;
@@ -90,13 +88,9 @@ const configurationOf = (own: LimiterItem, limits: Limits): Configuration<KeyIte
 const inBatches = <Element>(elements: readonly Element[], size: number): Element[][] =>
   Array.from({ length: Math.ceil(elements.length / size) }, (_, i) => elements.slice(i * size, (i + 1) * size));
 
-/**
- * Gives all shards of a key or organization the configuration of its own item, if a change has begun that does not
- * fit one transaction. First every part of a limit is lowered that must be, then the others are raised, so the parts
- * never add up to more than the larger of the old and the new limits. Can be repeated, and runs concurrently with
- * itself and with other changes: each of its transactions checks the version of the own item.
- * @throws 503 if the shards changed during every attempt
- */
+// First every part of a limit is lowered that must be, then the others are raised, so the parts never add up to more
+// than the larger of the old and the new limits. It can be repeated, and runs concurrently with itself and with other
+// changes: each of its transactions checks the version of the own item.
 const spreadConfiguration = async (
   database: Database,
   table: string,
@@ -104,7 +98,7 @@ const spreadConfiguration = async (
   ownerId: string,
   nowMs: number,
 ): Promise<void> => {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_SPREAD_ATTEMPTS; attempt++) {
     const own = await get(ownerId);
     if (!own?.pending) return;
     const items = [own, ...(await getMany(shardIds(ownerId, shardsOf(own)).slice(1)))];
@@ -123,7 +117,7 @@ const spreadConfiguration = async (
         await transact(database, isOwn ? writes : [toCheckVersion(table, ownerId, known), ...writes]);
         if (isOwn) known = version;
       }
-      // The own item comes last, because it tells that the change is complete.
+      // The own item comes last, because it shows that the change is complete.
       for (const batch of inBatches(changes.toReversed(), MAX_WRITES - 1)) {
         const isOwn = batch.at(-1)?.item === own;
         const writes = batch.map(({ item, part: { limits } }) => {
@@ -139,17 +133,14 @@ const spreadConfiguration = async (
       if (!(error instanceof ChangedMeanwhile)) throw error;
     }
   }
-  throw new DatabaseUnavailable(new Error(`The shards of ${ownerId} changed during each of ${MAX_ATTEMPTS} attempts.`));
+  throw new DatabaseUnavailable(new Error(`The shards of ${ownerId} changed during each of ${MAX_SPREAD_ATTEMPTS} attempts.`));
 };
 
 /** The completion of changes, for the functions that make them or find one that was not completed. */
 export const createSpread = (database: Database, table: string) => {
   const reader = createLimiterReader(database, table);
   return {
-    /**
-     * Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often
-     * meanwhile
-     */
+    /** Completes a change that has not reached all shards. @throws 503 if the shards changed during every attempt */
     spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, reader, ownerId, nowMs),
   };
 };

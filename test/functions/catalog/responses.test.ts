@@ -3,7 +3,7 @@ import { deleteResponse, listInputItems, type ResponsesDependencies, retrieveRes
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { route } from '../../../shared/http/router.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import type { Item } from '../../../shared/responses/item.ts';
+import type { ConversationItem } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -21,7 +21,7 @@ const input = [
   { type: 'message', id: 'msg_own', role: 'assistant', content: 'Two' },
   { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
   { role: 'user', content: [{ type: 'input_text', text: 'Four' }] },
-] as Item[];
+] as ConversationItem[];
 
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -49,7 +49,6 @@ const ask = async (httpMethod: 'GET' | 'DELETE', more: { path?: string; query?: 
   const reply = await handle({ ...event, requestId: newRequestId(Date.now()) } as ApiEvent);
   return { ...reply, body: JSON.parse(reply.body) as Record<string, unknown> & { data: { id: string }[] } };
 };
-/** All requests for one response. */
 const askAll = (key?: string) => {
   const more = key === undefined ? {} : { key };
   return [() => ask('GET', more), () => ask('DELETE', more), () => ask('GET', { ...more, path: `/v1/responses/${id}/input_items` })];
@@ -124,7 +123,7 @@ describe('its input items', () => {
 
   test('get unique ids in the list if several have the same id', async () => {
     const own = newId('response');
-    const twice = ['a', 'b', 'a', 'c', 'a'].map((name) => ({ role: 'user', id: `msg_${name}`, content: name })) as Item[];
+    const twice = ['a', 'b', 'a', 'c', 'a'].map((name) => ({ role: 'user', id: `msg_${name}`, content: name })) as ConversationItem[];
     await deps.store.put(wide.org, { response: { id: own, object: 'response', output: [] }, input: twice, before: [], depth: 1 });
     const seen: string[] = [];
     for (let after: string | undefined; seen.length < 10; after = seen.at(-1)) {

@@ -7,7 +7,7 @@ import { createScaling } from '../../../functions/deployments/aws/scaling.ts';
 import { createListTagged } from '../../../functions/deployments/aws/tagged-resources.ts';
 import { type PassOutcome, type Reconciling, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
-import type { Caller } from '../../../shared/aws/caller.ts';
+import type { AwsCaller } from '../../../shared/aws/caller.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
@@ -35,7 +35,7 @@ export const INSTALLATION = {
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 
 /** The tagging API of the emulated account. */
-const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<Caller, 'call'> => ({
+const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<AwsCaller, 'call'> => ({
   call: async ({ headers, body }, _, read) => {
     const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';
     return read({ head: { headers: {} }, body: Buffer.from(JSON.stringify(call(target, String(body)).body)) });

@@ -23,10 +23,8 @@ afterAll(async () => {
   await lambda.close();
 });
 
-/**
- * Replies of Lambda have no checksum: TLS protects their bodies. A corrupted length would be waited for as long as
- * the function may take.
- */
+// Replies of Lambda have no checksum: TLS protects their bodies. A corrupted length would be waited for as long as the
+// function may take.
 const faults: ByteFault[] = [
   ...[...REQUEST_PLACES, ...REPLY_PLACES].map((place) => ({ kind: 'cut', place }) as const),
   { kind: 'corrupt', place: 'status line' },

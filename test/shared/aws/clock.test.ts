@@ -11,9 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/**
- * AWS with a clock that is ahead of ours. It rejects other signatures, and those that are more than five minutes off.
- */
+// AWS rejects signatures whose time is more than five minutes off its own.
 const awsAheadBy =
   (aheadMs: number): Answer =>
   (response, _, request) => {

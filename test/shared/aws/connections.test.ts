@@ -12,10 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** The connections of the server, in the order in which they sent their first call. */
-const connections = (): Socket[] => [...aws.sockets] as Socket[];
+const connectionsInOrder = (): Socket[] => [...aws.sockets] as Socket[];
 
-test('after many calls at once, one after the other uses the same connection', async () => {
+test('uses the same connection for one call after another, also after many calls at once', async () => {
   const used: unknown[] = [];
   aws.answers((response) => {
     used.push(response.socket);
@@ -28,11 +27,11 @@ test('after many calls at once, one after the other uses the same connection', a
   expect(new Set(used.slice(5)).size).toBe(1);
 });
 
-test('what arrives between two calls does not become the reply to the next one, and its connection is not used again', async () => {
+test('does not take bytes that arrive between two calls for the next reply, and drops their connection', async () => {
   aws.answers((response, attempt) => response.end(`"reply ${attempt}"`));
   const caller = callerOf(aws.url);
   expect(await caller.call(aCall, 1, textOf)).toBe('"reply 1"');
-  const [first] = connections() as [Socket];
+  const [first] = connectionsInOrder() as [Socket];
   first.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"another"');
   await once(first, 'close');
   expect(await caller.call(aCall, 1, textOf)).toBe('"reply 2"');
@@ -59,7 +58,7 @@ test.each([
   // Several attempts: the end can arrive when the next call has been sent.
   for (let i = 0; i < 5; i++) {
     await caller.call(aCall, 3, textOf);
-    const open = connections().filter((socket) => !socket.destroyed);
+    const open = connectionsInOrder().filter((socket) => !socket.destroyed);
     expect(open).toHaveLength(1);
     for (const socket of open) {
       close(socket);
@@ -84,7 +83,7 @@ test('calls that wait for a connection get those of calls that end, fail or are 
   );
   // Six are broken off at most, and a third of those that arrive fail.
   expect(ended.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(14);
-  expect(connections().filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(2);
+  expect(connectionsInOrder().filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(2);
   aws.answers((response) => response.end('{}'));
   expect(await caller.call(aCall, 2, textOf)).toBe('{}');
 });

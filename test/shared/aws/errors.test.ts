@@ -52,24 +52,27 @@ test('an error of S3 has the code and the message of its XML, and nothing else o
 const coded = (code: unknown): Error => Object.assign(new Error('broken'), { code });
 const awsError = (name: string, status = 400) => new AwsError(name, status, {});
 
-describe('no complete reply arrived', () => {
+describe('isConnectionError', () => {
   test.each(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])(
-    'after the network error %s',
+    'is true of the network error %s',
     (code) => {
       expect(isConnectionError(coded(code))).toBe(true);
     },
   );
 
   test.each(['EPROTO', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR'])(
-    'after the TLS error %s',
+    'is true of the TLS error %s',
     (code) => expect(isConnectionError(coded(code))).toBe(true),
   );
 
-  test.each(['HPE_INVALID_CONSTANT', 'HPE_INVALID_CHUNK_SIZE', 'HPE_HEADER_OVERFLOW'])('if it was not HTTP: %s', (code) => {
-    expect(isConnectionError(coded(code))).toBe(true);
-  });
+  test.each(['HPE_INVALID_CONSTANT', 'HPE_INVALID_CHUNK_SIZE', 'HPE_HEADER_OVERFLOW'])(
+    'is true of a reply that is not HTTP: %s',
+    (code) => {
+      expect(isConnectionError(coded(code))).toBe(true);
+    },
+  );
 
-  test('after a timeout or a damaged reply', () => {
+  test('is true of timeouts and damaged replies', () => {
     expect([new CallTimeout('x'), new DamagedReply('x')].map(isConnectionError)).toEqual([true, true]);
   });
 
@@ -82,9 +85,9 @@ describe('no complete reply arrived', () => {
     'MODULE_NOT_FOUND',
     5,
     undefined,
-  ])('is not said of our own mistakes and aborts: %s', (code) => expect(isConnectionError(coded(code))).toBe(false));
+  ])('is false of our own mistakes and aborts: %s', (code) => expect(isConnectionError(coded(code))).toBe(false));
 
-  test('is not said of errors of AWS', () => expect(isConnectionError(awsError('ThrottlingException', 500))).toBe(false));
+  test('is false of errors of AWS', () => expect(isConnectionError(awsError('ThrottlingException', 500))).toBe(false));
 });
 
 test('throttles have a name of a throttle or the status 429', () => {

@@ -12,7 +12,6 @@ const codec = new EventStreamCodec(
 );
 const frame = (headers: MessageHeaders, body: Uint8Array): Buffer => Buffer.from(codec.encode({ headers, body }));
 
-/** Reads a stream in these parts and returns its payloads, and how it ended. */
 const read = (parts: readonly Buffer[]): { payloads: string[]; error: unknown } => {
   const payloads: string[] = [];
   // A copy, because a payload is only valid until its part is reused.
@@ -26,7 +25,6 @@ const read = (parts: readonly Buffer[]): { payloads: string[]; error: unknown } 
   }
 };
 
-/** Splits bytes at these places. */
 const cutAt = (bytes: Buffer, places: readonly number[]): Buffer[] => {
   const sorted = [0, ...[...places].sort((one, other) => one - other), bytes.length];
   return sorted.slice(1).map((end, i) => bytes.subarray(sorted[i], end));
@@ -109,7 +107,7 @@ describe('the headers of an event', () => {
   });
 });
 
-describe('damage:', () => {
+describe('damage', () => {
   const before = payloadPart(Buffer.from('before'));
   const message = payloadPart(Buffer.from('data: {"a":1}\n\n'));
 
@@ -123,7 +121,7 @@ describe('damage:', () => {
       }
   });
 
-  test('in the lengths of a message is noticed before the message ends, so that no reader waits for bytes that never come', () => {
+  test('to the lengths of a message is noticed before its end, so that no reader waits for missing bytes', () => {
     for (let at = 0; at < 12; at++) {
       const changed = Buffer.from(message.subarray(0, 12));
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);

@@ -106,7 +106,7 @@ describe('the checksum of a reply', () => {
   });
 });
 
-describe('an aborted call ends without another attempt', () => {
+describe('an aborted call', () => {
   const aborting = async (answer: Answer, abortAt: 'start' | 'request' | 'never'): Promise<Error> => {
     const abort = new AbortController();
     aws.answers((response, attempt, request) => {
@@ -121,23 +121,23 @@ describe('an aborted call ends without another attempt', () => {
     );
   };
 
-  test('before it is sent', async () => {
+  test('is not sent if it was aborted before', async () => {
     expect(await aborting((response) => response.end(), 'start')).toMatchObject({ name: 'AbortError' });
     expect(aws.received).toHaveLength(0);
   });
 
-  test('while it waits for the reply', async () => {
+  test('ends without another attempt while it waits for the reply', async () => {
     expect(await aborting(() => undefined, 'request')).toMatchObject({ name: 'AbortError' });
     expect(aws.received).toHaveLength(1);
   });
 
-  test('while it reads the body', async () => {
+  test('ends without another attempt while it reads the body', async () => {
     const error = await aborting((response) => response.writeHead(200, { 'content-length': 9 }).write('{'), 'request');
     expect(error.message).not.toBe('not aborted');
     expect(aws.received).toHaveLength(1);
   });
 
-  test('while it waits for the next attempt', async () => {
+  test('ends without another attempt while it waits for the next one', async () => {
     expect(await aborting(rejects(500, 'InternalServerError'), 'request')).not.toMatchObject({ message: 'not aborted' });
     expect(aws.received).toHaveLength(1);
   });

@@ -5,12 +5,12 @@ import { createSigner } from '../../../shared/aws/signer.ts';
 import { Sha256 } from '../../support/sha256.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
-/** What a header can contain, with spaces to trim and to collapse. */
+// With spaces to trim and to collapse.
 const headerValue = fc.stringMatching(/^[ \t!-~]{0,40}$/);
 const headerName = fc
   .stringMatching(/^x-amz-[a-z0-9-]{1,20}$/)
   .filter((name) => !/^x-amz-(?:date|security-token|content-sha256)$/.test(name));
-/** Segments as they are sent: encoded, and neither `.` nor `..`. */
+// As they are sent: encoded, and neither `.` nor `..`.
 const path = fc
   .array(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 5 })
   .map((segments) => `/${segments.map(encodeURIComponent).join('/')}`)

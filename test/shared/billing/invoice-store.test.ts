@@ -89,7 +89,7 @@ describe('an invoice', () => {
     expect((await invoices.get(organization, written.id)).lines).toEqual(lines);
   });
 
-  test('of another organization is a 404', async () => {
+  test('is a 404 for another organization', async () => {
     const { id } = invoice('2026-10');
     await create(invoice('2026-10'));
     await expect(invoices.get(newId('organization'), id)).rejects.toMatchObject({ status: 404 });

@@ -8,10 +8,8 @@ import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../
 import { REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 import { callerOf, credentials } from '../aws/caller-fixtures.ts';
 
-/** Each place is hit this often, at random bytes. */
-const HITS = 4;
-/** A call waits this long for a reply that stalls, and for one whose length was corrupted. */
-const STALL_MS = 400;
+const HITS_AT_EACH_PLACE = 4;
+const REPLY_TIMEOUT_MS = 400;
 const WAIT_MS = 1_000;
 
 let emulator: TestDatabase;
@@ -29,7 +27,7 @@ afterAll(async () => {
 });
 
 const open = (attempts: number, { kind }: Case): Database => {
-  const waitMs = kind === 'stall' ? STALL_MS : WAIT_MS;
+  const waitMs = kind === 'stall' ? REPLY_TIMEOUT_MS : WAIT_MS;
   const caller = callerOf(proxy.url, { silenceMs: waitMs, maxReplyBytes: 100_000 });
   return createDirectDatabase(caller, attempts);
 };
@@ -47,8 +45,7 @@ const reads: [string, (database: Database) => Promise<unknown>, unknown][] = [
   ],
   ['Query', async (database) => (await database.query({ ...query, TableName })).Items, [one]],
 ];
-/** Writes that set the field `done` of an item, which has none before. */
-const writes: [string, (database: Database, id: string) => Promise<unknown>][] = [
+const writesOfDone: [string, (database: Database, id: string) => Promise<unknown>][] = [
   ['PutItem', (database, id) => database.put({ TableName, Item: { id, done: 1 } })],
   [
     'UpdateItem',
@@ -74,7 +71,7 @@ const faults: Case[] = [
   { kind: 'stall', place: 'body' },
 ];
 const isOfReply = ({ place }: Case): boolean => !place.startsWith('request ');
-/** AWS rejects a request that was corrupted, so its sender must not send it again. */
+// AWS rejects a request that was corrupted, so its sender must not send it again.
 const isRejected = (fault: Case): boolean => fault.kind === 'corrupt' && !isOfReply(fault);
 
 const settled = (call: Promise<unknown>): Promise<{ value?: unknown; error?: Error }> =>
@@ -84,7 +81,7 @@ const settled = (call: Promise<unknown>): Promise<{ value?: unknown; error?: Err
   );
 
 describe.each(faults)('after a fault ($kind, $place)', (fault) => {
-  const hits = Array.from({ length: fault.kind === 'stall' ? 1 : HITS }, (_, i) => i);
+  const hits = Array.from({ length: fault.kind === 'stall' ? 1 : HITS_AT_EACH_PLACE }, (_, i) => i);
   /** Makes a call whose first exchange has the fault. */
   const first = (call: () => Promise<unknown>) => {
     const before = proxy.exchanges();
@@ -101,7 +98,7 @@ describe.each(faults)('after a fault ($kind, $place)', (fault) => {
     }
   });
 
-  test.each(writes)('a write is done once if its caller is told so, and never twice: %s', async (name, call) => {
+  test.each(writesOfDone)('a write is done once if its caller is told so, and never twice: %s', async (name, call) => {
     const database = open(3, fault);
     for (const hit of hits) {
       const id = `${name} ${fault.kind} ${fault.place} ${hit}`;
@@ -111,7 +108,7 @@ describe.each(faults)('after a fault ($kind, $place)', (fault) => {
     }
   });
 
-  test.each(writes)('a write that must be sent once is done as far as its caller can know: %s', async (name, call) => {
+  test.each(writesOfDone)('a write that must be sent once is done as far as its caller can know: %s', async (name, call) => {
     const database = open(1, fault);
     for (const hit of hits) {
       const id = `once ${name} ${fault.kind} ${fault.place} ${hit}`;

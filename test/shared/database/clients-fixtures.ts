@@ -1,6 +1,6 @@
 const FIELDS = ['Item', 'Items', 'Attributes', 'LastEvaluatedKey', 'Responses', 'UnprocessedKeys'] as const;
 
-/** The fields of an output that the interface has; the SDK returns more. */
+// The SDK returns more fields than the interface has.
 const outputOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(outputOf);
   if (typeof value !== 'object' || value === null || !('$metadata' in value)) return value;

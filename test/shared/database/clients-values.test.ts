@@ -22,7 +22,6 @@ const DIRECTIONS = [
   ['direct', 'direct'],
 ] as const;
 
-/** What one client reads of an item that another has written. */
 const roundTrip = async (writer: Database, reader: Database, fields: Item): Promise<Item | undefined> => {
   await writer.put({ TableName, Item: { ...fields, id: 'round trip' } });
   const { Item } = await reader.get({ TableName, Key: { id: 'round trip' }, ConsistentRead: true });

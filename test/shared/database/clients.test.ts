@@ -3,7 +3,7 @@ import type { Database, Item, TransactItem } from '../../../shared/database/data
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { outcomeOf } from './clients-fixtures.ts';
 
-/** Equal databases, one for each client, so that equal calls must have equal outcomes. */
+// Equal databases, one for each client, so that equal calls must have equal outcomes.
 let ofSdk: TestDatabase;
 let ofDirect: TestDatabase;
 let Keys: string;
@@ -16,13 +16,11 @@ afterAll(async () => {
   await Promise.all([ofSdk.close(), ofDirect.close()]);
 });
 
-/** Makes these calls one after another with a client, and returns how each ended. */
 const run = async (database: Database, calls: readonly ((database: Database) => Promise<unknown>)[]): Promise<object[]> => {
   const outcomes: object[] = [];
   for (const call of calls) outcomes.push(await outcomeOf(call(database)));
   return outcomes;
 };
-/** The outcomes of these calls, which are equal with both clients. */
 const sameOutcomes = async (...calls: ((database: Database) => Promise<unknown>)[]): Promise<object[]> => {
   const expected = await run(ofSdk.sdk, calls);
   expect(await run(ofDirect.database, calls)).toEqual(expected);
@@ -152,7 +150,7 @@ describe('both clients read the same pages', () => {
     expect(outcome).toHaveProperty('value');
   });
 
-  test('of an index', async () => {
+  test('read an index page by page', async () => {
     const more = {
       TableName: Keys,
       IndexName: 'organization',

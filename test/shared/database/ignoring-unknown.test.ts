@@ -39,7 +39,7 @@ describe('a schema that ignores unknown attributes', () => {
     expect(ignoringUnknown(schema).safeParse({ list: [inner, inner], pair: [inner], named: {}, kind: { kind: 'a' } }).success).toBe(false);
   });
 
-  test('keeps defaults, conditions and objects that take any attribute, and leaves the strict schema as it is', () => {
+  test('keeps defaults, conditions and loose objects, and leaves the strict schema as it is', () => {
     const schema = z.object({ inner: Inner, any: z.looseObject({}) });
     const read = ignoringUnknown(schema);
     expect(read.parse({ inner: { low: 3, later: 1 }, any: { x: 1 } })).toEqual({ inner: { low: 3, high: 9 }, any: { x: 1 } });

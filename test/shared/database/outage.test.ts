@@ -7,7 +7,6 @@ import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { attempt, makeCaller } from '../../support/fixtures/callers.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 
-/** A DynamoDB with one answer to all calls. */
 let server: Server;
 let answer: { status: number; body: string };
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import { UnreadMap } from '../../../shared/database/unread-map.ts';
  */
 export const storedText = fc.string({ unit: 'grapheme' }).filter((one) => !one.includes(']}') && one !== '"');
 
-/** Names and text that look like parts of an item in DynamoDB's JSON. */
+// Names and text that look like parts of an item in DynamoDB's JSON.
 const parts = [
   'fl',
   '":{"L":[',

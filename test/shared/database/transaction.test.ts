@@ -36,7 +36,6 @@ test('throws the error of the first failed condition', async () => {
   await expect(transact(database.database, [other, write('first')])).rejects.toThrow('first');
 });
 
-/** A database that fails a number of times with this reason before it succeeds. */
 const failing = (times: number, reasons: { code: string }[]) => {
   let left = times;
   let calls = 0;

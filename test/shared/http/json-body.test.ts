@@ -23,7 +23,7 @@ describe('an integer field that is read exactly', () => {
     expect(seedOf(`{"seed":${digits}}`)).toBe(value);
   });
 
-  test('is only the one at the top level, and the last of several', () => {
+  test('is the last of several at the top level, whatever is below', () => {
     expect(seedOf('{"a":{"seed":9007199254740993},"seed":9007199254740995,"b":[{"seed":9007199254740997}]}')).toBe(9_007_199_254_740_995n);
     expect(seedOf('{"seed":9007199254740993,"seed":9007199254740995}')).toBe(9_007_199_254_740_995n);
     expect(readJsonBody(event('{"a":{"seed":9007199254740993}}'), exactly)).toEqual({ a: { seed: 9_007_199_254_740_992 } });
@@ -105,7 +105,7 @@ describe('numbers', () => {
     expect(readJsonBody(event('{"tools":{"parameters":{"a":1.0}}}'))).toEqual({ tools: { parameters: { a: 1 } } });
   });
 
-  test('that JavaScript prints as they are written need no second form', () => {
+  test('need no second form if JavaScript prints them as they are written', () => {
     const body = '{"tools":{"parameters":{"a":[1,-5,0.25,123456789012345,"1.0",{"b":"1e3 \\" 2.0"}]}},"c":0.7}';
     expect(readJsonBody(event(body), opaque)).toEqual(JSON.parse(body));
   });

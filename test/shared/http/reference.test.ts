@@ -8,7 +8,7 @@ import type { Reply } from '../../../shared/http/reply.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 
-/** Lambda's limit for a reply, in bytes. */
+// Lambda's limit.
 const MAX_REPLY_BYTES = 6 * 1024 * 1024;
 
 const { functions } = interpret(await readAssembly(assemblyDir()));
@@ -25,7 +25,7 @@ const fileOf = (file: string, options: Parameters<typeof eventOf>[1] = {}) => ({
   pathParameters: { file },
 });
 
-test('the document is sent compressed to clients that accept gzip, plain to others, with separate entity tags', async () => {
+test('sends the document compressed to clients that accept gzip, plain to others, each with its own ETag', async () => {
   const [small, plain] = [await document(eventOf('/openapi.json', compressed)), await document(eventOf('/openapi.json'))];
   expect(small).toMatchObject({ statusCode: 200, isBase64Encoded: true, headers: { 'content-encoding': 'gzip', vary: 'accept-encoding' } });
   expect(plain.headers).not.toHaveProperty('content-encoding');

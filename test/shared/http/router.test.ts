@@ -67,14 +67,14 @@ test('a path of 10,000 slashes is parsed in linear time', async () => {
 });
 
 describe('a method', () => {
-  test('that the path does not support is a 405 that lists those it supports', async () => {
+  test('is a 405 that lists the supported ones if the path does not support it', async () => {
     await expect(answer('/things/x', 'POST')).rejects.toMatchObject({ status: 405, headers: { allow: 'GET, DELETE, HEAD, OPTIONS' } });
     await expect(answer('/posted')).rejects.toMatchObject({ status: 405, headers: { allow: 'POST, OPTIONS' } });
     await expect(answer('/posted', 'HEAD')).rejects.toMatchObject({ status: 405 });
     await expect(answer('/models', 'constructor')).rejects.toMatchObject({ status: 405 });
   });
 
-  test('that another function serves at a different path is a 404', async () => {
+  test('is a 404 if another function serves it at a different path', async () => {
     await expect(answer('/posted//', 'POST')).rejects.toMatchObject({
       status: 404,
       message: expect.stringContaining('no route POST /posted//'),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Item } from '../../../shared/responses/item.ts';
+import type { ConversationItem } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS } from '../../../shared/responses/response-store.ts';
 import { user } from '../../support/clients/responses-requests.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -56,12 +56,12 @@ describe('the response store', () => {
     const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(150_000) }] as Item[] });
     expect(await store.put('org_1', long)).toBe('stored');
     expect(await store.get('org_1', long.response.id)).toEqual(long);
-    const noise = stored({ before: [{ role: 'user', content: randomBytes(400_000).toString('base64') }] as Item[] });
+    const noise = stored({ before: [{ role: 'user', content: randomBytes(400_000).toString('base64') }] as ConversationItem[] });
     expect(await store.put('org_1', noise)).toBe('too_large');
     expect(await store.get('org_1', noise.response.id)).toBeUndefined();
-    const vast = stored({ before: [{ role: 'user', content: 'a'.repeat(6 * 1024 * 1024) }] as Item[] });
+    const vast = stored({ before: [{ role: 'user', content: 'a'.repeat(6 * 1024 * 1024) }] as ConversationItem[] });
     expect(await store.put('org_1', vast)).toBe('too_large');
-    const wide = stored({ before: [{ role: 'user', content: '€'.repeat(2 * 1024 * 1024) }] as Item[] });
+    const wide = stored({ before: [{ role: 'user', content: '€'.repeat(2 * 1024 * 1024) }] as ConversationItem[] });
     expect(await store.put('org_1', wide)).toBe('too_large');
   });
 
@@ -89,7 +89,10 @@ describe('the response store', () => {
   test('remembers a deletion for 15 minutes, in less than 200 bytes', async () => {
     const id = newId('response');
     await stores().delete('org_1', id);
-    const { Item: row } = await database.database.get({ TableName: database.tables.Responses as string, Key: { id: `org_1#${id}` } });
+    const { Item: row } = await database.database.get({
+      TableName: database.tables.Responses as string,
+      Key: { id: `org_1#${id}` },
+    });
     expect((row?.expires_at as number) - nowMs / 1_000).toBe(15 * 60);
     expect(JSON.stringify(row).length).toBeLessThan(200);
   });

@@ -8,9 +8,8 @@ import { startWordContainer } from '../../support/emulators/word-container.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/faults/byte-fault-proxy.ts';
 import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 
-/** Each place is hit this often, at random bytes. */
-const HITS = 5;
-/** After this time the caller aborts an invocation, as the function does when its time is over. */
+const HITS_AT_EACH_PLACE = 5;
+// The caller aborts an invocation after this time, as the function does when its time is over.
 const ABORT_MS = 1_000;
 const STALL_ABORT_MS = 200;
 const WORDS = ['one ', 'two ', 'é漢 ', 'four'];
@@ -56,10 +55,8 @@ const faults: ByteFault[] = [
   { kind: 'stall', place: 'frame payload' },
 ];
 const isFrame = ({ place }: ByteFault): boolean => place.startsWith('frame ');
-/**
- * With the SDK, a reply that breaks within its head looks like a kept connection that was closed meanwhile, after
- * which an invocation is sent again.
- */
+// With the SDK, a reply that breaks within its head looks like a kept connection that was closed meanwhile, after which
+// an invocation is sent again.
 const mayRepeat = (client: string, { kind, place }: ByteFault): boolean =>
   client === 'sdk' && kind === 'cut' && ['status line', 'headers'].includes(place);
 
@@ -68,11 +65,11 @@ describe.each([
   ['sdk', createSdkInvoke],
 ] as const)('over the %s client,', (client, createInvoke) => {
   describe.each(faults)('an invocation with a fault ($kind, $place)', (fault) => {
-    test('returns a part of the right answer and fails, is processed at most once, and the next one succeeds over another connection', async () => {
+    test('fails with a part of the right answer, is processed at most once, and the next one succeeds', async () => {
       const invoke = createInvoke();
       const most = mayRepeat(client, fault) ? 2 : 1;
       expect(await ask(invoke)).toEqual({ text: TEXT });
-      for (let hit = 0; hit < HITS; hit++) {
+      for (let hit = 0; hit < HITS_AT_EACH_PLACE; hit++) {
         const [before, processed, connections] = [proxy.exchanges(), container.invocations(), proxy.connections()];
         proxy.setFaults(({ number }) => (number === before + 1 ? fault : undefined));
         const { text, error } = await ask(invoke, fault.kind === 'stall' ? STALL_ABORT_MS : ABORT_MS);

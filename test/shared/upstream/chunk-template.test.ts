@@ -2,14 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createChunkTemplate } from '../../../shared/upstream/chunk-template.ts';
 
-/** A chunk as vLLM writes it, with more or other fields around the text. */
+// As vLLM writes it, with more or other fields around the text.
 const chunkOf = (content: unknown, more: object = {}, choice: object = {}, delta: object = {}): object => ({
   id: 'chatcmpl-1',
   ...more,
   choices: [{ index: 0, delta: { ...delta, content }, logprobs: null, finish_reason: null, ...choice }],
 });
 
-/** What a reader gets for each of these texts. */
 const readAll = (texts: readonly string[]) => {
   const template = createChunkTemplate();
   let parsed = 0;

@@ -131,7 +131,7 @@ describe('an upstream error', () => {
     expect(detail).toContain('pelican');
   });
 
-  test('that is our own bug does not have the container’s text', () => {
+  test('does not have the container’s text if it is our own bug', () => {
     const error = thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage: '{"detail":[{"input":"pelican"}]}' }, 'pelican');
     expect(String(toUpstreamError(error).stack)).not.toContain('pelican');
     expect(toUpstreamError(error).message).toBe('The container could not parse our request: ModelError 422, with a text of 32 characters.');

@@ -29,13 +29,12 @@ const damagedAt = (place: number, frame: Buffer): Buffer => {
   return bytes;
 };
 
-/** A whole reply in one write, so that its end arrives with its parts. */
+// In one write, so that the end of the reply arrives with its parts.
 const sends =
   (...parts: Buffer[]): Answer =>
   (response) =>
     response.end(Buffer.concat(parts));
 
-/** Invokes and returns the text of the answer, and how it ended. */
 const ask = async (invoke: Invoke, signal = new AbortController()): Promise<{ text: string; error?: unknown }> => {
   let text = '';
   const take = (chunk: UpstreamChunk): void => {

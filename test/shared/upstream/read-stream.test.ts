@@ -137,7 +137,7 @@ describe('a stream from a runtime', () => {
     expect(failureOf(text)).toMatchObject({ status: 400, param: 'logit_bias', message: 'logit_bias is wrong' });
   });
 
-  test('that says before its first word that the runtime is busy has no capacity', () => {
+  test('has no capacity if it says so before its first word', () => {
     expect(failureOf('data: {"error":{"message":"busy","code":429}}\n\n')).toMatchObject({ status: 503, code: 'no_capacity' });
   });
 
@@ -154,13 +154,13 @@ describe('a stream from a runtime', () => {
     expect(readText(text)).toHaveLength(2);
   });
 
-  test('with several choices is complete when each of them is', () => {
+  test('is complete when each of its choices is', () => {
     const end = (index: number) => `data: ${JSON.stringify({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`;
     expect(readText(`${end(0)}${end(1)}data: [DONE]\n\n`, 2)).toHaveLength(2);
     expect(() => readText(`${end(0)}${end(0)}data: [DONE]\n\n`, 2)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  test('with any content, in any form, reads the same however it is split', () => {
+  test('reads the same however it is split, with any content in any form', () => {
     const anyChunk = fc.record({
       choices: fc.array(fc.record({ index: fc.nat(1), delta: fc.record({ content: fc.string({ unit: 'grapheme' }) }) }), { maxLength: 3 }),
       unknown: fc.json(),
@@ -194,7 +194,7 @@ describe('a stream from a runtime', () => {
     expect(read(parts)).toEqual([chunk('x'.repeat(3_000_000), 'stop')]);
   });
 
-  test('with a line that never ends fails', () => {
+  test('fails if a line never ends', () => {
     const reader = createStreamReader();
     const part = Buffer.alloc(1024 * 1024, 'a');
     expect(() => {

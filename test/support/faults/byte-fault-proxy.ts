@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import type { Credentials } from '../../../shared/aws/credentials.ts';
+import type { AwsCredentials } from '../../../shared/aws/credentials.ts';
 import { corrupt, headLength, type Place, placeIn } from './byte-places.ts';
 import { signatureFault } from './verify-signature.ts';
 
@@ -22,7 +22,7 @@ export interface ByteFaultOptions {
   /** The fault of an exchange, if it has one. */
   faultOf: (exchange: Exchange) => ByteFault | undefined;
   /** Rejects requests with other signatures, as AWS does. */
-  credentials: Credentials;
+  credentials: AwsCredentials;
 }
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Credentials } from '../../../shared/aws/credentials.ts';
+import type { AwsCredentials } from '../../../shared/aws/credentials.ts';
 import { createSigner } from '../../../shared/aws/signer.ts';
 
 interface Signed {
@@ -19,7 +19,7 @@ const ADDED = new Set(['x-amz-date', 'x-amz-security-token']);
  */
 export const signatureFault = (
   { method, path, headers, body }: Signed,
-  credentials: Credentials,
+  credentials: AwsCredentials,
   serverMs: number,
 ): 'wrong' | 'expired' | undefined => {
   const { authorization = '' } = headers;

@@ -1,7 +1,7 @@
 import { type AuditDependencies, commit } from '../../../../shared/audit/commit.ts';
 import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { messageStep, type Rerate, type ReratePhase, totalsOf } from '../../../../shared/billing/rerate.ts';
-import { AlreadyCreated, type RerateStore } from '../../../../shared/billing/rerate-store.ts';
+import { RerateAlreadyCreated, type RerateStore } from '../../../../shared/billing/rerate-store.ts';
 import { transact, type Write } from '../../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
@@ -114,7 +114,7 @@ const create = async (deps: RerateDependencies, actor: Actor, rerate: Rerate, ke
     await write(deps, actor, rerate, deps.rerates.toCreate(rerate, key));
     return rerate;
   } catch (error) {
-    const made = error instanceof AlreadyCreated && key !== undefined ? await deps.rerates.getOnce(key) : undefined;
+    const made = error instanceof RerateAlreadyCreated && key !== undefined ? await deps.rerates.getOnce(key) : undefined;
     if (!made) throw error;
     return made;
   }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Credentials } from '../../../../shared/aws/credentials.ts';
+import type { AwsCredentials } from '../../../../shared/aws/credentials.ts';
 import { ALGORITHM, amzDateOf, scopeOf, signingKeyOf } from '../../../../shared/aws/signer.ts';
 
 /** The content of a form's upload: this key, this type and exactly this many bytes. */
@@ -18,7 +18,7 @@ export interface Upload {
  */
 export const uploadFields = (
   { bucket, key, contentType, bytes, expiresAtMs }: Upload,
-  { accessKeyId, secretAccessKey, sessionToken }: Credentials,
+  { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
   region: string,
   nowMs: number,
 ): Record<string, string> => {

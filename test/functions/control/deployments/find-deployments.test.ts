@@ -9,7 +9,7 @@ import {
 import { listDeployments, retrieveDeployment } from '../../../../functions/control/deployments/find-deployment.ts';
 import { DeploymentUpdate } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
-import { inState, type Reason } from '../../../../shared/deployments/deployment.ts';
+import { type DeploymentReason, inState } from '../../../../shared/deployments/deployment.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
 
@@ -107,7 +107,7 @@ describe('a deployment on the wire', () => {
   });
 
   test('shows AWS’s words to owners and admins, and images to admins only', async () => {
-    const reason: Reason = { code: 'crash_loop', message: 'It crashes.', action: 'Fix it.', aws: 'CUDA out of memory' };
+    const reason: DeploymentReason = { code: 'crash_loop', message: 'It crashes.', action: 'Fix it.', aws: 'CUDA out of memory' };
     const { id } = await managed.create(owner);
     await managed.observe(id, (before) => ({
       ...inState(before, 'failed', NOW_MS, reason),

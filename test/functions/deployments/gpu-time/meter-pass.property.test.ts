@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Metered, meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
-import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { GpuMeter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
@@ -89,7 +89,7 @@ test(`${RUNS} runs of any looks, crashes, lost races and credit meter each secon
   let passes = 0;
   fc.assert(
     fc.property(fc.array(Step, { minLength: 15, maxLength: 40 }), Prices, (steps, prices) => {
-      let meter: Meter | undefined;
+      let meter: GpuMeter | undefined;
       let now = START;
       let granted = 0n;
       let available = 0n;

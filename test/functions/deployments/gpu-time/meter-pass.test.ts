@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_EVENTS, type Metered, meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
-import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { GpuMeter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { Credit } from '../../../../shared/gpu-time/credit.ts';
 import { STEP_MS } from '../../../../shared/gpu-time/intervals.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
@@ -15,7 +15,13 @@ const credit = (...nanos: bigint[]): Credit => ({
 const MINUTE_NANOS = 23_520_000n;
 const STEP_NANOS = 15n * MINUTE_NANOS;
 
-const look = (meter: Meter | undefined, nowMs: number, seen: RunningInstances[], pays: Credit = NO_CREDIT, isStarting = false): Metered =>
+const look = (
+  meter: GpuMeter | undefined,
+  nowMs: number,
+  seen: RunningInstances[],
+  pays: Credit = NO_CREDIT,
+  isStarting = false,
+): Metered =>
   meterPass({
     isStarting,
     deployment: { id: 'dep_1', organization: 'org_1', name: 'qwen3-8b', ...(meter && { meter }) },
@@ -26,7 +32,7 @@ const look = (meter: Meter | undefined, nowMs: number, seen: RunningInstances[],
   });
 
 /** The meter after one small instance was seen at the start. */
-const metered = (pays?: Credit): Meter => look(undefined, START, [small(1)], pays).meter as Meter;
+const metered = (pays?: Credit): GpuMeter => look(undefined, START, [small(1)], pays).meter as GpuMeter;
 
 describe('the interval of what runs', () => {
   test('opens when instances are first seen, and is charged for whole seconds when their number changes', () => {
@@ -55,7 +61,7 @@ describe('the interval of what runs', () => {
 
   test('stays open while nothing changes, whatever the order in which AWS lists instances, and is closed within 15 minutes', () => {
     const both = [small(1), small(1, { instance_type: LARGE })];
-    const opened = look(undefined, START, both).meter as Meter;
+    const opened = look(undefined, START, both).meter as GpuMeter;
     for (let minute = 1; minute <= 14; minute++) {
       const same = look(opened, START + minute * MINUTE_MS, both.toReversed());
       expect(same.meter).toBe(opened);
@@ -82,7 +88,7 @@ describe('the interval of what runs', () => {
   });
 
   test('is cut at midnight and where the price changes, to the first whole second of the new price', () => {
-    const opened = look(undefined, PRICE_CHANGE - 1_345, [small(2)]).meter as Meter;
+    const opened = look(undefined, PRICE_CHANGE - 1_345, [small(2)]).meter as GpuMeter;
     const { events } = look(opened, PRICE_CHANGE + 13 * HOUR_MS, []);
     const midnight = Date.UTC(2026, 10, 23);
     expect(events.map(({ started_at, ended_at, price_version }) => [started_at, ended_at, price_version])).toEqual([
@@ -94,7 +100,7 @@ describe('the interval of what runs', () => {
   });
 
   test('is never charged twice by a look whose clock is behind', () => {
-    const ahead = look(metered(), START + MINUTE_MS, [small(2)]).meter as Meter;
+    const ahead = look(metered(), START + MINUTE_MS, [small(2)]).meter as GpuMeter;
     const behind = look(ahead, START + 58 * SECOND_MS, [small(3)]);
     expect(behind).toMatchObject({ events: [], meter: { until: START + MINUTE_MS, running: [small(3)] } });
   });
@@ -108,14 +114,14 @@ describe('the interval of what runs', () => {
 
   test('of many days is charged in several passes, each of which fits a transaction', () => {
     const seen = [1, 2, 3].map((generation) => small(1, { generation }));
-    let meter = look(undefined, START, seen).meter as Meter;
+    let meter = look(undefined, START, seen).meter as GpuMeter;
     const days = 40;
     let seconds = 0;
     for (let pass = 0; pass < 8 && meter.until < START + days * 24 * HOUR_MS; pass++) {
       const next = look(meter, START + days * 24 * HOUR_MS, []);
       expect(next.events.length).toBeLessThanOrEqual(MAX_EVENTS);
       seconds += next.events.reduce((sum, event) => sum + event.seconds, 0);
-      meter = next.meter as Meter;
+      meter = next.meter as GpuMeter;
     }
     expect(meter).toMatchObject({ until: START + days * 24 * HOUR_MS, running: [] });
     expect(seconds).toBe(3 * days * 86_400);
@@ -141,7 +147,7 @@ describe('prepaid credit', () => {
   });
 
   test('that is held is returned when the deployment shrinks and when it stops', () => {
-    const two = look(undefined, START, [small(2)], credit(100n * STEP_NANOS)).meter as Meter;
+    const two = look(undefined, START, [small(2)], credit(100n * STEP_NANOS)).meter as GpuMeter;
     const one = look(two, START + MINUTE_MS, [small(1)], credit(98n * STEP_NANOS));
     expect(one).toMatchObject({ draws: [], returnedNanos: STEP_NANOS - 2n * MINUTE_NANOS, meter: { held_nanos: STEP_NANOS } });
     const none = look(one.meter, START + 2 * MINUTE_MS, [], credit(98n * STEP_NANOS));
@@ -155,7 +161,7 @@ describe('prepaid credit', () => {
     const second = look(first.meter, START + MINUTE_MS, [small(1)], low);
     expect(second).toMatchObject({ warning: 'credit_low', notices: [], meter: first.meter });
     expect(look(first.meter, START + MINUTE_MS, [small(1)], credit(100n * STEP_NANOS)).warning).toBeUndefined();
-    const nextDay = look({ ...(first.meter as Meter), until: START + 24 * HOUR_MS }, START + 24 * HOUR_MS, [small(1)], low);
+    const nextDay = look({ ...(first.meter as GpuMeter), until: START + 24 * HOUR_MS }, START + 24 * HOUR_MS, [small(1)], low);
     expect(nextDay.notices).toMatchObject([{ message: 'credit_low' }]);
   });
 
@@ -173,7 +179,7 @@ describe('prepaid credit', () => {
   });
 
   test('that no longer pays until the next look stops the deployment, and is never exceeded meanwhile', () => {
-    const meter = look(undefined, START, [small(1)], credit(2n * MINUTE_NANOS)).meter as Meter;
+    const meter = look(undefined, START, [small(1)], credit(2n * MINUTE_NANOS)).meter as GpuMeter;
     const stopped = look(meter, START + 90 * SECOND_MS, [small(1)], credit(0n));
     expect(stopped).toMatchObject({ stop: 'out_of_credit', meter: { held_nanos: MINUTE_NANOS / 2n } });
     const tail = look(stopped.meter, START + 4 * MINUTE_MS, [], credit(0n));
@@ -205,7 +211,7 @@ describe('prepaid credit', () => {
 });
 
 describe('what is held for a start', () => {
-  const held: Meter = { until: START, running: [], held_nanos: 2n * STEP_NANOS };
+  const held: GpuMeter = { until: START, running: [], held_nanos: 2n * STEP_NANOS };
 
   test('is kept until the last instance runs, whatever else uses the credit, and pays for it', () => {
     const spent = credit(0n);

@@ -3,7 +3,7 @@ import { createMeterPass } from '../../../../functions/deployments/gpu-time/gpu-
 import { meterPass } from '../../../../functions/deployments/gpu-time/meter-pass.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import type { Meter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
+import type { GpuMeter, RunningInstances } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
@@ -89,7 +89,7 @@ const run = async (prices: InstancePrices, times: readonly number[]) => {
 
 /** The events of the same looks without a database. */
 const eventsOf = (prices: InstancePrices, times: readonly number[]): GpuEvent[] => {
-  let meter: Meter | undefined;
+  let meter: GpuMeter | undefined;
   return times.flatMap((nowMs) => {
     const deployment = { id: 'dep_1', organization: 'org_1', name: 'qwen3-8b', ...(meter && { meter }) };
     const credit = { isPrepaid: false, shards: [] };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { continueResponse } from '../../../../functions/inference/responses/continue-response.ts';
 import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
-import type { Item } from '../../../../shared/responses/item.ts';
+import type { ConversationItem } from '../../../../shared/responses/item.ts';
 import { createResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
 import { called, read, result, thought, user } from '../../../support/clients/responses-requests.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -58,7 +58,7 @@ describe('continuing a response', () => {
   test('throws a 400 after 100 responses or 4,096 items', async () => {
     expect((await continued(stored({ depth: 99 }))).before.depth).toBe(99);
     await expect(continued(stored({ depth: 100 }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
-    const many = Array.from({ length: 4_095 }, () => user('Hi')) as Item[];
+    const many = Array.from({ length: 4_095 }, () => user('Hi')) as ConversationItem[];
     await expect(continued(stored({ before: many }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
   });
 

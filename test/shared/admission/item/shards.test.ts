@@ -12,8 +12,7 @@ import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../s
 import { eventOf } from '../../../support/fixtures/completed-event.ts';
 
 const START = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-/** The limits of a key with four shards. */
-const busy = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 48 };
+const limitsOfFourShards = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 48 };
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -73,7 +72,7 @@ describe('the number of shards of a key', () => {
 
 describe('a key with four shards', () => {
   test('admits at most 100 of 300 concurrent requests over ten cold environments, as its limit says', async () => {
-    const key = await makeKey(database.limiters, { ...busy, tokens_per_minute: 300_000, concurrency: 128 });
+    const key = await makeKey(database.limiters, { ...limitsOfFourShards, tokens_per_minute: 300_000, concurrency: 128 });
     const environments: Keys[] = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => START + 1_000));
     const results = await Promise.all(Array.from({ length: 300 }, (_, i) => attempt(environments[i % 10] as Keys, key)));
     const admitted = results.filter(isAdmitted);
@@ -90,7 +89,7 @@ describe('a key with four shards', () => {
   });
 
   test('never has a request too many in flight, even if its limit is not divisible by four', async () => {
-    const key = await makeKey(database.limiters, { ...busy, requests_per_minute: 24_000, concurrency: 37 });
+    const key = await makeKey(database.limiters, { ...limitsOfFourShards, requests_per_minute: 24_000, concurrency: 37 });
     expect((await database.limiters.get(key.keyId)) as object).toMatchObject({ shards: 4, lim_c: 10 });
     const admitted = [];
     for (let i = 0; i < 60; i++)
@@ -108,7 +107,7 @@ describe('a key with four shards', () => {
   });
 
   test('admits a request that is larger than the part of one shard, and corrects its reservation', async () => {
-    const key = await makeKey(database.limiters, busy);
+    const key = await makeKey(database.limiters, limitsOfFourShards);
     const keys = makeCaller(database.limiters, () => START + 1_000);
     const admission = (await attempt(keys, key, 300_000)) as Admission;
     expect(isAdmitted(admission)).toBe(true);
@@ -121,7 +120,7 @@ describe('a key with four shards', () => {
   });
 
   test('reports what is left of the whole key’s limits', async () => {
-    const key = await makeKey(database.limiters, busy);
+    const key = await makeKey(database.limiters, limitsOfFourShards);
     const { headers } = (await attempt(
       makeCaller(database.limiters, () => START),
       key,
@@ -130,7 +129,7 @@ describe('a key with four shards', () => {
   });
 
   test('gets insufficient_quota only if all shards’ budgets together cannot pay for the request', async () => {
-    const key = await makeKey(database.limiters, { ...busy, total_budget_nanos: 4_000_000_000n });
+    const key = await makeKey(database.limiters, { ...limitsOfFourShards, total_budget_nanos: 4_000_000_000n });
     const keys = makeCaller(database.limiters, () => START + 1_000);
     const random = seededRandom(3);
     let spent = 0n;
@@ -151,7 +150,7 @@ describe('a key with four shards', () => {
   });
 
   test('stores the event of a request in the shard that its id determines, whichever shard admitted it', async () => {
-    const key = await makeKey(database.limiters, busy);
+    const key = await makeKey(database.limiters, limitsOfFourShards);
     const keys = makeCaller(database.limiters, () => START + 1_000);
     for (let i = 0; i < 12; i++) {
       const admission = (await attempt(keys, key)) as Admission;

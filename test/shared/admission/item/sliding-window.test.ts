@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RateLimits } from '../../../../shared/admission/item/limits.ts';
 import {
+  type LimiterUsage,
   PAST_SLOTS,
   refusalOf,
   remaining,
@@ -9,7 +10,6 @@ import {
   retryAfterMs,
   SLOT_MS,
   slotOf,
-  type Usage,
   type Window,
 } from '../../../../shared/admission/item/sliding-window.ts';
 import { formatDuration, rateLimitHeaders } from '../../../../shared/admission/keys/rate-limits.ts';
@@ -18,7 +18,7 @@ import { MINUTE_MS } from '../../../../shared/time/units.ts';
 const START = 29_000_000 * MINUTE_MS;
 const wide: RateLimits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };
 const EMPTY = [0, 0, 0, 0, 0, 0];
-const used = (usage: Partial<Usage>): Usage => ({
+const used = (usage: Partial<LimiterUsage>): LimiterUsage => ({
   requests: { current: 0, past: EMPTY },
   tokens: { current: 0, past: EMPTY },
   inFlight: 0,

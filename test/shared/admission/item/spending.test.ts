@@ -28,11 +28,11 @@ describe('money', () => {
     expect(moneyRefusalOf({ ...none, creditNanos: 20n }, 21n, NOON)).toMatchObject({ dimension: 'credit', isHeld: false });
   });
 
-  test('that is overspent still admits requests that cost nothing', () => {
+  test('admits requests that cost nothing when money is overspent', () => {
     expect(moneyRefusalOf({ ...none, budgets: [{ ...day, countedNanos: 500n }], creditNanos: -5n }, 0n, NOON)).toBeUndefined();
   });
 
-  test('that requests in flight can release is worth a wait of a second', () => {
+  test('asks to wait a second for money that requests in flight can release', () => {
     expect(moneyRefusalOf({ budgets: [day], heldNanos: 1n }, 21n, NOON)).toMatchObject({ isHeld: true, retryAfterMs: 1_000 });
     expect(moneyRefusalOf({ budgets: [], creditNanos: 5n, heldNanos: 15n }, 21n, NOON)).toMatchObject({ isHeld: false });
   });

@@ -28,7 +28,7 @@ test('the shards together can spend exactly what is left of the budget', () => {
   );
 });
 
-test('the rest of the budget goes to usable shards, in parts of at least a dollar if it is at least a dollar', () => {
+test('gives the rest of the budget to usable shards, in parts of at least a dollar where it suffices', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       fc.pre(sum(counted) < budget);

@@ -8,12 +8,11 @@ beforeEach(() => {
   limit = createReadLimit();
 });
 
-/** How many reads a key gets at a time. */
 const readsOf = (keyId: string, nowMs: number): number => {
   for (let reads = 0; ; reads++) if (limit.take(keyId, nowMs) > 0) return reads;
 };
 
-test('a key can read a hundred times at once, then ten times per second, and a hundred times again after a pause', () => {
+test('allows a hundred reads at once, then ten per second, and a hundred again after a pause', () => {
   expect([READS_AT_ONCE, READS_PER_SECOND]).toEqual([100, 10]);
   expect(readsOf('key_1', START)).toBe(100);
   expect(readsOf('key_1', START + 1_000)).toBe(10);
