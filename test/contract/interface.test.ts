@@ -71,7 +71,7 @@ const facts = { id: 'chatcmpl-1', created: 1, model: 'm', requestId: 'req_1', or
 const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
 const usage = { prompt_tokens: 1, completion_tokens: 1 };
 
-test('interface 2.3: a reply has every key, with null for missing values; usage has the details that the runtime reports', () => {
+test('interface 2.3: a reply has every key, null for missing values, and usage as the runtime reports it', () => {
   const reply = createChatCompletion(facts, form);
   reply.take([chunk]);
   const whole = reply.whole({ ...usage, prompt_tokens_details: { cached_tokens: 1 } }) as { choices: { message: object }[]; usage: object };

@@ -8,9 +8,9 @@ import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts';
 import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';
 
-/** The calls that write events. Admissions are others, so requests are still admitted. */
+// Only these calls write events. Admissions use others, so requests are still admitted.
 const WRITES = new Set(['PutItem', 'TransactWriteItems']);
-/** Longer than any request can be in flight. */
+// Longer than any request can be in flight.
 const LATER_SECONDS = 15 * 60;
 const BUDGET = 1_000_000_000n;
 
@@ -44,7 +44,7 @@ const chat = () => ({
 });
 const keyWithBudget = () => run.createKey({ total_budget_nanos: BUDGET });
 
-/** Whether a key has nothing in flight, and has spent what its events cost. */
+// A key has nothing in flight, and has spent the cost of its events.
 const expectExact = async (keyId: string): Promise<void> => {
   const item = await run.limiters.whole(keyId);
   const cost = (await run.eventsOf(keyId)).reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);

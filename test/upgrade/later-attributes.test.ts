@@ -12,7 +12,7 @@ const GRANTED = 1_000_000_000n;
 const MAX_PAGES = 100;
 const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
 
-/** Reads that need no id and no time range, as far as an owner or an admin may make them. */
+// Reads that need no id and no time range, as far as an owner or an admin may make them.
 const READS = controlRoutes.filter(({ method, path, access }) => method === 'GET' && !path.includes('{') && access !== 'public');
 
 let run: UpgradeRun;
@@ -27,10 +27,7 @@ const send = async (): Promise<void> => {
   requests += traffic.requests;
 };
 
-/**
- * Adds attributes to every row of every table, as if a later release had written it. Returns the number of rows by
- * table.
- */
+// As if a later release had written the rows. Returns the number of rows by table.
 const addAttributes = async (): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const [table, TableName] of Object.entries(run.tables)) {
@@ -46,10 +43,7 @@ const addAttributes = async (): Promise<Record<string, number>> => {
   return counts;
 };
 
-/**
- * What the control plane says to every read, by role and path: the status, and the objects without what is of the
- * moment.
- */
+// By role and path: the status, and the objects without fields that depend on the moment.
 const readAll = async (): Promise<Record<string, number>> => {
   const admin = await control.asAdmin();
   const statuses: Record<string, number> = {};
@@ -76,7 +70,7 @@ afterAll(async () => {
   await run[Symbol.asyncDispose]();
 });
 
-test('rows that the last release wrote and a later one added to are read by this release, and by the last one after a rollback', async () => {
+test('reads rows that the last release wrote and a later one added to, also with the last after a rollback', async () => {
   await send();
   const before = await readAll();
   expect(Object.values(before).filter((status) => status === 200).length).toBeGreaterThan(READS.length / 2);

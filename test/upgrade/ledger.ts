@@ -9,7 +9,6 @@ import { rollupStores } from '../support/fixtures/rollups.ts';
 
 const costOf = (events: readonly UsageEvent[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
 
-/** What is wrong with a limiter whose usage events are these. */
 const faultsOf = (id: string, item: LimiterItem | undefined, events: readonly UsageEvent[], granted: bigint): string[] => {
   if (!item) return [`${id} has no limiter`];
   const inFlight = Object.keys(item.fl);
@@ -23,7 +22,7 @@ const faultsOf = (id: string, item: LimiterItem | undefined, events: readonly Us
   ];
 };
 
-/** Waits until the totals of the day have all events, and compares them with the events. */
+// Totals follow the events.
 const totalsFaults = async (run: TestRun, callers: readonly Caller[], events: number): Promise<string[]> => {
   const stores = rollupStores(run.database, run.tables.Usage as string);
   const day = dayOf(Date.now());

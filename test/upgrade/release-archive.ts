@@ -8,7 +8,7 @@ import { RELEASE_FILE, Release } from '../../infra/local/lambda/other-release.ts
 /** The last release's bundles, for clones without tags. */
 export const LAST_RELEASE = path.join(import.meta.dirname, 'last-release.br');
 
-/** The functions that requests, their settlement, their totals and the keys need. */
+// Requests, their settlement, their totals and the keys need these functions.
 const KEPT = [
   'inference',
   'catalog',
@@ -23,13 +23,11 @@ const KEPT = [
 ];
 const MAX_BYTES = 64 * 1_024 * 1_024;
 
-/** The scripts of each bundle by name. Functions with the same code have the same folder. */
+// The scripts of each bundle by name. Functions with the same code have the same folder.
 const Archive = Release.extend({ folders: z.record(z.string(), z.record(z.string(), z.string())) });
 
-/**
- * The scripts of a bundle. Source maps, fonts and the pages of the reference are left out: they are most of its size,
- * and no state depends on them.
- */
+// Source maps, fonts and the pages of the reference are left out: they are most of a bundle's size, and no state
+// depends on them.
 const scriptsOf = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder)

@@ -6,7 +6,7 @@ import { everyOption } from '../support/assembly/every-option.ts';
 import { LinkedStack, linkedStacks } from '../support/assembly/stack-updates.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** What the stacks of the last release export to each other, for clones without tags. */
+/** The exports that the stacks of the last release have for each other, for clones without tags. */
 export const RELEASED_STACKS = path.join(import.meta.dirname, 'last-release-stacks.json');
 
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -7,13 +7,13 @@ import type { TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
 import { startUpgradeRun } from './upgrade-run.ts';
 
-/** A file for each release, with rows that it wrote. */
+// A file for each release, with rows that it wrote.
 const FOLDER = path.join(import.meta.dirname, 'rows');
 const MAX_ROWS = 1_000;
 
 type Row = Record<string, unknown>;
 
-/** The rows of an organization with one user, and what a test must know to read them. */
+// The rows of an organization with one user, and the facts with which a test reads them.
 interface StoredRows {
   version: string;
   /** Seconds since the epoch. */

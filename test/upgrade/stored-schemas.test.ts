@@ -2,10 +2,7 @@ import { expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { importedSchemas, readers, sourceOf, strictPlaces } from './stored-schemas.ts';
 
-/**
- * Schemas of requests and of what is written, which the file does not read with: it reads with another one that is
- * made of them.
- */
+// Schemas of requests and of writes are not read with: the file reads with another schema that is made of them.
 const isReadAsAnother = (source: string, name: string): boolean =>
   !new RegExp(`\\b${name}\\.(?:safeParse|parse)\\((?!model\\))`).test(source) &&
   (new RegExp(`ignoringUnknown\\((?:schema|${name})\\b`).test(source) || new RegExp(`\\bStored${name}\\b`).test(source));

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Files that read rows or messages with schemas, besides the stores. */
+// Files that read rows or messages with schemas, besides the stores.
 const OTHER_READERS = [
   'functions/billing/handle-event.ts',
   'functions/deployments/events.ts',
@@ -20,7 +20,7 @@ const OTHER_READERS = [
   'shared/usage/settlement-queue.ts',
 ];
 
-/** A schema by which another release's rows or messages are read. */
+// Another release's rows or messages are read with it.
 interface ReadSchema {
   file: string;
   name: string;

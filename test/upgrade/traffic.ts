@@ -16,10 +16,7 @@ interface Reply {
 
 const isWholeChat = (text: string): boolean => JSON.parse(text).choices?.[0]?.message?.content?.length > 0;
 
-/**
- * Sends requests of one caller to a run. Each returns how many usage events it makes; an Error says what was wrong
- * with a reply.
- */
+// Each request returns the number of usage events that it makes; an Error names the fault of a reply.
 const requestsOf = (run: TestRun, { secret }: Caller) => {
   const send = async (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Reply> => {
     const response = await fetch(`${run.base_url}${path}`, {

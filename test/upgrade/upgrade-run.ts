@@ -5,9 +5,7 @@ import { ledgerFaults } from './ledger.ts';
 import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
-/**
- * The fields that this version adds to replies which these tests read, by path: those of the last release lack them.
- */
+// Fields that this version adds to replies which these tests read, by path: those of the last release lack them.
 const NEW_FIELDS = [
   ['/v1/billing/profile', 'invoice_note'],
   ['/v1/organizations', 'has_default_concurrency'],
@@ -15,7 +13,6 @@ const NEW_FIELDS = [
   ['/v1/organizations/{id}/limits', 'has_default_concurrency'],
 ] as const;
 
-/** Nano-dollars. */
 const GRANTED = 1_000_000_000n;
 
 /**

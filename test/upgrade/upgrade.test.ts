@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startUpgradeRun, type UpgradeRun, upgradeUnderLoad } from './upgrade-run.ts';
 
-/** Of each phase. More find rarer faults: SLUICE_UPGRADE_REQUESTS=2000. */
+// Of each phase. More find rarer faults: SLUICE_UPGRADE_REQUESTS=2000.
 const REQUESTS = Number(process.env.SLUICE_UPGRADE_REQUESTS ?? 50);
 
 describe('the last release and this version over one state', () => {

@@ -89,7 +89,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
   };
 };
 
-/** Checks a reply against the schema, since parts such as logprobs are passed on as the container sent them. */
+// Parts such as logprobs are passed on as the container sent them, so the reply is checked against the schema.
 const parsed = (whole: Record<string, unknown>) => {
   const { data, error } = CallersReply.safeParse(whole);
   if (data) return data;

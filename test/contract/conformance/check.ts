@@ -11,7 +11,7 @@ export interface Check {
   variant?: string;
   /** The model to send the requests to; plain if absent. */
   kind?: keyof Container['models'];
-  /** What each request has in addition to BASE or instead of its properties. */
+  /** The fields of each request in addition to BASE or instead of its fields. */
   bodies: (facts: Facts) => readonly Body[];
   /** Receives a reply for each body, in order. */
   judge: (replies: readonly Reply[], facts: Facts) => Verdict;
@@ -19,7 +19,7 @@ export interface Check {
 
 export const QUESTION = 'Tell me about rivers, in a few sentences.';
 
-/** What every request has: it leads to a short answer that is always the same. */
+/** The fields of every request: it leads to a short answer that is always the same. */
 export const BASE: Body = {
   messages: [{ role: 'user', content: QUESTION }],
   max_tokens: 24,

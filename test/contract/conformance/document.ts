@@ -99,7 +99,7 @@ const tableOf = (isShown: (row: Row) => boolean, all: readonly Findings[]): stri
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 };
 
-/** The first row of a field shows its values and treatment. */
+// The first row of a field shows its values and treatment.
 const cellsOf = ({ field, label }: Row, index: number, all: readonly Findings[]): string[] => {
   const isFirst = rows[index - 1]?.field !== field;
   const variant = label.slice(field.length);

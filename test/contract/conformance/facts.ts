@@ -1,6 +1,6 @@
 import type { Reply } from './reply.ts';
 
-/** What the checks need to know first: the container's greedy answer to BASE. */
+/** Facts that the checks need first: the container's greedy answer to BASE. */
 export interface Facts {
   /** '' if it returned none. */
   greedy: string;

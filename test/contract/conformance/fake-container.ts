@@ -20,7 +20,7 @@ export const startFakeContainer = async (answer: Answer): Promise<{ url: string;
   };
 };
 
-/** A word of letters, another one for each number below 26². */
+// Another word for each number below 26².
 const nameOf = (number: number): string => `word${String.fromCharCode(97 + Math.floor(number / 26), 97 + (number % 26))}`;
 
 /** Sends an answer of `words` words, whatever the request was. */

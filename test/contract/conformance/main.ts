@@ -46,7 +46,7 @@ const measureOne = async (container: Container): Promise<Findings> => {
   return { dialect: container.dialect, verdicts };
 };
 
-/** Shows progress in one line that is overwritten; shows nothing without a terminal. */
+// One line that is overwritten; nothing without a terminal.
 const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 };

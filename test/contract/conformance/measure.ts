@@ -59,7 +59,7 @@ export const measure = async (
 
 const learn = async (ask: Ask): Promise<Facts> => factsOf(await tryAsk(ask, BASE), await tryAsk(ask, { ...BASE, return_token_ids: true }));
 
-/** A reply, or undefined if the request fails for a reason that its row will report. */
+// undefined if the request fails for a reason that its row will report.
 const tryAsk = async (ask: Ask, body: Body): Promise<Reply | undefined> => {
   try {
     return await ask(body, 'plain');
@@ -83,14 +83,14 @@ const verdictOf = async ({ field, check }: Row, how: string, ask: Ask, facts: Fa
   return { result: 'done by Sluice' };
 };
 
-/** Sends requests one after another: parallel requests may change each other's answers. */
+// One after another: parallel requests may change each other's answers.
 const askAll = async (ask: Ask, bodies: readonly Body[], kind: Parameters<Ask>[1]): Promise<Reply[]> => {
   const answers: Reply[] = [];
   for (const body of bodies) answers.push(await ask({ ...BASE, ...body }, kind));
   return answers;
 };
 
-/** The verdict about a field from a failed request. Rethrows errors that the container did not cause. */
+// Errors that the container did not cause are thrown again.
 const failureVerdict = (error: unknown): Verdict => {
   if (error instanceof RefusedByModel || error instanceof MistranslatedRequest) return refused(error.message);
   if (error instanceof UpstreamFailed) return fails(error.detail.replace(/^ModelError: /, ''));

@@ -3,11 +3,11 @@ import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors
 /** The container cannot be reached, so no more requests make sense. */
 export class ContainerGone extends Error {}
 
-/** The paths at which containers accept chat completions, in the order in which they are tried. */
+// The order in which they are tried.
 const PATHS = ['/invocations', '/v1/chat/completions'];
 const NO_SUCH_PATH = new Set([404, 405]);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
-/** After this many timeouts, a container is not expected to answer any other request. */
+// After this many timeouts, a container is not expected to answer any other request.
 const MAX_TIMEOUTS = 3;
 
 interface Address {
@@ -62,7 +62,7 @@ export const createPost = ({ url, path, timeoutMs }: Address) => {
   };
 };
 
-/** The error that a caller gets for a status other than 200, with the container's message. */
+// The caller's error for a status other than 200, with the container's message.
 const refusal = async (response: Response): Promise<Error> => {
   const { status } = response;
   const OriginalMessage = await response.text();

@@ -62,6 +62,6 @@ export type Reply = z.output<typeof CallersReply> & {
   sent: Readonly<Record<string, unknown>>;
   /** The number of chunks that had a part of the answer. */
   chunks: number;
-  /** Whether the container reported usage; if not, the prompt tokens are 0. */
+  /** The container reported usage; if not, the prompt tokens are 0. */
   hasUsage: boolean;
 };

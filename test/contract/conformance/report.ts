@@ -32,7 +32,7 @@ export const summaryOf = ({ dialect, verdicts }: Findings): string => {
   return `${dialect}: ${[...counts].map(([result, count]) => `${count} ${result}`).join(', ')}`;
 };
 
-/** Whether a field fails, or the container rejected every request. */
+/** A field fails, or the container rejected every request. */
 export const hasFailed = ({ verdicts }: Findings): boolean => {
   const results = new Set(verdicts.map(({ result }) => result));
   const isRejected = results.has('refused') && !results.has('works') && !results.has('accepted');

@@ -1,6 +1,6 @@
 import type { ChatExtra, ChatField } from '../../../functions/inference/chat/request.ts';
 
-/** What a field accepts: as text, and as boundary values that the schema must accept or reject. */
+/** Values of a field: as text, and as boundary values that the schema must accept or reject. */
 export interface Values {
   text: string;
   takes: readonly unknown[];
@@ -32,7 +32,7 @@ const tool = { type: 'function', function: functionTool };
 const biases = (count: number, bias: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, id) => [id, bias]));
 
-/** What each field accepts besides null. */
+/** The values that each field accepts besides null. */
 export const accepted: Readonly<Record<ChatField | ChatExtra, Values>> = {
   model: values('string, required; the name of a model', ['m', 'x'.repeat(256)], ['', null, 'x'.repeat(257)]),
   messages: values('array of 1 to 4096 messages, required', [[user], Array(4_096).fill(user)], [[], null, Array(4_097).fill(user)]),

@@ -57,7 +57,7 @@ describe('a broken container', () => {
     return new Map(rows.map(({ label }, index) => [label, verdicts[index] ? textOf(verdicts[index]) : '']));
   };
 
-  test('that always returns 500 fails for every field that is sent to it, and for no other', async () => {
+  test('fails for every field that is sent to it, and for no other, if it always returns 500', async () => {
     const verdicts = await verdictsOf(await serve((response) => void response.writeHead(500).end('{"error":{"message":"out of memory"}}')));
     expect(verdicts.get('max_tokens')).toBe('fails: HTTP 500: out of memory');
     expect(verdicts.get('user')).toBe('done by Sluice');
@@ -67,12 +67,12 @@ describe('a broken container', () => {
     expect(tested).toEqual([]);
   });
 
-  test('that does not answer with a stream fails', async () => {
+  test('fails if it does not answer with a stream', async () => {
     const verdicts = await verdictsOf(await serve((response) => void response.end('<html>Welcome</html>')));
     expect(verdicts.get('temperature')).toBe('fails: The stream ended before it was complete: 0 of 1 choices had finished.');
   });
 
-  test('that ignores max_tokens, n and stop fails for these fields and works for others', async () => {
+  test('fails for max_tokens, n and stop and works for others if it ignores these fields', async () => {
     const verdicts = await verdictsOf(await serve((response) => say(response, 30)));
     expect(verdicts.get('max_tokens')).toBe('fails: 30 tokens, but the request allows at most 5');
     expect(verdicts.get('max_completion_tokens')).toBe('fails: 30 tokens, but the request allows at most 5');
@@ -84,13 +84,13 @@ describe('a broken container', () => {
     expect(verdicts.get('messages')).toBe('works');
   });
 
-  test('that rejects a field is quoted', async () => {
+  test('is quoted if it rejects a field', async () => {
     const words = '{"object":"error","message":"top_k is not for this model","code":400}';
     const verdicts = await verdictsOf(await serve((response) => void response.writeHead(400).end(words)));
     expect(verdicts.get('top_k')).toBe('refused by the container: top_k is not for this model');
   });
 
-  test('that rejects every request causes exit code 2', async () => {
+  test('causes exit code 2 if it rejects every request', async () => {
     const url = await serve((response) => void response.writeHead(400).end('{"error":{"message":"no","code":400}}'));
     expect((await run('--container', url)).code).toBe(2);
   });
@@ -113,12 +113,12 @@ describe('a broken container', () => {
     expect([...paths]).toEqual(['/invocations', '/v1/chat/completions']);
   });
 
-  test('that never answers is given up after the timeout', async () => {
+  test('is given up after the timeout if it never answers', async () => {
     const silent = await serve(() => {});
     await expect(verdictsOf(silent, { timeoutMs: 50 })).rejects.toThrow(ContainerGone);
   });
 
-  test('that is not running is reported in one sentence, with exit code 1', async () => {
+  test('is reported in one sentence, with exit code 1, if it is not running', async () => {
     const url = await serve(() => {});
     await server?.close();
     server = undefined;
@@ -127,7 +127,7 @@ describe('a broken container', () => {
     expect(code).toBe(1);
   });
 
-  test('with a failing field causes exit code 2', async () => {
+  test('causes exit code 2 if a field fails', async () => {
     const { code, output } = await run('--container', await serve((response) => say(response, 30)), '--path', '/any');
     expect(output).toMatch(/^max_tokens +fails: 30 tokens/m);
     expect(code).toBe(2);

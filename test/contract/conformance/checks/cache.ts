@@ -1,7 +1,7 @@
 import { type Check, reply } from '../check.ts';
 import { accepted, fails, works } from '../verdict.ts';
 
-/** Long enough to fill several blocks, since caches store whole blocks of tokens. */
+// Long enough to fill several blocks, since caches store whole blocks of tokens.
 const LONG = [{ role: 'user', content: `${'A river is a long way to the sea. '.repeat(40)}Go on.` }];
 
 /** The fields that isolate the prompt cache. */

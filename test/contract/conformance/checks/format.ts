@@ -4,7 +4,7 @@ import type { Facts } from '../facts.ts';
 import type { Reply } from '../reply.ts';
 import { accepted, fails, notShown, type Verdict, works } from '../verdict.ts';
 
-/** Whether a text is a JSON object and nothing else. */
+/** The text is a JSON object and nothing else. */
 export const isObject = (text: string): boolean => {
   try {
     const value: unknown = JSON.parse(text);
@@ -14,7 +14,7 @@ export const isObject = (text: string): boolean => {
   }
 };
 
-/** Enough tokens for a model that thinks before it answers. */
+// Enough tokens for a model that thinks before it answers.
 const JSON_REQUEST: Body = {
   messages: [{ role: 'user', content: 'Describe one river by its name and its length, as an object.' }],
   max_tokens: 1_024,
@@ -46,7 +46,7 @@ const streams = (replies: readonly Reply[]): Verdict => (reply(replies, 0).chunk
 
 const isUnchanged = (replies: readonly Reply[], { greedy }: Facts): Verdict => (reply(replies, 0).text === greedy ? works : accepted);
 
-/** The greedy answer, with something before it. */
+// The greedy answer, after a text of any form.
 const isEchoed = (echo: string, { text }: Reply, { greedy }: Facts): Verdict => {
   if (!text.endsWith(greedy) || text.length === greedy.length) return fails('the answer has no echo before it');
   return text.includes(echo) ? works : fails('the text before the answer is not the prompt');

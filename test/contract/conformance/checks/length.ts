@@ -26,7 +26,7 @@ const hasChoices =
     return made.length === choices ? works : fails(`${made.length} choices, but the request asks for ${choices}`);
   };
 
-/** The fourth token of the greedy answer, or the last one, and the position of its first occurrence. */
+// The fourth token of the greedy answer, or the last one, and the position of its first occurrence.
 const stopTokenOf = (tokenIds: readonly number[]): { id: number; before: number } | undefined => {
   const id = tokenIds[3] ?? tokenIds.at(-1);
   return id === undefined ? undefined : { id, before: tokenIds.indexOf(id) };

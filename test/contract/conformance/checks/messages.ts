@@ -13,7 +13,7 @@ const result = { role: 'tool', tool_call_id: 'call_1', content: '{"metres":2.1}'
 const legacyCalling = { role: 'assistant', content: null, function_call: call('{"place":"Hamburg"}').function };
 const legacyResult = { role: 'function', name: 'water_level', content: '{"metres":2.1}' };
 
-/** Passes if the addition in the second request reached the prompt. */
+// The addition in the second request must reach the prompt.
 const isInPrompt = (replies: readonly Reply[]): Verdict => {
   const [without, beside] = [reply(replies, 0).promptTokens, reply(replies, 1).promptTokens];
   if (beside > without) return works;

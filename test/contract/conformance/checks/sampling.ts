@@ -3,7 +3,7 @@ import type { Facts } from '../facts.ts';
 import type { Reply } from '../reply.ts';
 import { accepted, fails, notShown, type Verdict, works } from '../verdict.ts';
 
-/** Sampling at a temperature that departs from the greedy answer at once. */
+// Departs from the greedy answer at once.
 const HOT = { temperature: 1.5, seed: 7 };
 const TINY = 1e-4;
 const LONG = {
@@ -13,14 +13,14 @@ const LONG = {
   max_tokens: 96,
 };
 
-/** Passes if sampling that allows only the most likely token gives the greedy answer, even at a high temperature. */
+// Only the most likely token is allowed, so a high temperature changes nothing.
 const isGreedy = (replies: readonly Reply[], { greedy }: Facts): Verdict => {
   const [free, cut] = [reply(replies, 0), reply(replies, 1)];
   if (cut.text !== greedy) return fails("should return the most likely answer, but didn't");
   return free.text === greedy ? accepted : works;
 };
 
-/** Passes if sampling that allows one token a step, whichever it is, gives the same answer for every seed. */
+// One token is allowed a step, whichever it is, so the seed changes nothing.
 const isSure = (replies: readonly Reply[]): Verdict => {
   const [free, cut, again] = [reply(replies, 0), reply(replies, 1), reply(replies, 2)];
   if (cut.text !== again.text) return fails('different seeds give different answers, although only one token is possible at each step');

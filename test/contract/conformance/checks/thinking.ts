@@ -2,11 +2,11 @@ import { BASE, type Check, reply } from '../check.ts';
 import type { Reply } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
-/** Enough tokens for reasoning and an answer. */
+// Enough tokens for reasoning and an answer.
 const ROOM = { max_tokens: 512 };
 const FEW = 8;
 
-/** @param otherwise the verdict if the second request did not make the model think less */
+// `otherwise` is the verdict if the second request did not make the model think less.
 const thinksLess =
   (otherwise: Verdict) =>
   (replies: readonly Reply[]): Verdict => {

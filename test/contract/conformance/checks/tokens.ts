@@ -3,15 +3,14 @@ import type { Reply, TokenLogprob } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
 const TOP = 3;
-/** A tolerance, since log probabilities are rounded differently in different places. */
+// Log probabilities are rounded differently in different places.
 const ROUNDING = 1e-3;
-/** A token id that every vocabulary has, for containers that do not return token ids. */
+// A token id that every vocabulary has, for containers that do not return token ids.
 const ANY_TOKEN = 1;
-/** Few enough to cut the answer off, since containers differ in whether they return the token that ends it. */
+// Few enough to cut the answer off, since containers differ in whether they return the token that ends it.
 const SHORT = { max_tokens: 8 };
 const WITH_TOKEN_IDS = { ...SHORT, return_token_ids: true };
 
-/** What is wrong with the log probabilities of a greedy answer. */
 const logprobFault = (logprobs: readonly TokenLogprob[], top: number): string | undefined => {
   for (const { logprob, top_logprobs } of logprobs) {
     const likely = top_logprobs ?? [];
@@ -32,7 +31,7 @@ const hasLogprobs =
     return fault ? fails(fault) : works;
   };
 
-/** The second token of the greedy answer, since the first may begin the reasoning. */
+// The second token of the greedy answer, since the first may begin the reasoning.
 const wantedToken = (tokenIds: readonly number[]): number => tokenIds[1] ?? ANY_TOKEN;
 
 const generatesOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly number[] }): Verdict => {

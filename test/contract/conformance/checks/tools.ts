@@ -13,13 +13,13 @@ const waterLevel = {
 const tools = [{ type: 'function', function: waterLevel }];
 const named = { type: 'function', function: { name: NAME } };
 
-/** Enough tokens for a model that thinks before it calls a tool. */
+// Enough tokens for a model that thinks before it calls a tool.
 const ROOM = { max_tokens: 512 };
 const TOOL_NEEDED: Body = {
   ...ROOM,
   messages: [{ role: 'user', content: `How high is the water in Hamburg? Call ${NAME} to find out.` }],
 };
-/** A request for which no model calls a tool by itself. */
+// No model calls a tool for this by itself.
 const NO_TOOL_NEEDED: Body = { ...ROOM, messages: BASE.messages };
 const weather = { type: 'function', function: { ...waterLevel, name: 'weather', description: 'The weather at a place.' } };
 const TWO_TOOLS_NEEDED: Body = {
@@ -35,7 +35,7 @@ const callFault = (call: Call): string | undefined => {
 
 const callsOf = ({ calls, functionCall }: Reply): Call[] => (functionCall ? [functionCall] : calls);
 
-/** @param otherwise the verdict if no tool was called */
+// `otherwise` is the verdict if no tool was called.
 const calls =
   (otherwise: Verdict) =>
   (replies: readonly Reply[]): Verdict => {
