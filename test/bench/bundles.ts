@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { LambdaFunction } from '../../infra/assembly/local-app.ts';
-import { sum } from '../measuring/statistics.ts';
 import { bundleFiles } from '../support/assembly/bundle-files.ts';
+import { sum } from './lib/statistics.ts';
 
 const BYTES_PER_KB = 1_000;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bound } from '../measuring/keep-in-flight.ts';
-import { startCpuWatch } from '../measuring/processes.ts';
-import { median, rotated, sum } from '../measuring/statistics.ts';
+import type { Bound } from './lib/keep-in-flight.ts';
+import { startCpuWatch } from './lib/processes.ts';
+import { median, rotated, sum } from './lib/statistics.ts';
 import { applyLoad } from './load.ts';
 import { findLongAnswer, type StreamBodies } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
@@ -12,13 +12,13 @@ type Gateway = (typeof gateways)[number];
 const gatewayProcess = { proxy: 'proxy', sluice: 'inference' } as const;
 
 const AFTERMATH_MS = 20;
-/** Odd, so that the median is the middle one. */
+// Odd, so that the median is the middle one.
 const ROUNDS = 5;
 
 const LENGTHS = ['short', 'middle', 'long'] as const;
 type ByLength<Value> = Record<(typeof LENGTHS)[number], Value>;
 
-/** A load of streams: how many at once, the container's delay between tokens, and the duration of the load. */
+// Streams at once, the container's delay between tokens, and the duration of the load.
 interface Pace {
   label: string;
   concurrency: number;

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { type Exchange, exchange } from '../measuring/exchange.ts';
+import { type Exchange, exchange } from './lib/exchange.ts';
 
 const MAX_SOCKETS = 64;
 const SILENCE_MS = 15_000;

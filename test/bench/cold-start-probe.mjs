@@ -2,11 +2,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
-/*
- * A cold start in a fresh process: imports a bundle, then calls its handler once. It writes times in milliseconds to
- * stderr (stdout is the function's log), and imports only what a function process has from its start. Argument: JSON
- * with `bundle`, `event` and whether the handler is `streaming`.
- */
+// A cold start in a fresh process: imports a bundle, calls its handler once, and writes times in ms to stderr, because
+// stdout is the function's log. It imports only modules that a function process has from its start. Argument: JSON.
 const { bundle, event, streaming } = JSON.parse(process.argv[2]);
 const callsMs = [];
 subscribe('http.client.request.start', () => callsMs.push(performance.now()));

@@ -7,9 +7,9 @@ import type { LambdaFunction } from '../../infra/assembly/local-app.ts';
 import { readAssembly } from '../../infra/assembly/read-assembly.ts';
 import { functionVariables } from '../../infra/local/lambda/environment-variables.ts';
 import { newSecret } from '../../shared/admission/item/secret.ts';
-import { median, rotated } from '../measuring/statistics.ts';
 import { bundleFile } from '../support/assembly/bundle-files.ts';
 import { bundleSizes } from './bundles.ts';
+import { median, rotated } from './lib/statistics.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { Stack } from './stack.ts';
@@ -27,7 +27,7 @@ const Times = z.object({
 });
 type Times = z.infer<typeof Times>;
 
-/** A first invocation, and how to tell when its first AWS call is done. */
+// A first invocation, and a way to see when its first AWS call is done.
 interface Cold {
   label: string;
   functionName: string;
@@ -118,12 +118,12 @@ export const measureColdStarts = async (stack: Stack, assemblyDir: string): Prom
   };
 };
 
-/** The most kB of a bundle at its start. */
-const SIZE_TARGETS: Readonly<Record<string, number>> = { inference: 260, catalog: 153.6 };
+// In kB of a bundle at its start.
+const MAX_BUNDLE_KB: Readonly<Record<string, number>> = { inference: 260, catalog: 153.6 };
 
 const sizeRows = (name: string, fn: LambdaFunction): Row[] => {
   const { start, all } = bundleSizes(fn);
-  const target = SIZE_TARGETS[name];
+  const target = MAX_BUNDLE_KB[name];
   return [
     { figure: `${name}: bundle kB loaded at start, minified`, digits: 0, sluice: start.minified, ...(target && { target }) },
     { figure: `${name}: bundle kB with what is loaded later, minified`, digits: 0, sluice: all.minified },

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { median, sum } from '../measuring/statistics.ts';
 import { startTestRun } from '../support/clients/local-run.ts';
 import { ask, type Server } from './client.ts';
 import { measureKinds } from './key-kinds.ts';
+import { median, sum } from './lib/statistics.ts';
 import { applyLoad } from './load.ts';
 import { type Observer, type SeenCall, startObserver } from './observer.ts';
 import { shortBody } from './prompts.ts';
@@ -13,10 +13,8 @@ const WARM_UP_REQUESTS = 10;
 const REQUESTS = 50;
 const CONCURRENCY = 32;
 const CONCURRENT_REQUESTS = 640;
-/**
- * Long enough for all requests to be in flight at once: a key's item has an entry for each, and its size determines
- * the cost.
- */
+// Long enough for all requests to be in flight at once: a key's item has an entry for each, and its size determines the
+// cost.
 const SLOW_FIRST_TOKEN_MS = 100;
 const AFTERMATH_MS = 50;
 

@@ -1,6 +1,6 @@
-import { median, rotated } from '../measuring/statistics.ts';
 import { ask } from './client.ts';
 import { openEmulators } from './emulators.ts';
+import { median, rotated } from './lib/statistics.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';

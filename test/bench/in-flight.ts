@@ -8,20 +8,20 @@ import type { Database } from '../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
-import { sum } from '../measuring/statistics.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { eventOf } from '../support/fixtures/completed-event.ts';
 import { limitOrganization } from '../support/fixtures/limit-organization.ts';
 import { newId } from '../support/fixtures/new-id.ts';
+import { sum } from './lib/statistics.ts';
 import { startObserver } from './observer.ts';
 import type { Findings, Row } from './report.ts';
 
 const IN_FLIGHT = [1, 64, 250, 1_000, 10_000];
-/** Requests that are admitted, settled and released while the others are in flight. */
-const MEASURED = 50;
+// Admitted, settled and released while the others are in flight.
+const MEASURED_REQUESTS = 50;
 const PARALLEL = 48;
 const TOKENS = 500;
-/** A tenth of a cent for each request. */
+// A tenth of a cent for each request.
 const HOLD_NANOS = 1_000_000n;
 const DOLLARS = 10n ** 12n;
 
@@ -30,10 +30,10 @@ const KINDS = [
   { name: "an organization's credit and budget", hasOrganization: true, target: 7 },
 ];
 
-/** The default limit of an organization. */
+// The default limit of an organization.
 const ORGANIZATION_CONCURRENCY = 1_000;
 
-/** A key whose limits are half as high again as what is in flight. */
+// The key's limits are half as high again as the number of requests in flight.
 const createKey = async (run: TestRun, inFlight: number, hasOrganization: boolean): Promise<PresentedKey> => {
   const organization = newId('organization');
   const concurrency = Math.max(32, Math.ceil(inFlight * 1.5));
@@ -59,10 +59,7 @@ const open = (run: TestRun, database: Database, cache = createLimiterCache()) =>
 const admitOne = (keys: Keys, key: PresentedKey): Promise<Admission> =>
   admit(keys, { key, model: 'm', requestId: newRequestId(Date.now()), tokens: TOKENS, maxCostNanos: () => HOLD_NANOS });
 
-/**
- * Write units of a request while others are in flight: their reservations are made here, with the gateway's own code,
- * and stay open.
- */
+// The reservations of the others are made here, with the gateway's own code, and stay open.
 const measureOne = async (
   run: TestRun,
   observed: { database: Database; take: () => { writeUnits: number }[] },
@@ -79,12 +76,12 @@ const measureOne = async (
   throwFailures(await inParallel(Array(Math.max(0, inFlight - 2)), PARALLEL, admitOpen));
   const stores = open(run, observed.database, keys.cache);
   // A warm request: the environment knows the key and its organization.
-  for (let request = -1; request < MEASURED; request++) {
+  for (let request = -1; request < MEASURED_REQUESTS; request++) {
     if (request === 0) observed.take();
     const admission = await admitOne(stores.keys, key);
     await settle(stores, admission, eventOf(admission, { tokens: TOKENS, costNanos: HOLD_NANOS / 2n }));
   }
-  return sum(observed.take().map(({ writeUnits }) => writeUnits)) / MEASURED;
+  return sum(observed.take().map(({ writeUnits }) => writeUnits)) / MEASURED_REQUESTS;
 };
 
 /**

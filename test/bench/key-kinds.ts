@@ -1,19 +1,19 @@
 import { PRICES } from '../../infra/tools/cost/prices.ts';
 import type { Limits } from '../../shared/admission/item/limits.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
-import { sum } from '../measuring/statistics.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { grantCredit } from '../support/fixtures/grant-credit.ts';
 import { limitOrganization } from '../support/fixtures/limit-organization.ts';
 import { newId } from '../support/fixtures/new-id.ts';
 import { ask } from './client.ts';
+import { sum } from './lib/statistics.ts';
 import type { Observer } from './observer.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 
 const WARM_UP_REQUESTS = 3;
 const REQUESTS = 40;
-/** Dollars per million units. */
+// Dollars per million units.
 const WRITE_PRICE = Number(PRICES.dynamoWrite.usd);
 const READ_PRICE = Number(PRICES.dynamoRead.usd);
 const DOLLARS = 10n ** 12n;

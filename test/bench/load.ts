@@ -1,5 +1,5 @@
-import { type Bound, keepInFlight } from '../measuring/keep-in-flight.ts';
 import { type Answer, ask, type Server } from './client.ts';
+import { type Bound, keepInFlight } from './lib/keep-in-flight.ts';
 
 export interface Load {
   answers: Answer[];

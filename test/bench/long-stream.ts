@@ -1,10 +1,10 @@
 import { LOCAL_MODEL } from '../../infra/local/container.ts';
-import { residentMiB } from '../measuring/processes.ts';
+import { residentMiB } from '../support/resident-memory.ts';
 import { ask } from './client.ts';
 import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
 
-/** A stream whose choices do not end by themselves: 12,000 tokens, one chunk each. */
+// Choices that do not end by themselves: 12,000 tokens, one chunk each.
 const CHOICES = 3;
 const TOKENS = 4_000;
 const STREAMS = 4;

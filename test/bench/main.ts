@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import path from 'node:path';
 import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
-import { residentMiB } from '../measuring/processes.ts';
+import { residentMiB } from '../support/resident-memory.ts';
 import { measureChunks } from './chunks.ts';
 import { measureColdStarts } from './cold-start.ts';
 import { measureDatabase } from './database.ts';
@@ -20,7 +20,7 @@ import { measureTokenizer } from './tokenizer.ts';
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
 const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
-/** The bench and all processes that it started end after this time at the latest. */
+// The bench and all processes that it started end after this time at the latest.
 const MAX_MS = 300_000;
 
 const main = async (): Promise<void> => {

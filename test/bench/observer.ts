@@ -24,7 +24,7 @@ export interface Observer {
 
 const Request = z.looseObject({ TableName: z.string().default('') });
 const Capacity = z.object({ CapacityUnits: z.number() });
-/** A transaction reports the units of each table. */
+// A transaction reports the units of each table.
 const Reply = z.object({ ConsumedCapacity: z.union([Capacity, z.array(Capacity)]).optional() });
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
@@ -42,7 +42,7 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
     const call: SeenCall = { to: 'database', operation, table: body.TableName, writeUnits: 0, readUnits: 0 };
     calls.push(call);
     const counted = WRITES.has(operation) || READS.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
-    const reply = await passOn(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
+    const reply = await forward(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
     // A write whose condition failed costs at least one unit too, although the database does not report it.
     const units = (): number => {
       const { ConsumedCapacity: capacity } = Reply.parse(JSON.parse(reply.toString()));
@@ -55,7 +55,7 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
   const observeContainer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await read(incoming);
     calls.push({ to: 'container', operation: '', table: '', writeUnits: 0, readUnits: 0 });
-    await passOn(containerUrl, incoming, body, outgoing);
+    await forward(containerUrl, incoming, body, outgoing);
   };
   const serve = (observe: typeof observeDatabase) =>
     createServer((incoming, outgoing) => void observe(incoming, outgoing).catch(() => outgoing.destroy()));
@@ -78,8 +78,7 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
 
 const read = async (incoming: IncomingMessage): Promise<Buffer> => Buffer.concat(await incoming.toArray());
 
-/** Forwards a request with another body, and its reply as it arrives. Returns the body of the reply. */
-const passOn = (url: string, { url: path, method, headers }: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<Buffer> =>
+const forward = (url: string, { url: path, method, headers }: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     const upstream = request(new URL(path ?? '/', url), {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { sum } from '../measuring/statistics.ts';
-import { toTable } from '../measuring/table.ts';
+import { sum } from './lib/statistics.ts';
+import { toTable } from './lib/table.ts';
 import { applyLoad } from './load.ts';
 import { type Frame, profileProcess } from './profile.ts';
 import { shortBody } from './prompts.ts';
@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 const CONCURRENCY = 32;
 const MS_PER_SECOND = 1_000;
 
-/** The parts of a request's work, by the code that does it; the first that matches counts. */
+// The parts of a request's work by their code; the first that matches counts.
 const PARTS: readonly (readonly [part: string, source: RegExp])[] = [
   ['HTTP and sockets (Node)', /^node:(?:_http|http|net|internal\/(?:http|streams?|stream_base))/],
   ['signing and hashing (Node)', /^node:(?:crypto|internal\/crypto)/],
@@ -26,7 +26,6 @@ const PARTS: readonly (readonly [part: string, source: RegExp])[] = [
 const GARBAGE = 'garbage collection';
 const REST = 'timers, promises, other';
 
-/** Finds the source of a position in a bundle. */
 const createSources = () => {
   const maps = new Map<string, SourceMap | undefined>();
   const mapOf = (url: string): SourceMap | undefined => {
@@ -47,7 +46,7 @@ const createSources = () => {
   };
 };
 
-/** The part of a stack: that of the innermost function which belongs to one. */
+// The part of a stack is that of the innermost function which belongs to one.
 const partOf = (stack: readonly Frame[], sourceOf: (frame: Frame) => string): string | undefined => {
   if (stack[0]?.functionName === '(idle)') return undefined;
   if (stack[0]?.functionName === '(garbage collector)') return GARBAGE;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 
-/** A profile of V8's sampling profiler: a tree of functions, and the function that ran at each sample. */
+// V8's sampling profiler: a tree of functions, and the function that ran at each sample.
 const Profile = z.object({
   nodes: z.array(
     z.object({
@@ -26,7 +26,7 @@ export interface StackTime {
 const Targets = z.array(z.object({ webSocketDebuggerUrl: z.string() })).min(1);
 const Reply = z.object({ id: z.int().optional(), result: z.unknown().optional(), error: z.unknown().optional() });
 
-/** Where Node's inspector listens after SIGUSR1. */
+// Node's inspector listens here after SIGUSR1.
 const INSPECTOR = 'http://127.0.0.1:9229/json/list';
 const MAX_TRIES = 50;
 const TRY_MS = 20;
@@ -43,8 +43,7 @@ const findTarget = async (): Promise<string> => {
   }
 };
 
-/** A session with a process's inspector. */
-const connect = async (url: string) => {
+const connectToInspector = async (url: string) => {
   const socket = new WebSocket(url);
   const waiting = new Map<number, (reply: z.output<typeof Reply>) => void>();
   let lastId = 0;
@@ -74,7 +73,7 @@ const connect = async (url: string) => {
 /** Profiles a Node process while `work` runs. The inspector's port must be free. */
 export const profileProcess = async (pid: number, work: () => Promise<unknown>): Promise<StackTime[]> => {
   process.kill(pid, 'SIGUSR1');
-  const session = await connect(await findTarget());
+  const session = await connectToInspector(await findTarget());
   try {
     await session.send('Profiler.enable');
     await session.send('Profiler.setSamplingInterval', { interval: SAMPLE_MICROSECONDS });

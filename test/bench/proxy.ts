@@ -1,10 +1,7 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/*
- * A pass-through proxy in a separate process: no gateway in Node can do less. It pipes requests to the server in its
- * argument, and replies back.
- */
+// A pass-through proxy in a separate process: no gateway in Node can do less. Argument: the server's URL.
 const target = new URL(process.argv[2] ?? '');
 const agent = new Agent({ keepAlive: true });
 

@@ -1,5 +1,5 @@
-import { median } from '../measuring/statistics.ts';
-import { shownRatio, toTable } from '../measuring/table.ts';
+import { median } from './lib/statistics.ts';
+import { shownRatio, toTable } from './lib/table.ts';
 import type { ServerName } from './stack.ts';
 
 /** One figure, with the same figure of the other servers if they have it. */
@@ -16,7 +16,7 @@ export interface Row extends Partial<Record<ServerName, number>> {
    * The ratio of Sluice to the proxy in each round of a figure that swings from round to round; their median counts.
    */
   toProxy?: readonly number[];
-  /** Whether ratios of this figure are meaningful; true if absent. */
+  /** Ratios of this figure are meaningful; true if absent. */
   hasRatios?: boolean;
 }
 
@@ -37,7 +37,6 @@ const ratioToProxy = ({ proxy, sluice, toProxy }: Row): number | undefined => {
   return proxy === undefined || sluice === undefined ? undefined : sluice / proxy;
 };
 
-/** Whether a figure keeps its limit. */
 const verdict = (value: number, limit: number, unit = ''): string => `≤ ${limit}${unit} ${value <= limit ? 'ok' : 'MISS'}`;
 
 const toVerdict = (row: Row): string => {
@@ -63,7 +62,7 @@ const toCells = (row: Row): string[] => {
   ];
 };
 
-/** How far the ratios of single rounds are from their medians. */
+// The distance of single rounds' ratios from their medians.
 const toSpread = (rows: readonly Row[]): string[] => {
   const spreads = rows.flatMap(({ figure, toProxy }) =>
     toProxy ? [`${figure} ${shownRatio(Math.min(...toProxy))} to ${shownRatio(Math.max(...toProxy))} in ${toProxy.length} rounds`] : [],
@@ -72,8 +71,7 @@ const toSpread = (rows: readonly Row[]): string[] => {
   return [`\nA CPU figure is the median of its rounds, and so is its ratio, taken within each round. The rounds: ${spreads.join('; ')}.`];
 };
 
-/** What falls short, in one line. */
-const toSummary = (rows: readonly Row[]): string => {
+const toMisses = (rows: readonly Row[]): string => {
   const short = rows.filter((row) => toVerdict(row).endsWith('MISS')).map(({ figure }) => figure);
   return short.length > 0 ? `Falls short of its target: ${short.join('; ')}.` : 'Every target is kept.';
 };
@@ -81,5 +79,5 @@ const toSummary = (rows: readonly Row[]): string => {
 /** All results as Markdown. */
 export const toReport = (findings: readonly Findings[]): string => {
   const all = findings.flatMap(({ rows }) => rows);
-  return `${toTable([COLUMNS, ...all.map(toCells)])}\n\n${toSummary(all)}\n${[...toSpread(all), ...findings.flatMap(({ notes }) => notes)].join('\n')}\n`;
+  return `${toTable([COLUMNS, ...all.map(toCells)])}\n\n${toMisses(all)}\n${[...toSpread(all), ...findings.flatMap(({ notes }) => notes)].join('\n')}\n`;
 };

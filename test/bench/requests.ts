@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { machineBusyMs, startCpuWatch } from '../measuring/processes.ts';
-import { median, percentile, rotated, sum } from '../measuring/statistics.ts';
-import { toTable } from '../measuring/table.ts';
+import { machineBusyMs, startCpuWatch } from './lib/processes.ts';
+import { median, percentile, rotated, sum } from './lib/statistics.ts';
+import { toTable } from './lib/table.ts';
 import { applyLoad } from './load.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';
 
 const CONCURRENCIES = [1, 32];
-/** The most CPU of a request as a multiple of the proxy's. */
-const TARGET_RATIOS: Readonly<Record<number, number>> = { 1: 10, 32: 8 };
-/** Portkey has no keys, limits or records here; LiteLLM has keys, limits and budgets. */
+// CPU of a request as a multiple of the proxy's, by concurrency.
+const MAX_CPU_RATIOS: Readonly<Record<number, number>> = { 1: 10, 32: 8 };
+// Portkey has no keys, limits or records here; LiteLLM has keys, limits and budgets.
 const PEERS = { 'requests/s': 'Portkey 0.14×', 'CPU ms': 'Envoy 0.5×, Portkey 7.6×, LiteLLM 98×' };
-/** Odd, so that the median is the middle one. */
+// Odd, so that the median is the middle one.
 const ROUNDS = 9;
-/** The time after a load in which work after a reply (a log line, a freed socket) is still counted. */
+// Work after a reply, such as a log line or a freed socket, still counts in this time after a load.
 const AFTERMATH_MS = 20;
 
-/** The measurements of one server over all rounds. */
-interface Seen {
+// One server, over all rounds.
+interface ServerFigures {
   latenciesMs: number[];
   elapsedMs: number;
   /** The CPU time of all processes on the machine. */
@@ -51,8 +51,8 @@ export const measureRequests = async (stack: Stack, secondsPerPhase: number): Pr
   return { rows, notes };
 };
 
-const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number): Promise<Record<ServerName, Seen>> => {
-  const nothing = (): Seen => ({ latenciesMs: [], elapsedMs: 0, busyMs: 0, cpuMs: {}, gatewayCpuMs: [] });
+const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number): Promise<Record<ServerName, ServerFigures>> => {
+  const nothing = (): ServerFigures => ({ latenciesMs: [], elapsedMs: 0, busyMs: 0, cpuMs: {}, gatewayCpuMs: [] });
   const seen = { direct: nothing(), proxy: nothing(), sluice: nothing() };
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of rotated(names, round)) {
@@ -71,8 +71,8 @@ const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number)
   return seen;
 };
 
-const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
-  const of = (figure: (one: Seen) => number): Record<ServerName, number> => ({
+const toRows = (seen: Record<ServerName, ServerFigures>, concurrency: number): Row[] => {
+  const of = (figure: (one: ServerFigures) => number): Record<ServerName, number> => ({
     direct: figure(seen.direct),
     proxy: figure(seen.proxy),
     sluice: figure(seen.sluice),
@@ -93,17 +93,16 @@ const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
       proxy: median(seen.proxy.gatewayCpuMs),
       sluice: median(seen.sluice.gatewayCpuMs),
       toProxy: ratiosOf(seen),
-      targetRatio: TARGET_RATIOS[concurrency] ?? Number.POSITIVE_INFINITY,
+      targetRatio: MAX_CPU_RATIOS[concurrency] ?? Number.POSITIVE_INFINITY,
       ...(concurrency > 1 && { peers: PEERS['CPU ms'] }),
     },
   ];
 };
 
-const ratiosOf = ({ proxy, sluice }: Record<ServerName, Seen>): number[] =>
+const ratiosOf = ({ proxy, sluice }: Record<ServerName, ServerFigures>): number[] =>
   sluice.gatewayCpuMs.map((ms, round) => ms / (proxy.gatewayCpuMs[round] ?? Number.NaN));
 
-/** The shares of the machine's CPU time. */
-const toNotes = ({ cpuMs, latenciesMs, elapsedMs, busyMs }: Seen, concurrency: number): string[] => {
+const toNotes = ({ cpuMs, latenciesMs, elapsedMs, busyMs }: ServerFigures, concurrency: number): string[] => {
   const used = Object.entries(cpuMs).filter(([process]) => process !== 'proxy') as [string, number][];
   const whole = sum(used.map(([, ms]) => ms));
   const cores = (ms: number): string => (ms / elapsedMs).toFixed(2);

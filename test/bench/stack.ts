@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import type { Server } from './client.ts';
 
-/** Limits that the loads never reach, since only admitted requests are measured. */
+// Loads never reach these limits, since only admitted requests are measured.
 const WIDE_LIMITS = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 };
 
 const Listening = z.object({ port: z.int() });

@@ -4,8 +4,8 @@ import { readAssembly } from '../../infra/assembly/read-assembly.ts';
 import { LOCAL_MODEL } from '../../infra/local/container.ts';
 import { CORPUS_FOLDER, readCorpus } from '../../infra/local/model-server/model/corpus.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { cpuMs } from '../measuring/processes.ts';
-import { median } from '../measuring/statistics.ts';
+import { cpuMs } from './lib/processes.ts';
+import { median } from './lib/statistics.ts';
 import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
 
@@ -16,7 +16,7 @@ const ROUNDS = 9;
 
 const corpus = readCorpus(CORPUS_FOLDER).join('\n\n').split(' ');
 
-/** Prose in which one word in ten occurs only once. */
+// Prose in which one word in ten occurs only once.
 const wordsOf = (count: number, from: number): string =>
   Array.from({ length: count }, (_, i) =>
     i % 10 === 0 ? ((from + 1) * 7_919 + i * 104_729).toString(36) : corpus[(from * 31 + i) % corpus.length],

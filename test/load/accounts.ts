@@ -8,7 +8,7 @@ export interface Account {
   keyId: string;
   secret: string;
   organization: string;
-  /** Whether the organization has limits, and so limiter items. */
+  /** The organization has limits, and so limiter items. */
   isLimited: boolean;
   grantedNanos?: bigint;
   /** The error codes that the limits explain. */
@@ -24,14 +24,14 @@ interface Kind extends Pick<Account, 'label' | 'grantedNanos' | 'refusals'> {
   budgetNanos?: bigint;
 }
 
-/** The most that a caller has in flight: a request and its twin, and requests that it has left, which run on. */
+// A request and its twin, and requests that the caller has left, which run on.
 const REQUESTS_OF_CALLER = 4;
 
 const AMPLE_NANOS = 10n ** 15n;
-/** Some dozens of requests. */
+// Enough for some dozens of requests.
 const LITTLE_NANOS = 1_000_000n;
 
-/** A key with at most 12 requests in flight has one limiter item. */
+// A key with at most 12 requests in flight has one limiter item.
 const CONCURRENCY_OF_PLAIN_KEY = 12;
 
 const KINDS: readonly Kind[] = [

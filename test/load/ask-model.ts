@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
-import { exchange } from '../measuring/exchange.ts';
-import { type Bound, keepInFlight } from '../measuring/keep-in-flight.ts';
+import { exchange } from '../bench/lib/exchange.ts';
+import { type Bound, keepInFlight } from '../bench/lib/keep-in-flight.ts';
 import { type Fault, faultIf } from './faults.ts';
 import { createMeter, type Measured } from './meter.ts';
 import { bareBody, invokesModel, MIX, type Question, routes } from './question.ts';
@@ -8,13 +8,12 @@ import { readReply } from './read-reply.ts';
 
 const SILENCE_MS = 60_000;
 const CALLERS = 16;
-/** Most seeds of a small model give a text that no other seed gives. */
+// Most seeds of a small model give a text that no other seed gives.
 const MAX_SEEDS = 50;
 
-/** Called as SageMaker calls it. */
+// As SageMaker calls the container.
 const pathOf = ({ route }: Pick<Question, 'route'>): string => (route === 'tokenize' ? routes.tokenize.path : '/invocations');
 
-/** Sends a question straight to the model's container. */
 const askContainer = async (containerUrl: string, question: Omit<Question, 'expected'>, agent: Agent) => {
   const url = containerUrl + pathOf(question);
   const reply = await exchange({ method: 'POST', url, headers: {}, body: bareBody(question) }, agent, SILENCE_MS);

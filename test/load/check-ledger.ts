@@ -10,7 +10,7 @@ import { routes } from './question.ts';
 
 const MILLION = 1_000_000n;
 
-/** Nano-dollars, rounded half up. Not the product's own function, which is what is checked. */
+// Nano-dollars, rounded half up. Not the product's own function, which is checked with it.
 const chargeOf = (price: Price, { prompt_tokens, completion_tokens }: UsageEvent): bigint =>
   (BigInt(price.prompt_nanos) * BigInt(prompt_tokens) + BigInt(price.completion_nanos) * BigInt(completion_tokens) + MILLION / 2n) /
   MILLION;
@@ -23,16 +23,12 @@ const OUTCOMES: Partial<Record<Sent['ending'], readonly string[]>> = {
   cut: ['completed', 'client_closed'],
 };
 
-/**
- * Whether an event's tokens are those of the reply; a caller that disconnected pays for at least one token and at
- * most for all.
- */
+// A caller that disconnected pays for at least one token and at most for all.
 const hasTokensOf = ({ ending, tokens, expected }: Sent, { prompt_tokens, completion_tokens }: UsageEvent): boolean => {
   if (ending === 'served') return tokens?.prompt === prompt_tokens && tokens.completion === completion_tokens;
   return expected?.prompt === prompt_tokens && completion_tokens >= 1 && completion_tokens <= expected.completion;
 };
 
-/** Where the event of a request differs from its reply. */
 const eventFaults = (price: Price, sent: Sent, event: UsageEvent): Fault[] => {
   const id = event.request_id;
   // Only requests to the tokenizer have no metadata.
@@ -56,7 +52,7 @@ const eventFaults = (price: Price, sent: Sent, event: UsageEvent): Fault[] => {
   ];
 };
 
-/** Compares the requests with the events: one event each, and no others. */
+// One event for each request, and no others.
 const requestFaults = (price: Price, all: readonly Sent[], events: readonly UsageEvent[]): Fault[] => {
   const byId = new Map(events.map((event) => [event.request_id, event]));
   const admittedIds = new Set<string>();
@@ -100,7 +96,7 @@ const totalsOf = (events: readonly UsageEvent[]): Totals => {
   return totals;
 };
 
-/** Whether the limiters, the credit and the totals of an account are the sums of its events. */
+// Limiters, credit and totals of an account must be the sums of its events.
 const accountFaults = ({ account, events, key, organization, totals }: AccountLedger, ofOrganization: readonly UsageEvent[]): Fault[] => {
   const spentBy = (some: readonly UsageEvent[]): bigint => some.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
   const { label, keyId, isLimited, grantedNanos } = account;

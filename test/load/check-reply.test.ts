@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Exchange } from '../measuring/exchange.ts';
+import type { Exchange } from '../bench/lib/exchange.ts';
 import { checkReply } from './check-reply.ts';
 import type { Question, RouteName } from './question.ts';
 
@@ -68,7 +68,7 @@ describe('a stream of a chat', () => {
     expect(check(asked, reply(text))).toEqual({ ending, kinds });
   });
 
-  test('that its caller left is checked as far as it came', () => {
+  test('checks a reply whose caller left as far as it came', () => {
     const left = { isCut: true };
     expect(check(asked, reply(stream(chunk('chatcmpl-1', { content: 'The' })), left))).toEqual({ ending: 'cut', kinds: [] });
     expect(check(asked, reply(`${stream(chunk('chatcmpl-1', { content: 'The' }))}data: {"id":`, left))).toEqual({
@@ -78,7 +78,7 @@ describe('a stream of a chat', () => {
     expect(check(asked, reply(stream(chunk('chatcmpl-1', { content: 'A' })), left)).kinds).toEqual(['crossed']);
   });
 
-  test('with the id of the first request is a repeated one', () => {
+  test('takes a reply with the id of the first request for a repeated one', () => {
     const headers = { 'x-request-id': 'req_2', 'x-sluice-original-request-id': 'req_1' };
     expect(check(asked, reply(chatStream(), { headers }))).toEqual({ ending: 'repeated', kinds: [] });
   });

@@ -1,5 +1,5 @@
 import { idLike } from '../../shared/ids/id.ts';
-import type { Exchange } from '../measuring/exchange.ts';
+import type { Exchange } from '../bench/lib/exchange.ts';
 import { type Fault, faultIf } from './faults.ts';
 import { hasEvent, type Question, type RouteName, type Tokens } from './question.ts';
 import { type Content, readReply } from './read-reply.ts';
@@ -21,11 +21,11 @@ export interface Sent {
   ending: 'served' | 'cut' | 'repeated' | 'refused' | 'lost';
   /** The id of the request whose reply it is. */
   requestId: string | undefined;
-  /** Whether the request must have an event of its own. */
+  /** The request must have an event of its own. */
   isAdmitted: boolean;
-  /** What its reply told. */
+  /** The tokens in its reply. */
   tokens: Tokens | undefined;
-  /** What its reply must tell, and what it costs at most if its caller disconnects. */
+  /** The tokens that its reply must have, and at most costs if its caller disconnects. */
   expected: Tokens | undefined;
 }
 
@@ -47,7 +47,6 @@ const headerOf = ({ headers }: Exchange, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Where the content is not what this request must give. */
 const contentFaults = ({ question, nonce }: Asking, content: Content, requestId: string | undefined, isCut: boolean): Fault[] => {
   const { route, expected } = question;
   const { text, tokens, ids } = content;
@@ -66,7 +65,7 @@ const contentFaults = ({ question, nonce }: Asking, content: Content, requestId:
   ];
 };
 
-/** The code of an error in the documented shape. */
+// Only errors in the documented shape have one.
 const errorCode = (body: string): string | undefined => {
   try {
     const { error } = JSON.parse(body);

@@ -1,5 +1,5 @@
 /**
- * What a load can find.
+ * Kinds of faults that a load can find.
  * - `lost`: a caller did not get its whole reply, or got an error that its limits don't explain
  * - `crossed`: a caller got a reply, or a part of it, that is not its own
  * - `miscounted`: a reply tells other tokens than the request has

@@ -55,7 +55,7 @@ const readAccount = async (run: TestRun, account: Account, sinceMs: number): Pro
   };
 };
 
-/** Whether work in the background is still to come: requests in flight, or events that are not in the totals. */
+// Requests are in flight, or events are not in the totals yet.
 const isSettling = ({ events, key, organization, totals }: AccountLedger): boolean =>
   inFlightOf(key) > 0 ||
   (organization !== undefined && inFlightOf(organization) > 0) ||

@@ -35,7 +35,7 @@ afterAll(async () => {
   await run.close();
 });
 
-test(`of ${REQUESTS} requests from ${CALLERS} callers, no reply is lost, crossed or unbilled, and the ledger is exact`, () => {
+test(`loses, crosses and forgets no reply of ${REQUESTS} requests by ${CALLERS} callers; ledger is exact`, () => {
   expect(findings.faults).toEqual([]);
   const { sent } = findings.load;
   expect(sent.length).toBeGreaterThanOrEqual(REQUESTS);
@@ -59,7 +59,7 @@ interface State {
   ledgers: AccountLedger[];
 }
 
-/** What the callers know and what is stored, as a copy. */
+// A copy, so that a test can change it.
 const state = (): State => structuredClone({ sent: findings.load.sent, ledgers: findings.ledgers });
 const kindsOf = ({ sent, ledgers }: State): string[] => [...new Set(checkLedger(price, sent, ledgers).map(({ kind }) => kind))].sort();
 

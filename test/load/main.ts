@@ -11,12 +11,12 @@ import { runLoad } from './run-load.ts';
 
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const MAX_MODEL_MS = 20_000;
-/** Callers that all began at the same moment would measure only that moment. */
+// Callers that all began at the same moment would measure only that moment.
 const RAMP_MS = 10_000;
 const BATCH_WINDOW_MS = '10000';
 const SETTLE_MS = 180_000;
 
-/** Runs the load on a local run of its own. Returns whether it found nothing wrong. */
+// Returns true if the load found nothing wrong.
 const main = async (): Promise<boolean> => {
   const { help, hasStreams, ...options } = readOptions(process.argv.slice(2));
   if (help) {
@@ -47,7 +47,7 @@ const main = async (): Promise<boolean> => {
   }
 };
 
-/** What the functions do that read streams. */
+// In place of the functions that read streams.
 const makeTotals = async ({ database, tables }: TestRun): Promise<void> => {
   const { Keys: keys = '', Usage: usage = '', Deployments: deployments = '' } = tables;
   await rebuildTotals(database, { keys, usage, deployments }, dayOf(Date.now()));

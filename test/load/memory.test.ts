@@ -6,7 +6,7 @@ const REQUESTS = 100_000;
 const SAMPLES = 400;
 const BYTES_PER_MIB = 2 ** 20;
 
-/** Samples of a heap that grows in its first fifth, breathes by 20 MiB, and leaks. */
+// A heap that grows in its first fifth, breathes by 20 MiB, and leaks.
 const samples = (leakedBytesPerRequest: number, requests = REQUESTS): Sample[] => {
   const random = seededRandom(1);
   return Array.from({ length: SAMPLES }, (_, i) => {

@@ -1,13 +1,13 @@
-import { residentMiB } from '../measuring/processes.ts';
-import { median } from '../measuring/statistics.ts';
+import { median } from '../bench/lib/statistics.ts';
+import { residentMiB } from '../support/resident-memory.ts';
 import { type Fault, faultIf } from './faults.ts';
 
 const SAMPLE_MS = 250;
-/** The first part of a load, in which heaps and caches grow to their size. */
+// In the first part of a load, heaps and caches grow to their size.
 const WARM_UP = 0.3;
-/** The most that the resident memory may grow between the middle and the last third of a load. */
+// Of the resident memory, between the middle and the last third of a load.
 const MAX_GROWTH_MIB = 48;
-/** The fitted slope counts from this many requests on; below, it only shows how the heap breathes. */
+// Below this number of requests, the fitted slope only shows how the heap breathes.
 const MIN_FITTED_REQUESTS = 20_000;
 const MAX_SLOPE_MIB = 24;
 const SLOPE_REQUESTS = 100_000;
@@ -51,7 +51,7 @@ export const slopeOf = (samples: readonly Sample[]): number => {
   return (covariance / mean(({ requests }) => (requests - meanRequests) ** 2)) * SLOPE_REQUESTS;
 };
 
-/** Whether there were enough requests for the slope to mean something. */
+/** There were enough requests for the slope to mean something. */
 export const isFitted = (samples: readonly Sample[]): boolean => (samples.at(-1)?.requests ?? 0) >= MIN_FITTED_REQUESTS;
 
 /** The resident memory at each tenth of the requests, of the highest number of samples that a tenth has. */

@@ -1,7 +1,7 @@
-import type { Exchange } from '../measuring/exchange.ts';
+import type { Exchange } from '../bench/lib/exchange.ts';
 import type { Question } from './question.ts';
 
-/** What a load measured of the requests that invoke the model. */
+/** Measurements of a load's requests that invoke the model. */
 export interface Measured {
   elapsedMs: number;
   requests: number;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import type { Bound } from '../measuring/keep-in-flight.ts';
+import type { Bound } from '../bench/lib/keep-in-flight.ts';
 
 export const USAGE = `npm run load -- [options]
 
@@ -14,7 +14,7 @@ export const USAGE = `npm run load -- [options]
 `;
 
 const MAX_SECONDS = 3_600;
-/** A stream is silent for a minute at most. */
+// A stream is silent for a minute at most.
 const MAX_DELAY_MS = 10_000;
 const integer = (least: number, most: number) => z.coerce.number().pipe(z.int().min(least).max(most));
 

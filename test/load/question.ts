@@ -6,7 +6,7 @@ export interface Tokens {
   completion: number;
 }
 
-/** What the model itself replies. */
+/** The model's own reply to a question. */
 export interface Expected {
   text: string;
   tokens: Tokens;
@@ -51,7 +51,7 @@ export const MIX: readonly (readonly [RouteName, boolean])[] = [
 
 export const invokesModel = (route: RouteName): boolean => route !== 'tokenize' && route !== 'models';
 
-/** Whether a request of the route has an event. That of a request to the tokenizer has no tokens. */
+/** A request of the route has an event. That of a request to the tokenizer has no tokens. */
 export const hasEvent = (route: RouteName): boolean => route !== 'models';
 
 const promptOf = (seed: number): string => `Tell me about river ${seed}, and about harbour ${seed % 7}.`;
@@ -60,7 +60,7 @@ const streaming = (isStream: boolean): object => (isStream ? { stream: true, str
 
 type Asked = Omit<Question, 'expected'>;
 
-/** Whether the host may store the reply, and so give it again to a request with the same idempotency key. */
+/** The host may store the reply, and so give it again to a request with the same idempotency key. */
 export const isStored = ({ route, seed }: Pick<Question, 'route' | 'seed'>): boolean => route !== 'responses' || seed % 2 === 0;
 
 /**

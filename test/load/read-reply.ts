@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readEvents } from '../support/clients/server-sent-events.ts';
 import type { Question, Tokens } from './question.ts';
 
-/** What a caller reads from a reply. */
+/** The content that a caller reads from a reply. */
 export interface Content {
   /** Every id that occurs in it. */
   ids: string[];
@@ -34,7 +34,7 @@ const Response = z.object({
 });
 const ResponseEvent = z.object({ response: Response.optional(), delta: z.string().optional() });
 
-/** A chat or text completion, in one part or in many. */
+// A chat or text completion, in one part or in many.
 const readCompletion = (parts: readonly unknown[], isEnded: boolean): Content => {
   const chunks = parts.map((part) => Completion.parse(part));
   const choices = chunks.flatMap((chunk) => chunk.choices);
@@ -57,7 +57,7 @@ const readResponse = (response: z.infer<typeof Response>): Content => ({
   nonce: response.metadata.nonce,
 });
 
-/** The text is that of the deltas; the last event must repeat it. */
+// The text is that of the deltas; the last event must repeat it.
 const readResponseStream = (parts: readonly unknown[]): Content => {
   const events = parts.map((part) => ResponseEvent.parse(part));
   const text = events.map(({ delta }) => delta ?? '').join('');

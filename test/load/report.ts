@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../shared/time/units.ts';
-import { median, percentile } from '../measuring/statistics.ts';
-import { shownRatio, toTable } from '../measuring/table.ts';
+import { median, percentile } from '../bench/lib/statistics.ts';
+import { shownRatio, toTable } from '../bench/lib/table.ts';
 import type { Sent } from './check-reply.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { atTenths, growthOf, isFitted, type Memory, slopeOf } from './memory.ts';
@@ -47,7 +47,7 @@ const endingTable = ({ load: { sent }, ledgers }: LoadFindings): string => {
   ]);
 };
 
-/** The table of accounts: what was granted, spent and is left, with the plain keys in one row. */
+// Grants, spending and rest of each account; the plain keys share a row.
 const ledgerTable = ({ ledgers }: LoadFindings): string => {
   const labels = [...new Set(ledgers.map(({ account }) => account.label))];
   return toTable([
@@ -87,7 +87,7 @@ const errorTable = (errors: ReadonlyMap<string, number>): string =>
 const faultTable = (faults: readonly Fault[]): string =>
   toTable([[...FAULTS], FAULTS.map((kind) => String(faults.filter((fault) => fault.kind === kind).length))]);
 
-/** Faults that differ only in ids are shown once, with their number. */
+// Faults that differ only in ids are shown once, with their number.
 const details = (faults: readonly Fault[]): string => {
   const groups = new Map<string, { first: Fault; times: number }>();
   for (const fault of faults) {

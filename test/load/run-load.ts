@@ -1,6 +1,6 @@
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { priceAt } from '../../shared/prices/price.ts';
-import type { Bound } from '../measuring/keep-in-flight.ts';
+import type { Bound } from '../bench/lib/keep-in-flight.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { createAccounts, distinct } from './accounts.ts';
 import { makeQuestions, measureModel } from './ask-model.ts';
@@ -42,7 +42,7 @@ export interface LoadFindings {
   faults: Fault[];
 }
 
-/** More questions than callers, so that no two requests in flight at once have the same reply. */
+// More questions than callers, so that no two requests in flight at once have the same reply.
 const QUESTIONS_OF_CALLER = 2;
 const PROGRESS_EVERY = 10_000;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Exchange, exchange } from '../measuring/exchange.ts';
-import { type Bound, keepInFlight } from '../measuring/keep-in-flight.ts';
+import { type Exchange, exchange } from '../bench/lib/exchange.ts';
+import { type Bound, keepInFlight } from '../bench/lib/keep-in-flight.ts';
 import type { Account } from './accounts.ts';
 import { type Checked, checkReply, type Sent } from './check-reply.ts';
 import { type Fault, faultIf } from './faults.ts';
@@ -10,7 +10,7 @@ import { createMeter, type Measured } from './meter.ts';
 import { bodyOf, invokesModel, isStored, type Question, routes } from './question.ts';
 
 const SILENCE_MS = 60_000;
-/** One of so many streams is left by its caller at its first token; one of so many requests is sent three times. */
+// One of so many streams is left by its caller at its first token; one of so many requests is sent three times.
 const CUT_EVERY = 23;
 const REPEAT_EVERY = 29;
 const MAX_BACKOFF_MS = 1_000;
@@ -34,8 +34,7 @@ export interface LoadResult {
   measured: Measured;
 }
 
-/** How one question is sent. */
-interface Asking {
+interface Sending {
   question: Question;
   account: Account;
   nonce: string;
@@ -43,7 +42,7 @@ interface Asking {
   disconnects?: boolean;
 }
 
-const lost = ({ question, account, nonce }: Asking, error: unknown): Checked => ({
+const lost = ({ question, account, nonce }: Sending, error: unknown): Checked => ({
   sent: {
     nonce,
     route: question.route,
@@ -63,7 +62,7 @@ export const sendLoad = async ({ baseUrl, questions, accounts, bound, rampMs, on
   const result = { sent: [] as Sent[], faults: [] as Fault[] };
   const meter = createMeter();
 
-  const send = (asking: Asking): Promise<Exchange> => {
+  const send = (asking: Sending): Promise<Exchange> => {
     const { question, account, nonce, idempotencyKey, disconnects = false } = asking;
     const { method, path } = routes[question.route];
     const body = bodyOf(question, nonce);
@@ -74,7 +73,7 @@ export const sendLoad = async ({ baseUrl, questions, accounts, bound, rampMs, on
     return exchange({ method, url: baseUrl + path, headers, disconnects, ...(body !== undefined && { body }) }, agent, SILENCE_MS);
   };
 
-  const ask = async (asking: Asking, refusals = asking.account.refusals): Promise<Checked & { reply?: Exchange }> => {
+  const ask = async (asking: Sending, refusals = asking.account.refusals): Promise<Checked & { reply?: Exchange }> => {
     const { question, account, nonce } = asking;
     let reply: Exchange | undefined;
     let checked: Checked;
@@ -92,7 +91,7 @@ export const sendLoad = async ({ baseUrl, questions, accounts, bound, rampMs, on
   };
 
   /** Sends a request and its twin at once, then again: all that get a reply must get that of the same request. */
-  const repeat = async (asking: Asking): Promise<void> => {
+  const repeat = async (asking: Sending): Promise<void> => {
     const keyed = { ...asking, idempotencyKey: asking.nonce };
     const refusals = [...asking.account.refusals, ...(isStored(asking.question) ? [] : [NOT_STORED])];
     const asTwin = () => ask(keyed, [...refusals, IN_PROGRESS]);

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
-import { residentMiB } from '../measuring/processes.ts';
 import { controlOf } from '../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { residentMiB } from '../support/resident-memory.ts';
 import { sized } from '../support/sized.ts';
 import { createFixtures, type FuzzedHosts } from './fuzz/fixtures.ts';
 import { createJudge } from './fuzz/judge.ts';
@@ -11,16 +11,16 @@ import { createSender, type FuzzedReply, toCurl } from './fuzz/send.ts';
 
 const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? sized(1_200, 4_500));
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
-/** After as many requests everything that they may have changed or deleted is created anew. */
+// After as many requests everything that they may have changed or deleted is created anew.
 const REQUESTS_A_ROUND = sized(400, 1_500);
-/** A control plane accepts a bounded number of invitations, so that many rounds need several. */
+// A control plane accepts a bounded number of invitations, so that many rounds need several.
 const ROUNDS_A_RUN = 10;
-/** The control plane has most of the operations. */
+// The control plane has most of the operations.
 const SHARES = { serverless: 0.25, 'on-demand': 0.2, control: 0.55 } as const;
 const HOSTS = ['serverless', 'on-demand', 'control'] as const;
 const CALLERS_AT_ONCE = 12;
 const MAX_FAULTS = 20;
-/** Of an operation that gets at least this many requests, some are authenticated. */
+// Of an operation that gets at least this many requests, some are authenticated.
 const ENOUGH_REQUESTS = 20;
 const MAX_MS = 60_000 + REQUESTS * 20;
 
@@ -29,7 +29,7 @@ const statuses = new Map<string, number>();
 const operations = new Map<string, { requests: number; authenticated: number; successes: number }>();
 const count = <Key>(counts: Map<Key, number>, key: Key): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
 
-/** The code of an error; most have one. */
+// Most errors have a code.
 const codeOf = ({ text }: FuzzedReply): string => /"code":"(\w+)"/.exec(text)?.[0] ?? '';
 
 const fuzzHost = async (
@@ -67,7 +67,7 @@ const fuzzHost = async (
   sender.close();
 };
 
-/** Nothing stays reserved, and what the keys have spent is the sum of their usage events. */
+// Nothing stays reserved, and the keys have spent the sum of their usage events.
 const checkLedger = async (run: TestRun, keyIds: readonly string[]): Promise<void> => {
   for (const keyId of keyIds) {
     const item = await run.limiters.whole(keyId);
@@ -78,7 +78,6 @@ const checkLedger = async (run: TestRun, keyIds: readonly string[]): Promise<voi
 
 const residents: number[] = [];
 
-/** Fuzzes one local run for these rounds. */
 const fuzzRun = async (rounds: readonly number[]): Promise<void> => {
   await using run = await startTestRun();
   const control = controlOf(run);
@@ -95,7 +94,7 @@ const fuzzRun = async (rounds: readonly number[]): Promise<void> => {
 };
 
 test(
-  `${REQUESTS} hostile requests to the three hosts get documented replies in time: no 5xx, no leak, nothing reserved or unbilled`,
+  `answers ${REQUESTS} hostile requests as documented and in time, and reserves or leaks nothing`,
   async () => {
     const rounds = Math.ceil(REQUESTS / REQUESTS_A_ROUND);
     for (let first = 0; first < rounds && faults.length === 0; first += ROUNDS_A_RUN)

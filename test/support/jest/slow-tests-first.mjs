@@ -2,7 +2,7 @@ import Sequencer from '@jest/test-sequencer';
 
 /** They mostly wait, or repeat something hundreds of times or more. */
 const SLOW = [
-  'test/quarter/quarter.test.ts',
+  'test/e2e/billing-quarter/quarter.test.ts',
   'test/e2e/deployments/walk-through.test.ts',
   'test/e2e/billing/walk-through.test.ts',
   'test/e2e/failures/crashes.test.ts',

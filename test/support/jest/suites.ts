@@ -19,7 +19,7 @@ const SLOW = [
   'test/support/assembly/templates.ts',
 ];
 /** Folders whose suites repeat something hundreds of times, or start programs by their paths. */
-const SLOW_FOLDERS = /^test\/(?:e2e|load|quarter|security|upgrade|contract)\//;
+const SLOW_FOLDERS = /^test\/(?:e2e|load|security|upgrade|contract)\//;
 
 const importsOf = new Map<string, string[]>();
 

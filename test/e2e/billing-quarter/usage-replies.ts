@@ -1,9 +1,9 @@
-import { CompletionsQuery, CostsQuery } from '../../functions/control/query/usage-query.ts';
-import { completionsUsage } from '../../functions/control/usage/completions-usage.ts';
-import { type CostsDependencies, costs } from '../../functions/control/usage/costs.ts';
-import { validate } from '../../shared/http/validate.ts';
-import { SECOND_MS } from '../../shared/time/units.ts';
-import { actorOf } from '../support/fixtures/managed-models.ts';
+import { CompletionsQuery, CostsQuery } from '../../../functions/control/query/usage-query.ts';
+import { completionsUsage } from '../../../functions/control/usage/completions-usage.ts';
+import { type CostsDependencies, costs } from '../../../functions/control/usage/costs.ts';
+import { validate } from '../../../shared/http/validate.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
+import { actorOf } from '../../support/fixtures/managed-models.ts';
 import type { World } from './world.ts';
 
 /** A query of the usage API, of whole days. */
@@ -26,7 +26,7 @@ export interface UsageResult {
   nanos: bigint;
 }
 
-/** The fields of a result that are read here, of either route. */
+// Of either route.
 type Wire = Record<string, string | null> & {
   cost: string;
   num_model_requests: number;
@@ -40,7 +40,6 @@ interface WirePage {
   next_page: string | null;
 }
 
-/** Nano-dollars of a decimal text. */
 const nanosOf = (dollars: string): bigint => {
   const [whole = '', decimals = ''] = dollars.split('.');
   return BigInt(whole + decimals.padEnd(9, '0'));

@@ -1,22 +1,21 @@
-import { type CloseDependencies, closeMonth } from '../../functions/billing/close/close-month.ts';
-import { noTaxes } from '../../functions/billing/close/taxes.ts';
-import { renderDocument } from '../../functions/billing/render/render-document.ts';
-import { createCreditNote } from '../../functions/control/billing/credit-notes/create-credit-note.ts';
-import { voidInvoice } from '../../functions/control/billing/invoices/change-invoice.ts';
-import { type Verification, verifyInvoice } from '../../infra/tools/admin/verify-invoice.ts';
-import type { BillingFiles } from '../../shared/billing/billing-files.ts';
-import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
-import type { Invoice } from '../../shared/billing/invoice.ts';
-import { transact } from '../../shared/database/transaction.ts';
-import type { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
-import { dollarsOf } from '../../shared/prices/dollars.ts';
-import { testFonts } from '../functions/billing/documents.ts';
-import type { BillingDeps } from '../functions/control/billing/billing-fixtures.ts';
-import type { TestDatabase } from '../support/emulators/database.ts';
-import { storeUser } from '../support/fixtures/stored-users.ts';
+import { type CloseDependencies, closeMonth } from '../../../functions/billing/close/close-month.ts';
+import { noTaxes } from '../../../functions/billing/close/taxes.ts';
+import { renderDocument } from '../../../functions/billing/render/render-document.ts';
+import { createCreditNote } from '../../../functions/control/billing/credit-notes/create-credit-note.ts';
+import { voidInvoice } from '../../../functions/control/billing/invoices/change-invoice.ts';
+import { type Verification, verifyInvoice } from '../../../infra/tools/admin/verify-invoice.ts';
+import type { BillingFiles } from '../../../shared/billing/billing-files.ts';
+import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
+import type { Invoice } from '../../../shared/billing/invoice.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { testFonts } from '../../functions/billing/documents.ts';
+import type { BillingDeps } from '../../functions/control/billing/billing-fixtures.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import { storeUser } from '../../support/fixtures/stored-users.ts';
 import type { Ingestion } from './ingestion.ts';
 
-/** Files in memory. */
 const createFiles = () => {
   const files = new Map<string, Buffer>();
   return {

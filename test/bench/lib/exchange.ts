@@ -7,7 +7,7 @@ export interface Call {
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** Whether to disconnect at the first text of the reply. */
+  /** Disconnects at the first text of the reply. */
   disconnects?: boolean;
 }
 

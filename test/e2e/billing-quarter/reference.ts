@@ -1,8 +1,8 @@
-import { DAY_MS } from '../../shared/time/units.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import { fraction, nearest, type Rational, sumOf, times } from './rational.ts';
 import type { GpuTime, Request, RerateStep, Script, Step } from './script.ts';
 
-/** What was charged or credited, and cannot change: a request, GPU time, or the difference of another rating. */
+// A request, GPU time, or the difference of another rating. It cannot change.
 interface Entry {
   org: string;
   key: string | null;
@@ -28,7 +28,7 @@ interface Entry {
   invoice: ReferenceInvoice | 'none' | null;
 }
 
-/** Something with a price, which can be rated again. */
+// Anything with a price, which can be rated again.
 interface Rated {
   entry: Entry;
   version: string | null;
@@ -73,7 +73,7 @@ export interface LedgerEntry {
   expiredGrant: number | null;
 }
 
-/** What is grouped: the sums of some entries. */
+/** The sums of some entries. */
 export interface Sums {
   requests: number;
   prompt: bigint;
@@ -274,7 +274,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
   const spent = (org: string): bigint => add(entries.filter((entry) => entry.org === org && entry.isPrepaid).map(({ nanos }) => nanos));
   const granted = (org: string): bigint => add((ledgers.get(org) as LedgerEntry[]).map(({ nanos }) => nanos));
 
-  /** What is left of each grant at a midnight: day by day, what expires first is used first. */
+  // The rest of each grant at a midnight: day by day, the grant that expires first is used first.
   const leftAt = (org: string, endMs: number): Map<number, bigint> => {
     const ledger = ledgers.get(org) as LedgerEntry[];
     const grants = ledger.filter(({ nanos, expiredGrant }) => nanos > 0n && expiredGrant === null);
@@ -387,7 +387,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
       return groups;
     },
 
-    /** What an organization's requests and GPU time cost, by anything, and their tokens or seconds. */
+    /** Cost of an organization's requests and GPU time, by any name of an entry, and their tokens or seconds. */
     costs: (org: string, nameOf: (entry: Readonly<Entry>) => string): Map<string, { nanos: bigint; quantity: bigint }> => {
       const groups = new Map<string, { nanos: bigint; quantity: bigint }>();
       for (const entry of entries) {

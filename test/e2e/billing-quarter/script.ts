@@ -1,5 +1,5 @@
-import { toBase62 } from '../../shared/ids/base62.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time/units.ts';
+import { toBase62 } from '../../../shared/ids/base62.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 
 /** Nano-dollars per 1,000,000 tokens. */
 export interface TokenPrice {
@@ -63,7 +63,7 @@ export interface RerateStep {
   org?: string;
 }
 
-/** What happens, in its order. `atMs` is the clock. */
+/** The steps in their order. `atMs` is the clock. */
 export type Step = { atMs: number } & (
   | { do: 'use'; requests: readonly Request[]; gpu: readonly GpuTime[] }
   | { do: 'grant'; org: string; nanos: bigint; expiresMs?: number }
@@ -87,7 +87,7 @@ export interface Script {
 
 const DOLLAR = 1_000_000_000n;
 
-/** A linear congruential generator (Numerical Recipes): the same numbers for the same seed. */
+// A linear congruential generator (Numerical Recipes): the same numbers for the same seed.
 const numbers = (seed: number) => {
   let state = seed >>> 0;
   const next = (): number => {
@@ -99,7 +99,7 @@ const numbers = (seed: number) => {
 
 const at = (text: string): number => Date.parse(`${text}Z`);
 
-/** Odd prices, so that nearly every amount is rounded. */
+// Odd prices, so that nearly every amount is rounded.
 const MODELS: Script['models'] = {
   small: [
     { version: 'small-1', effectiveMs: at('2026-08-01T00:00'), prompt: 150_000_007n, completion: 600_000_011n },
@@ -263,7 +263,7 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     close('2026-09', '2026-10-01T01:00'),
     late('2026-10-03T10:00', '2026-09-30', 9),
     late('2026-10-03T10:01', '2026-09-02', 3, [postpaid]),
-    // What came late had used credit that has expired.
+    // Late events had used credit that has expired.
     expire('2026-10-03', '10:02'),
     use('2026-10-01', '2026-10-21'),
     // A price that was ten times too high, corrected within the month.

@@ -1,22 +1,22 @@
-import { recompute } from '../../functions/rollup/rollup.ts';
-import { transact, type Write } from '../../shared/database/transaction.ts';
-import { bucketOfKey, dayOf } from '../../shared/usage/bucket.ts';
-import type { UsageEvent } from '../../shared/usage/event.ts';
-import type { GpuEvent } from '../../shared/usage/gpu-event.ts';
-import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
-import type { UsageStore } from '../../shared/usage/usage-store.ts';
-import type { TestDatabase } from '../support/emulators/database.ts';
-import { rollupStores } from '../support/fixtures/rollups.ts';
+import { recompute } from '../../../functions/rollup/rollup.ts';
+import { transact, type Write } from '../../../shared/database/transaction.ts';
+import { bucketOfKey, dayOf } from '../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
+import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import type { TestDatabase } from '../../support/emulators/database.ts';
+import { rollupStores } from '../../support/fixtures/rollups.ts';
 import { createEvents } from './events.ts';
 import type { GpuTime, Request, Script } from './script.ts';
 
-/** Writes of a transaction, and records of the stream that are processed together. */
+// Writes of a transaction, and records of the stream that are processed together.
 const BATCH = 100;
-/** Events of a transaction with their sums, and the credit. */
+// Events of a transaction with their sums, and the credit.
 const GPU_BATCH = 20;
-/** Every so many requests are settled twice. */
+// Every so many requests are settled twice.
 const REPEATED = 997;
-/** Every so many records of the stream arrive twice. */
+// Every so many records of the stream arrive twice.
 const REPEATED_BUCKETS = 29;
 
 const inBatches = <Element>(elements: readonly Element[], size: number): Element[][] =>

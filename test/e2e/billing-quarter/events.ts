@@ -1,8 +1,8 @@
-import { gpuCostNanos } from '../../shared/prices/instance-price.ts';
-import { costNanos, type Price } from '../../shared/prices/price.ts';
-import { SECOND_MS } from '../../shared/time/units.ts';
-import type { UsageEvent } from '../../shared/usage/event.ts';
-import { type GpuEvent, gpuEventId } from '../../shared/usage/gpu-event.ts';
+import { gpuCostNanos } from '../../../shared/prices/instance-price.ts';
+import { costNanos, type Price } from '../../../shared/prices/price.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import type { GpuTime, Request, Script, TokenPrice } from './script.ts';
 
 export const priceOf = ({ version, effectiveMs, prompt, cached, completion }: TokenPrice): Price => ({

@@ -27,10 +27,3 @@ export const startCpuWatch = <Name extends string>(pids: Readonly<Record<Name, n
 
 /** Milliseconds that all cores have been busy since the machine started, in clock ticks of 10 ms. */
 export const machineBusyMs = (): number => cpus().reduce((ms, { times: { user, nice, sys, irq } }) => ms + user + nice + sys + irq, 0);
-
-/** Resident memory of a process in MiB, now and at its highest. */
-export const residentMiB = (pid: number): { now: number; peak: number } => {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mebibytes = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024;
-  return { now: mebibytes('VmRSS'), peak: mebibytes('VmHWM') };
-};

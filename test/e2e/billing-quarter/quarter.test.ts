@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { issued } from '../../functions/billing/focus/invoice-detail.ts';
-import { invoicePdf } from '../../functions/billing/render/invoice-pdf.ts';
-import { balanceOf } from '../../functions/control/organizations/balance.ts';
-import { sha256Of } from '../../shared/billing/billing-files.ts';
-import { canonicalJson } from '../../shared/billing/canonical-json.ts';
-import type { Invoice, InvoiceLine } from '../../shared/billing/invoice.ts';
-import { DETAILS, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
-import { testFonts } from '../functions/billing/documents.ts';
-import { startTestDatabase, type TestDatabase } from '../support/emulators/database.ts';
-import { deploymentsOf } from '../support/fixtures/deployments.ts';
-import { sized } from '../support/sized.ts';
+import { issued } from '../../../functions/billing/focus/invoice-detail.ts';
+import { invoicePdf } from '../../../functions/billing/render/invoice-pdf.ts';
+import { balanceOf } from '../../../functions/control/organizations/balance.ts';
+import { sha256Of } from '../../../shared/billing/billing-files.ts';
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { DETAILS, SPAN_MS, type Span } from '../../../shared/usage/organization-totals.ts';
+import { testFonts } from '../../functions/billing/documents.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { deploymentsOf } from '../../support/fixtures/deployments.ts';
+import { sized } from '../../support/sized.ts';
 import { createReference, type Reference, type ReferenceEntry, type ReferenceLine, type Sums } from './reference.ts';
 import { type Script, writeScript } from './script.ts';
 import { createUsageReplies, type UsageQuery } from './usage-replies.ts';
@@ -17,7 +17,7 @@ import { openWorld, type World } from './world.ts';
 
 const FROM = Date.parse('2026-09-01');
 const TO = Date.parse('2027-01-01');
-/** More than 200,000 together at the full size. */
+// More than 200,000 together at the full size.
 const REQUESTS_PER_SHARD_AND_DAY = sized(55, 2_105);
 const MIN_REQUESTS = sized(5_000, 200_000);
 
@@ -47,7 +47,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** All invoices of an organization, the oldest first. */
+// The oldest first.
 const invoicesOf = async (org: string): Promise<Invoice[]> => (await world.invoices.list(org, { limit: 100 })).invoices.reverse();
 const allInvoices = async (): Promise<Invoice[]> => (await Promise.all(script.orgs.map(invoicesOf))).flat();
 
@@ -81,7 +81,7 @@ const textOf = (line: ReferenceLine): string =>
   ].join(' ');
 const inOrder = (lines: readonly ReferenceLine[]): string[] => lines.map(textOf).sort();
 
-/** An invoice without the versions of the rows that it has replaced. */
+// Without the versions of the rows that it has replaced.
 const bytesOf = ({ replaced, ...invoice }: Invoice): string =>
   canonicalJson({ ...invoice, replaced: replaced.map(({ month, before }) => ({ month, days: before?.days ?? null })) });
 
@@ -227,7 +227,7 @@ describe('the totals of an organization', () => {
     },
   );
 
-  test('of GPU time by day are those of the reference', async () => {
+  test('are those of the reference for GPU time by day', async () => {
     for (const org of script.orgs) {
       const found = new Map<string, { seconds: bigint; nanos: bigint }>();
       for await (const { day, deploymentId, instanceSeconds, costNanos } of world.gpuEvents.listDays(org, '2026-09-01', '2026-12-31'))
@@ -237,7 +237,7 @@ describe('the totals of an organization', () => {
   });
 });
 
-/** What the API can group by, of an entry of the reference. */
+// The names by which the API can group, of an entry of the reference.
 const NAMES: Readonly<Record<string, (entry: Readonly<ReferenceEntry>) => string | null>> = {
   api_key_id: ({ key }) => key,
   user_id: ({ user }) => user,
@@ -249,7 +249,7 @@ const NAMES: Readonly<Record<string, (entry: Readonly<ReferenceEntry>) => string
 const WIDTH_MS = { '1m': SPAN_MS.minute, '1h': SPAN_MS.hour, '1d': SPAN_MS.day };
 const ALL_DAYS = { from: '2026-09-01', to: '2027-01-01' };
 
-/** The start of an entry’s bucket and its names; empty if it is not in the range. */
+// The start of an entry’s bucket and its names; empty if it is not in the range.
 const nameIn = ({ from, to, width = '1d', groupBy }: UsageQuery) => {
   const [fromMs, toMs, widthMs] = [Date.parse(from), Date.parse(to), WIDTH_MS[width]];
   return (entry: Readonly<ReferenceEntry>): string => {
