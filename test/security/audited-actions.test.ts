@@ -3,10 +3,10 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ACTIONS_WITH_TEXTS, ACTIONS_WITHOUT_TEXTS } from './canaries/customer-texts.ts';
 
-/** Literals in the form of an action. Events of streams have it, too. */
+// Literals in the form of an action. Events of streams have it, too.
 const ACTION = /'((?!response\.)[a-z_]+\.(?:[a-z_]+ed|[a-z]+_reset|read|paid|invited_again))'/g;
 
-test('every action of the audit log is known to have texts of customers or none, so that a new one is tried with canaries', async () => {
+test('knows of every action of the audit log if it has texts of customers, which are tried with canaries', async () => {
   const found = new Set<string>();
   for (const folder of ['functions', 'infra/tools/admin', 'shared'])
     for (const file of await readdir(folder, { recursive: true }))

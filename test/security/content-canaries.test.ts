@@ -14,7 +14,7 @@ let run: TestRun;
 let control: Control;
 let organization: string;
 let token: string;
-/** The API keys of an organization with an owner, who can switch its payload log on. */
+// The keys of an organization with an owner, who can switch its payload log on.
 let serverlessKey: string;
 let ondemandKey: string;
 let silentKey: string;
@@ -44,10 +44,7 @@ interface Sending {
   change?: (planted: Planted) => Record<string, unknown>;
 }
 
-/**
- * Sends a route's request with canaries in its body, its query string and its headers. Returns the status, and the
- * reply.
- */
+// The canaries are in the body, the query string and the headers.
 const send = async (route: string, planted: Planted, { key = serverlessKey, url = run.base_url, headers = {}, change }: Sending = {}) => {
   const { path, body } = (canaryRoutes[route] as (typeof canaryRoutes)[string])(planted);
   const response = await fetch(`${url}${path}?${planted.secret('query name')}=${planted.secret('query value')}`, {
@@ -67,7 +64,7 @@ const send = async (route: string, planted: Planted, { key = serverlessKey, url 
   return { status: response.status, text: await response.text() };
 };
 
-/** The same requests to every route, which end in all kinds of ways. `isLogged`: the payload log is on. */
+// The same requests to every route, which end in all kinds of ways. `isLogged`: the payload log is on.
 const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   const plantIn = (name: string, logged = isLogged): Planted => canaries.inRequest(`${name} with the log ${phase}`, logged);
   const expectAll = async (
@@ -133,10 +130,7 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   await failing('sagemaker', { kind: 'throttling' }, 'without capacity', 503);
 };
 
-/**
- * Sends canaries to each route of the control plane, where they are mostly wrong, and as the free text of some
- * resources.
- */
+// Canaries are mostly wrong in requests to the control plane, and are the free text of some resources.
 const useControlPlane = async (): Promise<void> => {
   const admin = (await control.asAdmin()).token;
   const { done, call } = control;
@@ -163,7 +157,7 @@ const useControlPlane = async (): Promise<void> => {
   }
 };
 
-/** Waits until what follows a request has been written: rows and payload objects. */
+// Rows and payload objects are written after the reply.
 const untilWritten = (): Promise<void> =>
   eventually(async () => {
     const { events, places } = await readPlaces(run);
@@ -184,7 +178,7 @@ test('content is nowhere but in the payload log, while that is on, and in stored
   const { places } = await readPlaces(run);
   const foundIn = (place: string): string[] => canaries.foundIn(places.get(place) ?? '');
 
-  // What is allowed is found, so the search works.
+  // Allowed content is found, so the search works.
   expect(foundIn('bucket Payloads')).toEqual(
     expect.arrayContaining([
       'user message of chat, whole, with the log on',

@@ -7,7 +7,7 @@ import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
-/** Routes that log in and out, which need no session. */
+// Routes that log in and out need no session.
 const PUBLIC = [
   'POST /v1/auth/login',
   'POST /v1/auth/challenge',
@@ -23,7 +23,7 @@ const named = (routes: readonly ControlOperation[]): [string, ControlOperation][
 
 let run: TestRun;
 let control: Control;
-/** The organization whose resources the requests are about. */
+// The organization whose resources the requests are about.
 let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
@@ -34,13 +34,12 @@ let creditNoteId: string;
 let webhookId: string;
 let exportId: string;
 let ticketId: string;
-/** Who works for support, in no organization. */
+// A user with the role support, in no organization.
 let support: SignedIn;
-/** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
 let disabled: SignedIn;
-/** An admin who has not set up a second factor. */
+// An admin who has not set up a second factor.
 let newAdmin: SignedIn;
 let admin: SignedIn;
 
@@ -76,7 +75,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** The ids of the organization's resources, by the prefix of their paths. Add new kinds of resources here. */
+// By the prefix of the resources' paths. Add new kinds of resources here.
 const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/organizations/', () => organization],
   ['/v1/users/', () => member.id],
@@ -94,7 +93,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/tickets/', () => ticketId],
 ];
 
-/** The path with the id of a resource, and the examples of its other parameters. */
+// With the id of a resource, and the examples of other parameters.
 const pathOf = ({ path, parameters = {} }: ControlOperation): string => {
   const withId = path.replace(/\{\w+\+?\}/, () => {
     const [, id] = resources.find(([prefix]) => path.startsWith(prefix)) ?? [];
@@ -104,7 +103,6 @@ const pathOf = ({ path, parameters = {} }: ControlOperation): string => {
   return withId.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]?.example ?? ''));
 };
 
-/** A request with the example body of the route. */
 const exampleRequest = ({ body }: ControlOperation, token: string | undefined): RequestParts => ({
   token,
   ...(body && { body: body.example }),
@@ -148,7 +146,6 @@ describe.each(named(restricted))('%s rejects', (_, route) => {
   test('a disabled user', () => rejects(disabled.token));
 });
 
-/** Users whose role is too low for a route. */
 const usersBelow = ({ access }: ControlOperation): SignedIn[] => {
   if (access === 'admin') return [owner, member, support];
   return access === 'owner' ? [member, support] : [support];
@@ -174,7 +171,7 @@ describe.each(named(restricted.filter(({ access }) => access !== 'support')))('%
   });
 });
 
-/** What an admin needs to set up a second factor. */
+// An admin needs these routes to set up a second factor.
 const OPEN_WITHOUT_SECOND_FACTOR = ['POST /v1/auth/password', 'POST /v1/auth/totp', 'POST /v1/auth/totp/verify', 'GET /v1/me'];
 
 test('an admin without a second factor can only set one up', () => {
@@ -191,9 +188,9 @@ describe.each(named(restricted))('%s by an admin without a second factor', (_, r
   });
 });
 
-/** Routes about the caller's own user. */
+// Routes about the caller's own user.
 const OWN_ONLY = ['/v1/auth/', '/v1/me'];
-/** What everyone can see. */
+// Routes that show everyone the same.
 const SHARED = [
   '/v1/pricing/serverless',
   '/v1/models',
@@ -206,14 +203,14 @@ const SHARED = [
 const isOfATenant = ({ path, access }: ControlOperation): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
-/** What users with the role support can do besides managing their own account. */
+// Users with the role support can call these, and manage their own account.
 const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets)(?:\/|$)/;
 
 test('the role support opens no other routes than those of tickets and of the own account', () => {
   for (const { access, path } of restricted) if (access === 'support') expect(path).toMatch(FOR_SUPPORT);
 });
 
-/** Query parameters that a route requires. */
+// Query parameters that a route requires.
 const REQUIRED = new Map([
   ['start_time', '1795219200'],
   ['end_time', '1795305600'],
@@ -221,7 +218,7 @@ const REQUIRED = new Map([
 const requiredQuery = ({ query }: ControlOperation): string =>
   [...REQUIRED].map(([name, value]) => (query && name in query.shape ? `&${name}=${value}` : '')).join('');
 
-/** Sends a request for the organization's resource, in its path, query or body. */
+// The request names the organization's resource in its path, query or body.
 const requestResource = (route: ControlOperation, token: string): Promise<Answer> => {
   const path = pathOf(route);
   const { body, token: _ } = exampleRequest(route, token);

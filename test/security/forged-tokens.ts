@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const PACKAGE = path.dirname(createRequire(import.meta.url).resolve('cognito-local/package.json'));
-/** The private key that the emulator signs with. It ships with the emulator, so it is public. */
+// The emulator signs with this private key. It ships with the emulator, so it is public.
 const { pem } = JSON.parse(readFileSync(path.join(PACKAGE, 'lib/keys/cognitoLocal.private.json'), 'utf8')) as { pem: string };
 
 type Claims = Record<string, unknown>;

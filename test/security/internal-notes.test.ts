@@ -6,7 +6,7 @@ import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
 import { readPlaces } from './canaries/places.ts';
 
-/** What support writes down for itself. */
+// Support writes this down for itself.
 const NOTE = 'canary-note-4711';
 const SECOND_NOTE = 'canary-note-0815';
 
@@ -40,7 +40,7 @@ afterAll(() => run.close());
 
 const reads = controlRoutes.filter(({ method, access }) => method === 'GET' && access !== 'admin' && access !== 'public');
 
-/** A read of the organization: the ticket, or a list of what it has. */
+// The ticket, or a list of the organization's resources.
 const pathOf = (path: string): string =>
   path.replace(/\{\w+\+?\}/, path.startsWith('/v1/tickets/') ? ticket : organization).replaceAll(/\{\w+\}/g, 'x');
 
@@ -58,7 +58,7 @@ test('notes, and who of support works on a ticket, are in no reply to its organi
   expect(JSON.stringify(messages)).toContain(NOTE);
 });
 
-test('notes are stored with the ticket and nowhere else: not in logs, notifications, e-mails, the audit log or exports', async () => {
+test('stores notes with the ticket and nowhere else: no log, notification, e-mail, audit entry or export', async () => {
   const announced = async () => {
     const { Items = [] } = await run.database.scan({ TableName: run.tables.Notifications as string });
     return Items.filter(({ record }) => String(record).startsWith(OUTBOX_PREFIX)).length;

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 
-/** The words of a caller. Containers repeat them in their errors. */
+// Containers repeat the words of a caller in their errors.
 const MARKER = 'pelican-barometer-1847';
 
-/** The logs of what is not ours on AWS: the container and the emulators. */
+// On AWS, the logs of the container and the emulators are not ours.
 const FOREIGN = /^(?:container|dynamodb|mail)/;
 
 let run: TestRun;
@@ -40,7 +40,7 @@ const requests: [route: string, body: object][] = [
 const quoted = { error: { message: `cannot process '${MARKER}'`, type: MARKER, code: MARKER } };
 const schemaError = { detail: [{ type: 'extra_forbidden', loc: ['body', MARKER], msg: MARKER, input: MARKER }] };
 
-/** What a container can answer, with the caller's words in it. */
+// Replies of a container with the caller's words in them.
 const answers: [string, object][] = [
   ['a 500', { kind: 'error', status: 500, body: quoted }],
   ['a 500 that is not JSON', { kind: 'error', status: 500, body: `Traceback: ${MARKER}` }],
@@ -53,7 +53,6 @@ const answers: [string, object][] = [
   ['an event that is a text', { kind: 'error_event', body: MARKER }],
 ];
 
-/** All lines of the functions' logs. */
 const lines = async (): Promise<string[]> => {
   const logs = path.join(run.state, 'logs');
   const files = (await readdir(logs)).filter((file) => !FOREIGN.test(file));

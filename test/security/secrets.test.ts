@@ -6,7 +6,7 @@ import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { totpOf } from '../support/clients/totp.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** The emails of the local run, which contain codes and temporary passwords by design. */
+// The emails of the local run contain codes and temporary passwords by design.
 const MAIL = 'mail.log';
 
 let run: TestRun;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** The texts that must not appear anywhere, by their description. */
+// By their description.
 const secrets = new Map<string, string>();
 const secret = <Text extends string>(what: string, text: Text): Text => {
   secrets.set(what, text);
@@ -42,7 +42,7 @@ const lastCodeTo = async (email: string): Promise<string> => {
   return mails.at(-1)?.code as string;
 };
 
-/** Uses the deployment with every kind of secret, both correct and incorrect. */
+// Correct and incorrect secrets of every kind.
 const useEverySecret = async (): Promise<void> => {
   const { call, done } = control;
   const admin = await control.asAdmin();
@@ -111,7 +111,6 @@ const everyRow = async (table: string): Promise<string> => {
   });
 };
 
-/** The encodings in which a text may appear. */
 const formsOf = (text: string): string[] => [
   text,
   Buffer.from(text).toString('base64').replace(/=+$/, ''),
@@ -119,7 +118,7 @@ const formsOf = (text: string): string[] => [
   encodeURIComponent(text),
 ];
 
-/** Whether a text has a secret in any encoding. A secret of digits must not be part of a longer number. */
+// In any encoding. A secret of digits must not be part of a longer number.
 const isIn = (text: string, hidden: string): boolean =>
   /^\d+$/.test(hidden) ? new RegExp(`(?<!\\d)${hidden}(?!\\d)`).test(text) : formsOf(hidden).some((form) => text.includes(form));
 

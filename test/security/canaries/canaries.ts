@@ -1,9 +1,9 @@
 /** Where a canary may be found. */
 export type Place = `table ${string}` | `bucket ${string}`;
 
-/** What the words of one request stand for. */
+/** The words of one request, and the content that each stands for. */
 export interface Planted {
-  /** What no place may have. */
+  /** A word for content that no place may have. */
   secret(what: string): string;
   /** Content: prompts, definitions of tools, stop sequences and the like. */
   content(what: string): string;
@@ -22,7 +22,7 @@ export interface Planted {
 
 /** A word in a place that may not have it. */
 export interface Leak {
-  /** What the word stands for. */
+  /** The content that the word stands for. */
   what: string;
   place: string;
 }
@@ -31,7 +31,6 @@ const TRACES: readonly Place[] = ['table Usage', 'table Observability'];
 const RESPONSES: Place = 'table Responses';
 const PAYLOADS: Place = 'bucket Payloads';
 
-/** The encodings in which a word may appear. */
 const formsOf = (word: string): string[] => [
   word,
   Buffer.from(word).toString('hex'),
@@ -70,7 +69,7 @@ export const createCanaries = () => {
         storedTrace: planter(...TRACES, RESPONSES, ...log),
       };
     },
-    /** What the words in a text stand for, in any encoding. */
+    /** The content whose words are in a text, in any encoding. */
     foundIn: (text: string): string[] => wordsIn(text).map((word) => planted.get(word)?.what as string),
     /** The words that are where they may not be. */
     leaksIn: (places: ReadonlyMap<string, string>): Leak[] =>

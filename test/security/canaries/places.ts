@@ -6,13 +6,13 @@ import { exportBodies, SIGNALS } from '../../../functions/telemetry/export-bodie
 import { UsageEvent } from '../../../shared/usage/event.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 
-/** The logs of what is not ours on AWS: the container, the database and the emails. */
+// On AWS, the logs of the container, the database and the emails are not ours.
 const FOREIGN = /^(?:container|dynamodb|mail)/;
 const GZIP = [0x1f, 0x8b];
 
 const isGzip = (bytes: Uint8Array): boolean => GZIP.every((byte, i) => bytes[i] === byte);
 
-/** Bytes as text, also what they contain if they are compressed. */
+// Compressed bytes are searched, too.
 const textOf = (bytes: Uint8Array): string => Buffer.from(isGzip(bytes) ? gunzipSync(bytes) : bytes).toString('latin1');
 
 type Row = Record<string, unknown>;
@@ -34,7 +34,6 @@ const textOfRows = (rows: readonly Row[]): string =>
     return value instanceof Uint8Array ? textOf(value) : value;
   });
 
-/** The names, metadata and content of all objects in a bucket. */
 const objectsOf = async (s3: S3Client, bucket: string): Promise<string[]> => {
   const { Contents = [], IsTruncated } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
   if (IsTruncated) throw new Error(`The bucket ${bucket} has more objects than were read.`);
@@ -46,7 +45,7 @@ const objectsOf = async (s3: S3Client, bucket: string): Promise<string[]> => {
   );
 };
 
-/** What the function `telemetry` sends for these usage events: the bodies of spans and metrics. */
+// The bodies of spans and metrics.
 const telemetryOf = (events: readonly Row[]): string => {
   const source = {
     installation: { name: 'sluice', version: 'test', region: 'us-east-1', process: 'test' },

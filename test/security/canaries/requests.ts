@@ -16,13 +16,11 @@ const toolOf = ({ content }: Planted) => ({
   parameters: { type: 'object', properties: { [content('property')]: { type: 'string', description: content('property description') } } },
 });
 
-/**
- * So that the model replies the same each time. By chance it can repeat a word of its prompt, which the payload log
- * then has as the reply.
- */
+// The model replies the same each time. By chance it can repeat a word of its prompt, which the payload log then has as
+// the reply.
 const GREEDY = { temperature: 0 };
 
-/** The payload log leaves out arguments and results of tools, and addresses. */
+// The payload log leaves out arguments and results of tools, and addresses.
 const hidden = ({ secret }: Planted) => ({
   toolArguments: JSON.stringify({ [secret('argument name')]: secret('argument') }),
   toolResult: secret('tool result'),

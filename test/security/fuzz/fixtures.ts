@@ -11,7 +11,7 @@ const FORGED = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.';
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 const NANOS_PER_DOLLAR = 1_000_000_000n;
 const BUDGET_NANOS = 1_000_000n * NANOS_PER_DOLLAR;
-/** The requests are paid by this organization, which has deployments. */
+// The requests are paid by this organization, which has deployments.
 const ORGANIZATION = 'org_test';
 const UNLISTED = ['none', 'req_none', 'sluice-tiny'];
 
@@ -66,7 +66,7 @@ export const createFixtures = async (run: TestRun, control: Control): Promise<Fu
   };
 };
 
-/** A key reads stored responses ten times a second at most. */
+// A key reads stored responses ten times a second at most.
 const KEYS = 8;
 type TestSecret = Awaited<ReturnType<TestRun['createKey']>>;
 
@@ -120,7 +120,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
     export: await create('/v1/billing/exports', token, { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 }),
   });
   const [own, others] = [await ofOrganization(owner.token, 'fuzzed'), await ofOrganization(other.token, CANARY)];
-  // Who can be disabled and what can be suspended without an end of the callers' sessions.
+  // Users and organizations that can be disabled or suspended without an end of the callers' sessions.
   const { id: spareId } = await control.createOrganization('Spare');
   const [spare, spareOwner] = [
     await control.createUser({ role: 'member', organization }),

@@ -113,7 +113,7 @@ const HOSTILE_NUMBERS: readonly number[] = [
   4_294_967_296.5,
 ];
 
-/** Values of each JSON type; `__proto__` is an own key of some objects. */
+// `__proto__` is an own key of some objects.
 const STRUCTURES: readonly (() => unknown)[] = [
   () => null,
   () => true,

@@ -20,7 +20,6 @@ afterAll(() => void server.close());
 const error = (message: string, more = {}) =>
   JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: 'not_found', ...more }, request_id: 'req_1' });
 
-/** What is found in a reply to `GET /v1/organizations/org_1`, or to another path. */
 const judged = (reply: Partial<FuzzedReply>, { caller = 'member', path = '/v1/organizations/org_1' } = {}): Promise<string[]> =>
   judge(
     { operation: '', caller, method: 'GET', path, headers: {} },

@@ -3,10 +3,10 @@ import { CANARY, type FuzzedHosts } from './fixtures.ts';
 import type { FuzzedRequest } from './requests.ts';
 import type { FuzzedReply } from './send.ts';
 
-/** Replies that repeat parts of the request, with unknown properties as the caller sent them. */
+// Replies that repeat parts of the request, with unknown properties as the caller sent them.
 const ECHOES = ['Response', 'ResponseStreamEvent', 'InputItemList'];
 
-/** What tells a caller how a host is built: stack traces, files, AWS's names, SDK and schema errors. */
+// Texts that show how a host is built: stack traces, files, AWS's names, SDK and schema errors.
 const INTERNALS = [
   /\bat (?:async )?[\w.<>]+ \(/,
   /node:internal|node_modules|\.(?:ts|mjs):\d/,
@@ -15,7 +15,7 @@ const INTERNALS = [
   /ConditionalCheckFailed|TransactionCanceled|ValidationException|ZodError|TypeError|RangeError|SyntaxError/,
 ];
 
-/** An error as a caller reads it, of paths and methods that no document has. */
+// No document has the paths and methods of these errors.
 const isErrorBody = (text: string): boolean => {
   const { error, request_id } = JSON.parse(text) as { error?: string | { message?: unknown; type?: unknown }; request_id?: unknown };
   const isError = typeof error === 'string' || (typeof error?.message === 'string' && typeof error.type === 'string');

@@ -18,13 +18,13 @@ export interface FuzzedDocument {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Who sends a request: headers that authenticate them, or pretend to. */
+/** Headers that authenticate the sender of a request, or pretend to. */
 export interface Caller {
   name: string;
   headers: Record<string, string>;
 }
 
-/** What requests to a host are made from. */
+/** The facts of a host from which requests to it are made. */
 export interface FuzzedHost {
   document: FuzzedDocument;
   callers: readonly Caller[];
@@ -46,7 +46,7 @@ export interface FuzzedRequest {
   body?: Buffer;
 }
 
-/** Node answers 431 to a longer line of a request. */
+// Node answers 431 to a longer line of a request.
 const MAX_IN_PATH = 300;
 const HUGE_BODY_BYTES = 6_500_000;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
@@ -64,7 +64,7 @@ const encoded = (value: unknown): string => {
   return encodeURIComponent(text.slice(0, MAX_IN_PATH / 6).toWellFormed()).slice(0, MAX_IN_PATH);
 };
 
-/** The characters that an HTTP client sends in a header. */
+// An HTTP client sends no other characters in a header.
 const headerText = (value: unknown): string =>
   String(value)
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')
@@ -158,10 +158,7 @@ export const createRequests = ({ document, callers, strangers, ids, known }: Fuz
   };
 };
 
-/**
- * Breaks some bodies: JSON that ends early, bytes that are not UTF-8, a byte order mark, two values, more than a host
- * accepts.
- */
+// JSON that ends early, bytes that are not UTF-8, a byte order mark, two values, more than a host accepts.
 const brokenAtTimes = (body: Buffer, random: Random): Buffer => {
   const kind = random();
   if (kind < 0.02) return body.subarray(0, intBelow(random, body.length + 1));

@@ -29,7 +29,7 @@ export interface Schema {
 const MAX_DEPTH = 8;
 const MOST_ITEMS = 3;
 const WORDS = ['Hello', 'a', 'Say one word.', 'résumé', '你好', 'user@example.com', '2026-11', '1.5'];
-/** Of numbers without a bound in their schema. */
+// Of numbers without a bound in their schema.
 const USUAL_SPAN = 100;
 
 const matching = (pattern: string, random: Random): string =>

@@ -7,12 +7,9 @@ export interface FuzzedReply {
   text: string;
 }
 
-/**
- * A reply of which nothing comes for so long counts as hanging. A valid request can ask for 65,536 tokens, and
- * several of them together keep a model busy for half a minute.
- */
+// A valid request can ask for 65,536 tokens, and several of them together keep a model busy for half a minute.
 const HANGS_AFTER_MS = 60_000;
-/** More than any reply has. */
+// More than any reply has.
 const MAX_REPLY_BYTES = 32_000_000;
 
 /** Sends requests over connections that are kept alive, so that a request meets what an earlier one left behind. */

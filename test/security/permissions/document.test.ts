@@ -10,7 +10,7 @@ beforeAll(async () => {
   roles = await readGrants();
 });
 
-test('docs/permissions.md shows every permission of every role, with a suite that uses it or the reason why none does', () => {
+test('shows every permission of every role, with a suite that uses it or the reason why none does', () => {
   const recorded = process.env.WRITE_PERMISSIONS?.split(',');
   if (recorded) {
     const named = chooseSuites(recorded.map(readRecordedUses), readNamed(readFileSync(DOCUMENT, 'utf8'), roles));

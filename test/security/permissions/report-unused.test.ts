@@ -12,7 +12,7 @@ import ReportUnused from './report-unused.ts';
 const SUITES = globSync('test/**/*.test.ts', { cwd: path.join(import.meta.dirname, '../../..') }).length;
 const folder = temporaryFolder();
 const before = process.env.SLUICE_TEST_PERMISSIONS;
-/** What docs/permissions.md says: the suite of each permission. */
+// The suite of each permission, as docs/permissions.md has it.
 let named: Map<string, string>;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ interface Run {
 }
 
 let runs = 0;
-/** What the reporter says at the end of a run that recorded these permissions, each with its suite. */
+// The error at the end of a run that recorded these permissions, each with its suite.
 const errorOf = async ({
   recorded,
   suites = SUITES,
@@ -94,7 +94,7 @@ test.each<[string, Omit<Run, 'recorded'>]>([
   expect(await errorOf({ recorded: new Map(), ...run })).toBeUndefined();
 });
 
-test('a permission keeps its suite while that one uses it in all its recorded runs, and otherwise gets the one that most runs have', () => {
+test("keeps a permission's suite while all recorded runs of it use it, else takes the most common one", () => {
   const run = (uses: Record<string, string[]>): Uses => new Map(Object.entries(uses).map(([id, suites]) => [id, new Set(suites)]));
   const runs = [
     run({ kept: ['b', 'a'], moved: ['c', 'b'], sometimes: ['a'], alone: ['d'] }),
