@@ -97,7 +97,7 @@ test.each<[RouteName, string]>([
   expect(check(asked, reply(text.slice(0, -5)))).toEqual({ ending: 'lost', kinds: ['lost'] });
 });
 
-test('a stream of a response must repeat its nonce, and its last event its text', () => {
+test('requires that a response’s stream repeats its nonce, and its last event its text', () => {
   const asked = question('responses', true);
   const text = (nonce: string, delta: string): string =>
     stream({ response: { ...responseOf(nonce), status: 'in_progress' } }, { delta }, { response: responseOf(nonce) });
@@ -106,7 +106,7 @@ test('a stream of a response must repeat its nonce, and its last event its text'
   expect(check(asked, reply(text('n', 'The'))).kinds).toEqual(['lost']);
 });
 
-test('lists of tokens and of models are compared as they are', () => {
+test('compares lists of tokens and of models as they are', () => {
   const tokens = { ...question('tokenize', false), expected: { text: '1,2', tokens: { prompt: 0, completion: 0 } } };
   expect(check(tokens, reply('{"count":2,"tokens":[1,2]}'))).toEqual({ ending: 'served', kinds: [] });
   expect(check(tokens, reply('{"count":2,"tokens":[1,3]}')).kinds).toEqual(['crossed']);
@@ -114,7 +114,7 @@ test('lists of tokens and of models are compared as they are', () => {
   expect(check(question('models', false), reply('[]')).kinds).toEqual(['crossed']);
 });
 
-test('an error is a refusal if the limits of the caller explain it, and else a lost reply', () => {
+test('takes an error for a refusal if the caller’s limits explain it, and else for a lost reply', () => {
   const limited = reply('{"error":{"message":"Wait.","type":"requests","code":"rate_limit_exceeded"}}', { status: 429 });
   const asked = question('chat', true);
   expect(check(asked, limited, ['rate_limit_exceeded'])).toEqual({ ending: 'refused', kinds: [] });

@@ -46,7 +46,7 @@ test(`loses, crosses and forgets no reply of ${REQUESTS} requests by ${CALLERS} 
   expect(findings.ledgers.flatMap(({ events }) => events)).toHaveLength(sent.filter(({ isAdmitted }) => isAdmitted).length);
 });
 
-test('the report has the ratios to the model alone, the accounts, and a count of each fault', () => {
+test('reports the ratios to the model alone, the accounts, and a count of each fault', () => {
   const report = toReport({ ...findings, faults: [{ kind: 'unbilled', detail: 'req_1 has no event' }] });
   expect(report).toMatch(/\| tokens a second +\| +\d+ \| +\d+ \| [\d.]+× \|/);
   for (const { account } of findings.ledgers) expect(report).toContain(account.label);

@@ -17,22 +17,22 @@ const samples = (leakedBytesPerRequest: number, requests = REQUESTS): Sample[] =
 };
 const kindsOf = (some: readonly Sample[]): string[] => memoryFaults(new Map([['inference', some]])).map(({ kind }) => kind);
 
-test('memory that grows only at first, and breathes, is flat', () => {
+test('takes memory for flat that grows only at first, and breathes', () => {
   expect(kindsOf(samples(0))).toEqual([]);
   expect(Math.abs(slopeOf(samples(0)))).toBeLessThan(3);
 });
 
-test('a leak of 400 bytes per request is found in 100,000 requests', () => {
+test('finds a leak of 400 bytes per request in 100,000 requests', () => {
   expect(kindsOf(samples(400))).toEqual(['growing']);
   expect(Math.abs(slopeOf(samples(400)) - (400 * REQUESTS) / BYTES_PER_MIB)).toBeLessThan(3);
 });
 
-test('a short load finds only a large leak', () => {
+test('finds only a large leak in a short load', () => {
   expect(kindsOf(samples(400, 2_000))).toEqual([]);
   expect(kindsOf(samples(200_000, 2_000))).toEqual(['growing']);
   expect(growthOf(samples(200_000, 2_000))).toBeGreaterThan(100);
 });
 
-test('without samples, as on systems without /proc, there is nothing to find', () => {
+test('finds nothing without samples, as on systems without /proc', () => {
   expect(kindsOf([])).toEqual([]);
 });

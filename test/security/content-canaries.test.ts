@@ -167,7 +167,7 @@ const untilWritten = (): Promise<void> =>
     return events.every(({ request_id: id }) => rows.includes(String(id))) && logged.every((id) => objects.includes(id));
   }, 'the rows and the payloads of all requests are written');
 
-test('content is nowhere but in the payload log, while that is on, and in stored responses', async () => {
+test('keeps content only in the payload log, while that is on, and in stored responses', async () => {
   await sendAll('off', false);
   await untilWritten();
   expect((await readPlaces(run)).places.get('bucket Payloads')).toBe('');

@@ -111,7 +111,7 @@ const exampleRequest = ({ body }: ControlOperation, token: string | undefined): 
 const send = (route: ControlOperation, token: string | undefined): Promise<Answer> =>
   control.call(route.method, pathOf(route), exampleRequest(route, token));
 
-test('the host serves and documents exactly the routes of this list', async () => {
+test('serves and documents exactly the routes of this list', async () => {
   const document = (await control.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> };
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -120,7 +120,7 @@ test('the host serves and documents exactly the routes of this list', async () =
   expect(documented.sort()).toEqual([...controlOperations.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
 });
 
-test('only logging in and out, and resetting a password, need no session', () => {
+test('requires a session but for logging in and out, and resetting a password', () => {
   const open = controlOperations.filter(({ access }) => access === 'public').map(nameOf);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
@@ -174,7 +174,7 @@ describe.each(named(restricted.filter(({ access }) => access !== 'support')))('%
 // An admin needs these routes to set up a second factor.
 const OPEN_WITHOUT_SECOND_FACTOR = ['POST /v1/auth/password', 'POST /v1/auth/totp', 'POST /v1/auth/totp/verify', 'GET /v1/me'];
 
-test('an admin without a second factor can only set one up', () => {
+test('lets an admin without a second factor only set one up', () => {
   expect(restricted.filter(({ isOpenWithoutSecondFactor }) => isOpenWithoutSecondFactor).map(nameOf)).toEqual(OPEN_WITHOUT_SECOND_FACTOR);
 });
 
@@ -206,7 +206,7 @@ const isOfATenant = ({ path, access }: ControlOperation): boolean =>
 // Users with the role support can call these, and manage their own account.
 const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets)(?:\/|$)/;
 
-test('the role support opens no other routes than those of tickets and of the own account', () => {
+test('opens only routes of tickets and of the own account to the role support', () => {
   for (const { access, path } of restricted) if (access === 'support') expect(path).toMatch(FOR_SUPPORT);
 });
 

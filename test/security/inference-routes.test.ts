@@ -49,7 +49,7 @@ describe.each(HOSTS)('the %s host', (host) => {
     expect(open.map(nameOf).toSorted()).toEqual(PUBLIC[host].toSorted());
   });
 
-  test.each(named(open))('%s needs no API key', async (_, operation) => {
+  test.each(named(open))('requires no API key for %s', async (_, operation) => {
     expect((await send(operation)).status).toBe(200);
   });
 

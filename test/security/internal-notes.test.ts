@@ -44,7 +44,7 @@ const reads = controlRoutes.filter(({ method, access }) => method === 'GET' && a
 const pathOf = (path: string): string =>
   path.replace(/\{\w+\+?\}/, path.startsWith('/v1/tickets/') ? ticket : organization).replaceAll(/\{\w+\}/g, 'x');
 
-test('notes, and who of support works on a ticket, are in no reply to its organization', async () => {
+test('shows neither notes nor the assigned supporter in replies to the ticket’s organization', async () => {
   for (const { token } of [owner, member])
     for (const { path } of reads) {
       const { body } = await control.call('GET', pathOf(path), { token });

@@ -60,7 +60,7 @@ const lines = async (): Promise<string[]> => {
   return texts.flatMap((text) => text.split('\n'));
 };
 
-test.each(answers)('no log has the words of a caller that a container repeats in %s', async (_, fault) => {
+test.each(answers)('logs no words of a caller that a container repeats in %s', async (_, fault) => {
   await run.control('container', { fault });
   const before = new Set(await lines());
   const replies = await Promise.all(requests.map(([route, body]) => post(route, body)));

@@ -59,8 +59,8 @@ const post = async (path: string, method: 'PUT' | 'POST' | 'DELETE', body?: obje
 describe.each([
   { first: 'the last release', second: 'this version', firstShare: 1, secondShare: 0, processes: 'inference:other' },
   { first: 'this version', second: 'the last release', firstShare: 0, secondShare: 1, processes: 'inference' },
-])('what $first began and $second goes on with', ({ firstShare, secondShare, processes }) => {
-  test('a request whose function crashed is settled by the sweep', async () => {
+])('work that $first began and $second goes on with:', ({ firstShare, secondShare, processes }) => {
+  test('settles a request whose function crashed by the sweep', async () => {
     const { secret, key_id } = await keyWithBudget();
     await run.setShare(firstShare);
     await run.control('container', { token_delay_ms: 2_000 });
@@ -89,7 +89,7 @@ describe.each([
     await expectExact(key_id);
   });
 
-  test('a settlement that waits in the queue is made', async () => {
+  test('makes a settlement that waits in the queue', async () => {
     const { secret, key_id } = await keyWithBudget();
     await run.setShare(firstShare);
     proxy.faults = { failed: 1 };
@@ -106,7 +106,7 @@ describe.each([
     await expectExact(key_id);
   });
 
-  test('a request is repeated with its idempotency key, gets the same answer and is charged once', async () => {
+  test('answers a repeated request alike by its idempotency key, and charges it once', async () => {
     const { secret, key_id } = await keyWithBudget();
     const client = clientOf(secret);
     const key = { headers: { 'Idempotency-Key': 'a' } };
@@ -119,7 +119,7 @@ describe.each([
     await expectExact(key_id);
   });
 
-  test('a stored response is retrieved, continued and deleted', async () => {
+  test('retrieves, continues and deletes a stored response', async () => {
     const client = clientOf((await run.createKey()).secret);
     await run.setShare(firstShare);
     const made = await client.responses.create({ model: run.model, input: 'Hello', max_output_tokens: 16 });
@@ -132,7 +132,7 @@ describe.each([
     await expect(client.responses.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('a key that was created is used, changed and revoked', async () => {
+  test('uses, changes and revokes a key', async () => {
     await run.setShare(firstShare);
     const organization = await control.createOrganization();
     const { token } = await control.createUser({ role: 'owner', organization: organization.id });
@@ -154,7 +154,7 @@ describe.each([
     await expect(client.chat.completions.create(chat())).rejects.toMatchObject({ status: 401 });
   });
 
-  test('a day of totals is added to', async () => {
+  test('adds to a day of totals', async () => {
     const { secret, key_id } = await run.createKey();
     const { listDays } = createRollupStore(run.database, run.tables.Usage as string);
     const counted = async (): Promise<number> =>

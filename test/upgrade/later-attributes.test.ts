@@ -85,7 +85,7 @@ test('reads rows that the last release wrote and a later one added to, also with
   expect(await ledgerFaults(run, callers, { granted: GRANTED, requests })).toEqual([]);
 });
 
-test('a model stays published if a later release wrote attributes into its targets', async () => {
+test('keeps a model published if a later release wrote attributes into its targets', async () => {
   await run.setShare(0);
   const model = (await run.models.list(SERVERLESS_POOL)).get(run.model);
   const [target, ...others] = model?.targets ?? [];

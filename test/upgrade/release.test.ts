@@ -16,11 +16,11 @@ test('keeps bundles and stacks of the version in package.json, the newest entry 
   expect(readReleasedStacks().version).toBe(version);
 });
 
-test('the kept bundles are small enough for the repository', () => {
+test('keeps bundles that are small enough for the repository', () => {
   expect(readFileSync(LAST_RELEASE).length).toBeLessThan(MAX_BYTES);
 });
 
-test('the newest release is the first entry with a version and a date', () => {
+test('takes the first entry with a version and a date for the newest release', () => {
   const text = '# Changelog\n\n## Unreleased\n\n- x\n\n## 1.10.0 (2026-12-01)\n\n## 1.9.0 (2026-11-30)\n';
   expect(latestRelease(text)).toEqual({ version: '1.10.0', date: '2026-12-01' });
   expect(latestRelease('# Changelog\n\n## Unreleased\n')).toBeUndefined();

@@ -20,7 +20,7 @@ afterAll(async () => {
   await run.close();
 });
 
-test('there are rows of the last release', () => {
+test('has rows of the last release', () => {
   expect(stored.map((rows) => rows.version)).toContain(version);
 });
 
@@ -42,7 +42,7 @@ describe.each(stored)('rows of release $version', ({ secret, ids, repeatable }) 
     }
   });
 
-  test('let the key work, with what it had spent', async () => {
+  test('let the key work, with the amount that it had spent', async () => {
     const before = BigInt(((await run.limiters.whole(ids.key)) as LimiterItem).spent ?? 0);
     expect(before).toBeGreaterThan(0n);
     await sendAs(run, secret, '/v1/chat/completions', { ...repeatable.body, seed: 1 });

@@ -13,7 +13,7 @@ describe('the last release and this version over one state', () => {
     await run[Symbol.asyncDispose]();
   });
 
-  test('an upgrade under load fails no request and leaves counters and totals that equal the events', async () => {
+  test('fail no request during an upgrade under load, and keep counters and totals equal to the events', async () => {
     const { requests, faults } = await upgradeUnderLoad(run, REQUESTS);
     expect(faults).toEqual([]);
     expect(requests).toBeGreaterThanOrEqual(2 * REQUESTS);
@@ -26,7 +26,7 @@ describe('the last release and this version over one state', () => {
   }, 600_000);
 });
 
-test('a last release that has another name for what a limiter has spent makes the upgrade fail', async () => {
+test('finds the fault of a release that names a limiter’s spending in another way', async () => {
   await using run = await startUpgradeRun((script) => script.replaceAll(/\bspent\b/g, 'expended'));
   const { faults } = await upgradeUnderLoad(run, 20);
   expect(faults.join()).toMatch(/has spent \d+, but its events cost \d+/);

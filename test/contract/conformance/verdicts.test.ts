@@ -95,14 +95,14 @@ describe('a broken container', () => {
     expect((await run('--container', url)).code).toBe(2);
   });
 
-  test('whose answers can’t show an effect is not said to fail', async () => {
+  test('does not fail if its answers can’t show an effect', async () => {
     const verdicts = await verdictsOf(await serve((response) => say(response, 30, { finish_reason: 'length' })));
     for (const field of ['presence_penalty', 'frequency_penalty', 'repetition_penalty'])
       expect(verdicts.get(field)).toBe('not shown: the answer repeats no word');
     expect(verdicts.get('response_format: json_object')).toBe('not shown: the JSON object was cut off');
   });
 
-  test('without /invocations gets its requests at /v1/chat/completions', async () => {
+  test('gets its requests at /v1/chat/completions without /invocations', async () => {
     const paths = new Set<string | undefined>();
     const url = await serve((response, _, request) => {
       paths.add(request.url);
@@ -134,7 +134,7 @@ describe('a broken container', () => {
   });
 });
 
-test('repeats() returns the share of words that occurred before', () => {
+test('returns the share of words that occurred before from repeats()', () => {
   expect(repeats('The river, the river and the sea')).toBeCloseTo(3 / 7);
   expect(repeats('…')).toBe(0);
 });

@@ -87,7 +87,7 @@ const bytesOf = ({ replaced, ...invoice }: Invoice): string =>
 
 const numberOf = ({ number }: Pick<Invoice, 'number'>): number => Number(number?.replace('INV-', ''));
 
-test('the quarter has what can go wrong in one', () => {
+test('has each kind of event that can go wrong in a quarter', () => {
   const requests = script.steps.flatMap((step) => (step.do === 'use' ? step.requests : []));
   expect(requests.length).toBeGreaterThan(MIN_REQUESTS);
   const kinds = new Set(reference.invoices().flatMap(({ lines }) => lines.map(({ kind }) => kind)));
@@ -107,7 +107,7 @@ test('the quarter has what can go wrong in one', () => {
 });
 
 describe('every invoice', () => {
-  test('has the lines, the total and what is carried forward of the reference, to the nano-dollar', async () => {
+  test('has the lines, the total and the carry-forward of the reference, to the nano-dollar', async () => {
     const found = (await allInvoices()).sort((one, other) => numberOf(one) - numberOf(other));
     expect(
       found.map(({ organization, month, state, total_nanos, carried_forward_nanos, credited_nanos }) => [
@@ -164,7 +164,7 @@ describe('every invoice', () => {
       expect([invoice.number, sha256Of(await invoicePdf(fonts, issued(invoice)))]).toEqual([invoice.number, invoice.files.pdf?.sha256]);
   });
 
-  test('equals what its events give, also if it is void, has corrections or others came later', async () => {
+  test('follows from its events, also if it is void, has corrections or others came later', async () => {
     const [, postpaid = '', sparse = ''] = script.orgs;
     const [annulled] = await world.invoices.ofMonth(postpaid, '2026-10');
     const invoices = [annulled as Invoice, ...(await invoicesOf(sparse))];
@@ -175,7 +175,7 @@ describe('every invoice', () => {
   });
 });
 
-test('credit notes have numbers of their own without gaps, and add up to what the reference credits', async () => {
+test('numbers credit notes without gaps, and credits what the reference does', async () => {
   const { notes } = await world.creditNotes.list(script.orgs[2] as string, { limit: 100 });
   expect(notes.map(({ number }) => number).reverse()).toEqual(['CN-000001', 'CN-000002']);
   expect(notes.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(
@@ -184,7 +184,7 @@ test('credit notes have numbers of their own without gaps, and add up to what th
   for (const { files } of notes) expect(files.pdf?.bytes).toBeGreaterThan(0);
 });
 
-test('the ledger of credit has the grants, deductions and expiries of the reference', async () => {
+test('keeps the grants, deductions and expiries of the reference in the ledger of credit', async () => {
   for (const org of script.orgs) {
     const entries = await Array.fromAsync(world.credit.list(org));
     expect(
@@ -193,7 +193,7 @@ test('the ledger of credit has the grants, deductions and expiries of the refere
   }
 });
 
-test('the balance of credit is what the reference says, and nothing drifts', async () => {
+test('has the balance of credit of the reference, and drifts nowhere', async () => {
   const [org = ''] = script.orgs;
   const balance = await balanceOf({ ...world, deployments: deploymentsOf(database) }, org);
   expect(balance).toMatchObject({ ...reference.balance(org), held: 0n, drift: 0n });
@@ -204,7 +204,7 @@ describe('the totals of an organization', () => {
   const spans: Span[] = ['minute', 'ten_minutes', 'hour', 'day'];
 
   test.each(spans.flatMap((span) => DETAILS.map((detail) => [span, detail] as const)))(
-    'by %s and %s are those of the reference',
+    'are those of the reference by %s and %s',
     async (span, detail) => {
       for (const organization of script.orgs) {
         const found = new Map<string, Sums>();
@@ -311,6 +311,6 @@ describe('the usage API', () => {
   });
 });
 
-test('no totals differed from the events when a month was closed', () => {
+test('found no totals that differed from the events when a month was closed', () => {
   expect(logged.filter((line) => line.includes('"ERROR"'))).toEqual([]);
 });

@@ -127,7 +127,7 @@ test('writes nothing once the owner has switched the log off, and deletes what w
   expect(await placesLeft()).toBe(100);
 });
 
-test('is delivered again what S3 does not take, and only that, and the log has no content', async () => {
+test('retries only payloads that S3 does not take, and logs no content', async () => {
   await setLog(true);
   await store(exchangeOf('req_1', 'a canary'));
   await fetch(`${s3.url}/control`, { method: 'PUT', body: '{"kind":"unavailable","method":"PUT"}' });
@@ -140,7 +140,7 @@ test('is delivered again what S3 does not take, and only that, and the log has n
   expect(await payloadOf('req_1')).toMatchObject({ request: { content: 'a canary' } });
 });
 
-test('says so when content is gone before it was redacted', async () => {
+test('logs that content is gone before it was redacted', async () => {
   await setLog(true);
   expect(await deliver('req_1')).toEqual({ batchItemFailures: [] });
   expect(lines.join('')).toContain('"message":"queued_payload_gone"');
@@ -155,7 +155,7 @@ test('gives every organization a hundred places an hour, however many requests t
   expect(await placesLeft()).toBe(1);
 });
 
-test('never has more places than a hundred, whatever is given back', async () => {
+test('never has more places than a hundred, whatever is released', async () => {
   await waiting.release({ organization, sentAtMs: NOW });
   await waiting.take(organization, NOW);
   for (let i = 0; i < 3; i++) await waiting.release({ organization, sentAtMs: NOW });

@@ -56,7 +56,7 @@ describe('fit', () => {
     expect(await handler(event)).toEqual({ prompt_tokens: promptTokens, kept: null });
   });
 
-  test('returns which messages to keep', async () => {
+  test('returns the messages to keep', async () => {
     const answer = await handler({ operation: 'fit', files, prompt, max_prompt_tokens: promptTokens - 1 });
     expect(answer).toEqual({ prompt_tokens: expect.any(Number), kept: [0, 3] });
   });
@@ -66,7 +66,7 @@ describe('fit', () => {
   });
 });
 
-test('count returns the length of a prompt and of each text', async () => {
+test('returns the length of a prompt and of each text for count', async () => {
   const answer = await handler({ operation: 'count', files, prompt, texts: ['a river', ''] });
   expect(answer).toEqual({ prompt_tokens: promptTokens, text_tokens: [encodedLength(json, 'a river'), 0], special_tokens: 0 });
   expect(await handler({ operation: 'count', files, prompt: null, texts: [] })).toEqual({
@@ -128,7 +128,7 @@ describe('detokenize', () => {
   });
 });
 
-test('a rejection by the template is an answer', async () => {
+test('answers with the rejection of a template', async () => {
   await upload('strict.jinja', "{{ raise_exception('Roles must alternate.') }}");
   const event = { operation: 'fit', files: { ...files, chat_template: 'strict.jinja' }, prompt, max_prompt_tokens: null };
   expect(await handler(event)).toEqual({ refused: 'Roles must alternate.', by: 'template' });
@@ -178,7 +178,7 @@ describe('a text that would take too long', () => {
     expect(await handler({ operation: 'count', files, prompt: null, texts: [endless] })).toEqual(refusal);
   });
 
-  test('in a prompt does not prevent counting the answer', async () => {
+  test('does not prevent counting the answer if it is in a prompt', async () => {
     const answer = await handler({
       operation: 'count',
       files,
@@ -198,7 +198,7 @@ test.each([
   await expect(handler(event)).rejects.toThrow();
 });
 
-test('a file of more than 64 MB fails', async () => {
+test('fails at a file of more than 64 MB', async () => {
   await upload('huge.json', Buffer.alloc(64 * 1024 * 1024 + 1));
   await expect(handler({ operation: 'count', files: { ...files, tokenizer: 'huge.json' }, prompt: null, texts: [] })).rejects.toThrow(
     'has more than',

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const filesOf = (name: string) => ({ tokenizer: `${name}.json`, chat_template: `${name}.jinja` });
 
-test('files are read once for concurrent and later calls', async () => {
+test('reads files once for concurrent and later calls', async () => {
   const loads = await Promise.all([1, 2, 3].map(() => tokenizers(filesOf('a'))));
   expect(new Set([...loads, await tokenizers(filesOf('a'))]).size).toBe(1);
   expect(reads.sort()).toEqual(['a.jinja', 'a.json']);
@@ -44,7 +44,7 @@ test('keeps the five most recently used of six tokenizers', async () => {
   expect(await missing(['b'])).toEqual(['b']);
 });
 
-test('an organization has one place for the files of its deployments, and evicts nobody else’s', async () => {
+test('gives an organization one place for files of its deployments, and evicts nobody else’s', async () => {
   for (const name of ['a', 'b', 'c']) await tokenizers(filesOf(name));
   await tokenizers(filesOf('n'), 'org_neighbour');
   for (let i = 0; i < 20; i++) await tokenizers(filesOf(`own-${i}`), 'org_attacker');
@@ -53,7 +53,7 @@ test('an organization has one place for the files of its deployments, and evicts
   expect(await missing(['own-19', 'own-18'], 'org_attacker')).toEqual(['own-18']);
 });
 
-test('deployments have two places together, and shared models at least three', async () => {
+test('gives deployments two places together, and shared models at least three', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'e']) await tokenizers(filesOf(name));
   for (const organization of ['org_1', 'org_2', 'org_3']) await tokenizers(filesOf(organization), organization);
   expect(await missing(['c', 'd', 'e'])).toEqual([]);
@@ -61,14 +61,14 @@ test('deployments have two places together, and shared models at least three', a
   expect(await missing(['org_3'], 'org_3')).toEqual([]);
 });
 
-test('files that a shared model has, too, are cached once and stay with the shared models', async () => {
+test('caches files once that a shared model has, too, among those of shared models', async () => {
   await tokenizers(filesOf('a'));
   expect(await missing(['a'], 'org_1')).toEqual([]);
   await tokenizers(filesOf('b'), 'org_1');
   expect(await missing(['a'])).toEqual([]);
 });
 
-test('a load that failed is not repeated for five seconds', async () => {
+test('does not repeat a load that failed for five seconds', async () => {
   broken.add('a.jinja');
   const expectFailure = () => expect(tokenizers(filesOf('a'))).rejects.toThrow('cannot read a.jinja');
   await expectFailure();
@@ -81,7 +81,7 @@ test('a load that failed is not repeated for five seconds', async () => {
   expect((await tokenizers(filesOf('a'))).render({ messages: [{ role: 'user', content: 'Hi' }] })).toContain('Hi');
 });
 
-test('a failed load is forgotten when the clock goes back', async () => {
+test('forgets a failed load when the clock goes back', async () => {
   broken.add('a.jinja');
   await expect(tokenizers(filesOf('a'))).rejects.toThrow('cannot read a.jinja');
   broken.clear();

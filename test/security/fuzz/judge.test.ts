@@ -31,7 +31,7 @@ const judged = (reply: Partial<FuzzedReply>, { caller = 'member', path = '/v1/or
     },
   );
 
-test('a documented error is as it must be', async () => {
+test('accepts a documented error', async () => {
   expect(await judged({})).toEqual([]);
 });
 
@@ -54,6 +54,6 @@ test('finds a body that is no error under a path that is not documented', async 
   expect(await judged({ text: '{}' }, { path: '/none' })).toEqual(['not an error: application/json']);
 });
 
-test('lets those see an organization who may', async () => {
+test('accepts a reply about an organization to those who may see it', async () => {
   expect(await judged({ text: error(CANARY) }, { caller: 'admin' })).toEqual([]);
 });

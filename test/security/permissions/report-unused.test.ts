@@ -56,7 +56,7 @@ const errorOf = async ({
   return reporter.getLastError()?.message;
 };
 
-test('what a suite uses is recorded under its path, which the page names', () => {
+test('records the permissions that a suite uses under its path, which the page names', () => {
   const into = path.join(folder.path, 'uses');
   mkdirSync(into);
   process.env.SLUICE_TEST_PERMISSIONS = into;
@@ -64,24 +64,24 @@ test('what a suite uses is recorded under its path, which the page names', () =>
   expect([...readRecordedUses(into).values()]).toEqual([new Set(['security/permissions/report-unused.test.ts'])]);
 });
 
-test('a run in which each permission is used where the page says passes', async () => {
+test('passes a run in which each permission is used where the page says', async () => {
   expect(named.size).toBeGreaterThan(200);
   expect(await errorOf({ recorded: named })).toBeUndefined();
 });
 
-test('a run in which a permission is not used fails, and says which one and what to do', async () => {
+test('fails a run that does not use a permission, and says which one and what to do', async () => {
   const [first = ''] = named.keys();
   const error = await errorOf({ recorded: new Map([...named].slice(1)) });
   expect(error).toContain(`No test uses this permission. Remove it, test what needs it, or acknowledge it with a reason: ${first}`);
 });
 
-test('a run in which another suite uses a permission than the page says fails', async () => {
+test('fails a run in which another suite uses a permission than the page says', async () => {
   const [[id, suite] = ['', '']] = named;
   const error = await errorOf({ recorded: new Map(named).set(id, 'e2e/another.test.ts') });
   expect(error).toBe(`docs/permissions.md names a suite that does not use this permission. Write the page again: ${id}: ${suite}`);
 });
 
-test('a run at smaller sizes does not need the suites that the page says', async () => {
+test('passes a run at smaller sizes without the suites that the page says', async () => {
   const [[id] = ['']] = named;
   expect(await errorOf({ recorded: new Map(named).set(id, 'e2e/another.test.ts'), checksNames: false })).toBeUndefined();
 });

@@ -35,7 +35,7 @@ describe('a call', () => {
   });
 });
 
-describe('a call is broken off', () => {
+describe('a call that is broken off', () => {
   const failureOf = (answer: Answer, options = {}): Promise<Error> => {
     aws.answers(answer);
     return callerOf(aws.url, options)
@@ -46,11 +46,11 @@ describe('a call is broken off', () => {
       );
   };
 
-  test('if no reply begins in time', async () => {
+  test('ends if no reply begins in time', async () => {
     expect(await failureOf(() => undefined, { silenceMs: SHORT_MS })).toMatchObject({ name: 'TimeoutError' });
   });
 
-  test('if no connection is free in time', async () => {
+  test('ends if no connection is free in time', async () => {
     aws.answers(() => undefined);
     const caller = callerOf(aws.url, { silenceMs: SHORT_MS, maxSockets: 1 });
     const calls = [1, 2].map(() => caller.call(aCall, 1, textOf));
@@ -58,7 +58,7 @@ describe('a call is broken off', () => {
     expect(aws.received).toHaveLength(1);
   });
 
-  test('if no connection opens in time', async () => {
+  test('ends if no connection opens in time', async () => {
     // A server that accepts nothing. The system takes a few connections for it, and then no more.
     const server = new Worker(
       `const server = require('node:net').createServer().listen(0, '127.0.0.1', 1, () => {
@@ -77,7 +77,7 @@ describe('a call is broken off', () => {
     await server.terminate();
   });
 
-  test.each([200, 500])('if the body of a %d stops in the middle', async (status) => {
+  test.each([200, 500])('ends if the body of a %d stops in the middle', async (status) => {
     const answer: Answer = (response) => response.writeHead(status, { 'content-length': 100 }).write('{');
     expect(await failureOf(answer, { silenceMs: SHORT_MS })).toMatchObject({ name: 'TimeoutError' });
   });
@@ -85,14 +85,14 @@ describe('a call is broken off', () => {
   test.each([
     ['with a length', { 'content-length': 1_001 }],
     ['without a length', {}],
-  ])('if its reply %s is larger than its bound', async (_, headers) => {
+  ])('ends if its reply %s is larger than its bound', async (_, headers) => {
     expect(await failureOf((response) => response.writeHead(200, headers).end('x'.repeat(1_001)))).toBeInstanceOf(DamagedReply);
     expect(await failureOf((response) => response.end('x'.repeat(1_000)))).toMatchObject({
       message: expect.stringContaining('No failure'),
     });
   });
 
-  test('if the body of an error is larger than 1 MB', async () => {
+  test('ends if the body of an error is larger than 1 MB', async () => {
     expect(await failureOf((response) => response.writeHead(400).end('x'.repeat(1024 * 1024 + 1)))).toBeInstanceOf(DamagedReply);
   });
 });
@@ -116,7 +116,7 @@ describe('a connection that breaks', () => {
     ],
   ];
 
-  test.each(cases)('%s ends the call with an error, and a retry succeeds over another connection', async (_, answer) => {
+  test.each(cases)('fails the call %s, and a retry succeeds over another connection', async (_, answer) => {
     aws.answers(answer);
     await expect(callerOf(aws.url).call(aCall, 1, textOf)).rejects.toThrow();
     aws.answers((response, attempt, request) => (attempt === 1 ? answer(response, attempt, request) : response.end('well')));
@@ -124,7 +124,7 @@ describe('a connection that breaks', () => {
     expect(aws.sockets.size).toBe(2);
   });
 
-  test('because the server closed it while it was idle costs one attempt', async () => {
+  test('costs one attempt if the server closed it while it was idle', async () => {
     const caller = callerOf(aws.url);
     aws.answers((response) => response.writeHead(200, { connection: 'keep-alive' }).end('one', () => response.socket?.destroySoon()));
     expect(await caller.call(aCall, 1, textOf)).toBe('one');

@@ -21,8 +21,8 @@ const awsAheadBy =
     response.end(fault ? `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"${fault}"}` : '"well"');
   };
 
-describe('if the clock of AWS differs from ours', () => {
-  test.each([HOUR_MS, -HOUR_MS])('by %d ms, a call is sent again with its time, and later calls are right at once', async (aheadMs) => {
+describe('a call if AWS has another time', () => {
+  test.each([HOUR_MS, -HOUR_MS])('is sent again with the time of AWS, %d ms off, and later calls are right at once', async (aheadMs) => {
     aws.answers(awsAheadBy(aheadMs));
     const caller = callerOf(aws.url);
     expect(await caller.call(aCall, 1, textOf)).toBe('"well"');
@@ -31,14 +31,14 @@ describe('if the clock of AWS differs from ours', () => {
     expect(aws.received).toHaveLength(5);
   });
 
-  test('calls that are made at the same time all succeed', async () => {
+  test('succeeds, also among others at the same time', async () => {
     aws.answers(awsAheadBy(HOUR_MS));
     const caller = callerOf(aws.url);
     const replies = await Promise.all(Array.from({ length: 8 }, () => caller.call(aCall, 1, textOf)));
     expect(replies).toEqual(Array.from({ length: 8 }, () => '"well"'));
   });
 
-  test('and is corrected later, calls follow it', async () => {
+  test('follows a clock that is corrected later', async () => {
     const caller = callerOf(aws.url);
     for (const aheadMs of [HOUR_MS, 0, -HOUR_MS]) {
       aws.answers(awsAheadBy(aheadMs));
@@ -46,29 +46,29 @@ describe('if the clock of AWS differs from ours', () => {
     }
   });
 
-  test('by less than five minutes, every call is sent once', async () => {
+  test('is sent once if the difference is less than five minutes', async () => {
     aws.answers(awsAheadBy(4 * 60_000));
     await callerOf(aws.url).call(aCall, 1, textOf);
     expect(aws.received).toHaveLength(1);
   });
 });
 
-describe('a signature that is wrong for another reason is not sent again', () => {
-  test.each([0, 30_000])('if the clock of AWS is ahead by %d ms', async (aheadMs) => {
+describe('a signature that is wrong for another reason', () => {
+  test.each([0, 30_000])('is not sent again if the clock of AWS is ahead by %d ms', async (aheadMs) => {
     aws.answers(awsAheadBy(aheadMs));
     const caller = callerOf(aws.url, { credentials: { ...credentials, secretAccessKey: 'other' } });
     await expect(caller.call(aCall, 3, textOf)).rejects.toMatchObject({ name: 'InvalidSignatureException', message: 'wrong' });
     expect(aws.received).toHaveLength(1);
   });
 
-  test('more than once if the clock is wrong too', async () => {
+  test('is sent again once if the clock is wrong too', async () => {
     aws.answers(awsAheadBy(HOUR_MS));
     const caller = callerOf(aws.url, { credentials: { ...credentials, secretAccessKey: 'other' } });
     await expect(caller.call(aCall, 3, textOf)).rejects.toMatchObject({ name: 'InvalidSignatureException' });
     expect(aws.received).toHaveLength(2);
   });
 
-  test('if the reply has no date', async () => {
+  test('is not sent again if the reply has no date', async () => {
     aws.answers((response) => {
       response.sendDate = false;
       response.writeHead(403, { 'x-amzn-errortype': 'InvalidSignatureException' }).end('{}');

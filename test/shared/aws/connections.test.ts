@@ -38,7 +38,7 @@ test('does not take bytes that arrive between two calls for the next reply, and 
   expect(aws.sockets.size).toBe(2);
 });
 
-test('a second reply that arrives with the first one breaks its connection, not the next call', async () => {
+test('breaks the connection of a second reply that arrives with the first one, not the next call', async () => {
   const reply = (text: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
   aws.answers((response, attempt) => {
     if (attempt === 1) sendRaw(response, reply('"first"') + reply('"another"'));
@@ -52,7 +52,7 @@ test('a second reply that arrives with the first one breaks its connection, not 
 test.each([
   ['ends', (socket: Socket) => socket.end()],
   ['resets', (socket: Socket) => socket.resetAndDestroy()],
-])('a connection that the server %s between two calls is not used again', async (_, close) => {
+])('does not use a connection again that the server %s between two calls', async (_, close) => {
   aws.answers((response) => response.end('{}'));
   const caller = callerOf(aws.url);
   // Several attempts: the end can arrive when the next call has been sent.
@@ -68,7 +68,7 @@ test.each([
   expect(aws.sockets.size).toBe(5);
 });
 
-test('calls that wait for a connection get those of calls that end, fail or are broken off', async () => {
+test('gives waiting calls the connections of calls that end, fail or are broken off', async () => {
   aws.answers((response, attempt) => {
     if (attempt % 3 === 0) response.destroy();
     else response.end('{}');
@@ -88,7 +88,7 @@ test('calls that wait for a connection get those of calls that end, fail or are 
   expect(await caller.call(aCall, 2, textOf)).toBe('{}');
 });
 
-describe('without a member of Node that is not documented, calls go through a plain agent:', () => {
+describe('createConnections', () => {
   /** Hides a member while a client is created, when Node is looked at: Node itself needs it for a call. */
   const withoutMember = (owner: object, name: string) => {
     const member = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor;
@@ -103,7 +103,7 @@ describe('without a member of Node that is not documented, calls go through a pl
   test.each([
     ['addRequest', Agent.prototype],
     ['onSocket', ClientRequest.prototype],
-  ])('%s', async (name, owner) => {
+  ])('uses a plain agent if Node has no member %s', async (name, owner) => {
     aws.answers((response) => response.end('{}'));
     const caller = withoutMember(owner, name);
     for (let i = 0; i < 3; i++) expect(await caller.call(aCall, 1, textOf)).toBe('{}');
@@ -112,7 +112,7 @@ describe('without a member of Node that is not documented, calls go through a pl
     expect(aws.sockets.size).toBe(5);
   });
 
-  test('the listener that keeps a connection', () => {
+  test('uses a plain agent if Node has no listener that keeps a connection', () => {
     class Bare extends Agent {
       constructor(options: object) {
         super(options);
@@ -126,7 +126,7 @@ describe('without a member of Node that is not documented, calls go through a pl
   });
 });
 
-test('a connection without `_httpMessage` does not get one', () => {
+test('adds no `_httpMessage` to a connection without one', () => {
   const agent = createConnections(Agent, { host: 'a', connectMs: 100, maxSockets: 1 });
   const socket = Object.assign(new EventEmitter(), { writable: true, unref: () => undefined });
   agent.emit('free', socket, {});

@@ -18,7 +18,7 @@ const regions = [
 ];
 const clients = { dynamodb: DynamoDBClient, lambda: LambdaClient, sagemakerRuntime: SageMakerRuntimeClient };
 
-test.each(Object.entries(clients))("the endpoints of %s are those of AWS's own client", (service, Client) => {
+test.each(Object.entries(clients))("finds the endpoints of %s that AWS's own client has", (service, Client) => {
   for (const Region of regions) {
     const { endpointProvider } = new Client({ region: Region }).config;
     const { url } = endpointProvider({ Region, UseFIPS: false, UseDualStack: false });
@@ -30,7 +30,7 @@ afterEach(() => {
   for (const name of ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_DYNAMODB']) delete process.env[name];
 });
 
-test('the environment can set the endpoint of one service or of all', () => {
+test('takes the endpoint of one service or of all from the environment', () => {
   expect(endpointOf('dynamodb', 'us-east-1')).toBe('https://dynamodb.us-east-1.amazonaws.com');
   process.env.AWS_ENDPOINT_URL = 'http://all:1';
   expect(endpointOf('dynamodb', 'us-east-1')).toBe('http://all:1');

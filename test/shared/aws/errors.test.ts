@@ -10,7 +10,7 @@ import {
   readAwsError,
 } from '../../../shared/aws/errors.ts';
 
-describe('the name of an error is', () => {
+describe('the name of an error', () => {
   const URL_OF_TYPE = 'http://internal.amazon.com/coral/com.amazon.coral.validate/#anchor';
   test.each([
     ['in the body', undefined, { __type: 'ValidationException' }],
@@ -24,12 +24,12 @@ describe('the name of an error is', () => {
     expect(readAwsError(400, header, JSON.stringify(body))).toMatchObject({ name: 'ValidationException', status: 400 });
   });
 
-  test.each(['', '<html>', '"text"', 'null', '{"__type"'])('UnknownError if neither the header nor the body %j has it', (body) => {
+  test.each(['', '<html>', '"text"', 'null', '{"__type"'])('is UnknownError if neither the header nor the body %j has it', (body) => {
     expect(readAwsError(502, undefined, body)).toMatchObject({ name: 'UnknownError', status: 502 });
   });
 });
 
-test('an error has the fields of its body and their message', () => {
+test('gives an error the fields of its body and their message', () => {
   const facts = { OriginalStatusCode: 422, OriginalMessage: 'bad field' };
   expect(readAwsError(424, 'ModelError', JSON.stringify({ Message: 'one', ...facts }))).toMatchObject({ message: 'one', facts });
   expect(readAwsError(424, 'ModelError', '{"message":"two"}').message).toBe('two');
@@ -37,7 +37,7 @@ test('an error has the fields of its body and their message', () => {
   expect(readAwsError(502, undefined, '<html>').message).toBe('<html>');
 });
 
-test('an error of S3 has the code and the message of its XML, and nothing else of it', () => {
+test('gives an error of S3 the code and the message of its XML, and nothing else of it', () => {
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message>
     <BucketName>payloads</BucketName><RequestId>4442587FB7D0A2F9</RequestId></Error>`;
   const error = readAwsError(404, undefined, xml);
@@ -90,7 +90,7 @@ describe('isConnectionError', () => {
   test('is false of errors of AWS', () => expect(isConnectionError(awsError('ThrottlingException', 500))).toBe(false));
 });
 
-test('throttles have a name of a throttle or the status 429', () => {
+test('recognizes throttles by their name or the status 429', () => {
   const names = ['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException', 'TooManyRequestsException'];
   for (const name of names) expect(isThrottle(awsError(name))).toBe(true);
   expect(isThrottle(awsError('Other', 429))).toBe(true);
@@ -98,16 +98,16 @@ test('throttles have a name of a throttle or the status 429', () => {
   expect(isThrottle(coded('ThrottlingException'))).toBe(false);
 });
 
-test('a transaction that is still in progress is retried as a throttle, as the SDK does', () => {
+test('retries a transaction that is still in progress as a throttle, as the SDK does', () => {
   expect(isThrottle(awsError('TransactionInProgressException'))).toBe(true);
 });
 
-test('server errors have a status of at least 500', () => {
+test('recognizes server errors by a status of at least 500', () => {
   expect([499, 500, 503, 530].map((status) => isServerError(awsError('Any', status)))).toEqual([false, true, true, true]);
   expect(isServerError(Object.assign(new Error(), { status: 500 }))).toBe(false);
 });
 
-test('only a rejected signature can be an error of the clock', () => {
+test('takes only a rejected signature for an error of the clock', () => {
   for (const name of ['InvalidSignatureException', 'RequestExpired', 'SignatureDoesNotMatch', 'RequestTimeTooSkewed', 'RequestInTheFuture'])
     expect(isClockError(awsError(name))).toBe(true);
   expect(isClockError(awsError('AccessDeniedException'))).toBe(false);

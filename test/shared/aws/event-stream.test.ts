@@ -111,7 +111,7 @@ describe('damage', () => {
   const before = payloadPart(Buffer.from('before'));
   const message = payloadPart(Buffer.from('data: {"a":1}\n\n'));
 
-  test('any changed bit of a message is noticed, and nothing of it or after it is returned', () => {
+  test('is noticed in any bit of a message, and nothing of it or after it is returned', () => {
     for (let at = 0; at < message.length; at++)
       for (const flip of [0x01, 0x20, 0x80, 0xff]) {
         const changed = Buffer.from(message);
@@ -121,7 +121,7 @@ describe('damage', () => {
       }
   });
 
-  test('to the lengths of a message is noticed before its end, so that no reader waits for missing bytes', () => {
+  test('is noticed in the lengths of a message before its end, so that no reader waits for missing bytes', () => {
     for (let at = 0; at < 12; at++) {
       const changed = Buffer.from(message.subarray(0, 12));
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
@@ -129,7 +129,7 @@ describe('damage', () => {
     }
   });
 
-  test('a damaged message is not read again, nor what came before it, when more arrives', () => {
+  test('ends reading: when more arrives, neither it nor earlier messages are read again', () => {
     const payloads: string[] = [];
     const reader = createEventStreamReader((payload) => payloads.push(payload.toString()));
     const changed = Buffer.from(message);
@@ -176,10 +176,10 @@ describe('damage', () => {
   });
 });
 
-describe('within a stream', () => {
+describe('an event stream', () => {
   const first = payloadPart(Buffer.from('first'));
 
-  test('an exception ends it with its name and fields', () => {
+  test('ends at an exception with its name and fields', () => {
     const facts = { ErrorCode: 'StreamBroken', Message: 'broken' };
     const { payloads, error } = read([Buffer.concat([first, exceptionFrame('ModelStreamError', facts), first])]);
     expect(payloads).toEqual(['first']);
@@ -187,13 +187,13 @@ describe('within a stream', () => {
     expect(error).toMatchObject({ name: 'ModelStreamError', status: 200, facts, message: 'broken' });
   });
 
-  test('an error ends it with its code and message', () => {
+  test('ends at an error with its code and message', () => {
     const { payloads, error } = read([first, errorFrame('InternalFailure', 'failed'), first]);
     expect(payloads).toEqual(['first']);
     expect(error).toMatchObject({ name: 'InternalFailure', status: 200, message: 'failed' });
   });
 
-  test('an exception whose payload is not JSON is still that exception', () => {
+  test('keeps an exception whose payload is not JSON', () => {
     const headers: MessageHeaders = {
       ':message-type': { type: 'string', value: 'exception' },
       ':exception-type': { type: 'string', value: 'InternalStreamFailure' },
@@ -201,7 +201,7 @@ describe('within a stream', () => {
     expect(read([frame(headers, Buffer.from('<html>'))]).error).toMatchObject({ name: 'InternalStreamFailure' });
   });
 
-  test('a message without a type is an error', () => {
+  test('fails at a message without a type', () => {
     expect(read([frame({}, Buffer.from('x'))])).toEqual({ payloads: [], error: expect.any(AwsError) });
   });
 });

@@ -71,8 +71,8 @@ describe.each([
     });
   });
 
-  describe('a failure is a 503 whose cause is for the log:', () => {
-    test('an error that the function threw, which is not retried', async () => {
+  describe('a failure', () => {
+    test('is a 503 for an error that the function threw, which is not retried', async () => {
       lambda.answers((response) =>
         response.writeHead(200, { 'X-Amz-Function-Error': 'Unhandled' }).end('{"errorType":"RangeError","errorMessage":"too far"}'),
       );
@@ -89,24 +89,24 @@ describe.each([
       [429, 2],
       [500, 2],
       [503, 2],
-    ])('a %d, after %d attempts', async (status, attempts) => {
+    ])('is a 503 for a status %d, after %d attempts', async (status, attempts) => {
       lambda.answers((response) => response.writeHead(status).end('{"message":"no"}'));
       expect((await failing()).message).toBe(`Lambda answered ${status} to an invocation of f: no`);
       expect(lambda.received).toHaveLength(attempts);
     });
 
-    test('a result that is not JSON', async () => {
+    test('is a 503 for a result that is not JSON', async () => {
       lambda.answers((response) => response.end('<html>'));
       await failing();
     });
 
-    test('a connection that breaks twice', async () => {
+    test('is a 503 for a connection that breaks twice', async () => {
       lambda.answers((response) => response.destroy());
       await failing();
       expect(lambda.received).toHaveLength(2);
     });
 
-    test('an endpoint that refuses connections', async () => {
+    test('is a 503 for an endpoint that refuses connections', async () => {
       const before = process.env.AWS_ENDPOINT_URL_LAMBDA;
       process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:1';
       const error = await createInvokeFunction()('f', {}).catch((thrown: unknown) => thrown);
@@ -123,7 +123,7 @@ describe.each([
         response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy()),
     ],
     ['throttling', (response: { writeHead(status: number): { end(text: string): unknown } }) => response.writeHead(429).end('{}')],
-  ])('%s has no effect if the second attempt succeeds', async (_name, fail) => {
+  ])('succeeds at the second attempt after %s', async (_name, fail) => {
     lambda.answers((response, attempt) => (attempt === 1 ? fail(response as never) : response.end('"well"')));
     expect(await invoke('f', {})).toBe('well');
   });

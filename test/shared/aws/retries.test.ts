@@ -79,7 +79,7 @@ describe('a call with three attempts', () => {
   });
 });
 
-test('an open call is made once, whatever fails', async () => {
+test('makes an open call once, whatever fails', async () => {
   for (const answer of [
     (response) => response.destroy(),
     rejects(500, 'InternalFailure'),
@@ -142,7 +142,7 @@ describe('an aborted call', () => {
     expect(aws.received).toHaveLength(1);
   });
 
-  test('and leaves no listener on its signal', async () => {
+  test('leaves no listener on its signal', async () => {
     const { signal } = new AbortController();
     aws.answers((response) => response.end(BODY));
     const caller = callerOf(aws.url);

@@ -8,17 +8,17 @@ const idsOf = async (task: BillingTask): Promise<(string | undefined)[]> => {
   return ids;
 };
 
-test('spending is compared with the thresholds again, even if it was compared within the same minute', async () => {
+test('compares spending with the thresholds again, even within the same minute', async () => {
   const [first, second] = await idsOf({ task: 'alert', organization: 'org_a', keys: ['key_a'] });
   expect(second).not.toBe(first);
 });
 
-test('a month is closed once, if two schedules ask within the same minute', async () => {
+test('closes a month once if two schedules ask within the same minute', async () => {
   const [first, second] = await idsOf({ task: 'close', organization: 'org_a', month: '2026-10' });
   expect(second).toBe(first);
 });
 
-test('months to close have a queue of their own, so that other tasks don’t wait for a month’s end', async () => {
+test('sends months to close to a queue of their own, so that other tasks don’t wait for them', async () => {
   const sent: string[] = [];
   const to = (queue: string) => ({ send: async ({ body }: { body: string }) => void sent.push(`${queue}: ${JSON.parse(body).task}`) });
   const tasks = createBillingTasks(to('tasks'), to('closings'));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createBillingTasks } from '../../../shared/billing/billing-tasks.ts';
 
-test('tasks of one kind are in one group for each organization, so that one is done at a time', async () => {
+test('groups tasks of one kind by organization, so that one is done at a time', async () => {
   const groups: string[] = [];
   const tasks = createBillingTasks({ send: async ({ group }) => void groups.push(group) });
   for (const [organization, id] of [

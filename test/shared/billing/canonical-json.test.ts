@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import { closableAt, daysOfMonth, endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 
-test('canonical JSON has one text for a value, in whatever order its fields were set', () => {
+test('writes one text for a value, in whatever order its fields were set', () => {
   expect(canonicalJson({ b: [1n, null, undefined], a: { y: 'é"', x: undefined }, 10: 1, 9: 2 })).toBe(
     '{"10":1,"9":2,"a":{"y":"é\\""},"b":["1",null,null]}',
   );
 });
 
-test('canonical JSON is JSON', () => {
+test('writes JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -17,7 +17,7 @@ test('canonical JSON is JSON', () => {
   );
 });
 
-test('months have all of their days, and follow one another', () => {
+test('lists all days of months that follow one another', () => {
   expect(daysOfMonth('2028-02').at(-1)).toBe('2028-02-29');
   expect(daysOfMonth('2026-12')).toHaveLength(31);
   for (let month = '2026-01'; month < '2029-01'; month = nextMonth(month)) {

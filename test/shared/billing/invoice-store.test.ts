@@ -120,7 +120,7 @@ describe('an invoice', () => {
   });
 });
 
-test('invoices are listed newest first, page by page, and by month', async () => {
+test('lists invoices newest first, page by page, and by month', async () => {
   await create(invoice('2026-09'), invoice('2026-10'), invoice('2026-10', 1), invoice('2026-11'));
   const first = await invoices.list(organization, { limit: 3 });
   expect(first.invoices.map(({ id }) => id)).toEqual([
@@ -133,7 +133,7 @@ test('invoices are listed newest first, page by page, and by month', async () =>
   expect(await invoices.ofMonth(organization, '2026-10')).toHaveLength(2);
 });
 
-test('what was read of a day for an invoice stays what it was', async () => {
+test('never replaces the sums of a day that were read for an invoice', async () => {
   const billed = createBilledMonthsStore(createRecordTable(database.database, database.tables.Billing as string));
   const day = { events: 1, cost_nanos: 2n ** 60n + 1n, gpu_seconds: 0n, gpu_cost_nanos: 0n, sha256: 'a' };
   await transact(database.database, billed.toKeepDay(organization, 'inv_1', '2026-10-01', day));

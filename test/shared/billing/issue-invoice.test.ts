@@ -49,7 +49,7 @@ test('rejects a draft before the seller is set', async () => {
   await expect(issueInvoice(deps, origin, draft as Invoice)).rejects.toMatchObject({ status: 409, code: 'no_seller' });
 });
 
-describe('with a seller', () => {
+describe('issueInvoice with a seller', () => {
   beforeAll(() => setSeller(deps));
 
   test('prints the seller, the buyer and the terms of the time of issue, and tells the organization', async () => {
@@ -89,7 +89,7 @@ describe('with a seller', () => {
     expect(await deps.invoices.get(organization, second.id)).toEqual(second);
   });
 
-  test('200 invoices of 20 organizations that are issued at the same time get 200 numbers without a gap', async () => {
+  test('gives 200 invoices of 20 organizations at the same time 200 numbers without a gap', async () => {
     const drafts = await draftsOf(ORGANIZATIONS, MONTHS);
     const last = await deps.numbers.last('invoice');
     const issued = await Promise.all(drafts.map((draft) => issueInvoice(deps, origin, draft)));
@@ -99,7 +99,7 @@ describe('with a seller', () => {
     expect(await deps.numbers.last('invoice')).toBe(last + drafts.length);
   }, 120_000);
 
-  test('an invoice that is issued by several at once gets one number, and the others a 412', async () => {
+  test('numbers an invoice once that several issue at once, and rejects the others with a 412', async () => {
     const [draft] = (await draftsOf(1, ['2026-10'])) as [Invoice];
     const last = await deps.numbers.last('invoice');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => issueInvoice(deps, origin, draft)));
@@ -109,17 +109,14 @@ describe('with a seller', () => {
     expect(await deps.numbers.last('invoice')).toBe(last + 1);
   });
 
-  test.each(['before', 'after'] as const)(
-    'a crash %s the transaction leaves no gap, and the next attempt no second number',
-    async (crashWhen) => {
-      const [draft] = (await draftsOf(1, ['2026-10'])) as [Invoice];
-      const last = await deps.numbers.last('invoice');
-      const crash = (operation: keyof Database, when: 'before' | 'after') => operation === 'transactWrite' && when === crashWhen;
-      const crashing = billingDepsOf(database, unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
-      await expect(issueInvoice(crashing, origin, draft)).rejects.toBeInstanceOf(Crash);
-      const left = await deps.invoices.get(draft.organization, draft.id);
-      const done = left.state === 'draft' ? await issueInvoice(deps, origin, left) : left;
-      expect([numberOf(done), await deps.numbers.last('invoice')]).toEqual([last + 1, last + 1]);
-    },
-  );
+  test.each(['before', 'after'] as const)('leaves no gap and no second number after a crash %s the transaction', async (crashWhen) => {
+    const [draft] = (await draftsOf(1, ['2026-10'])) as [Invoice];
+    const last = await deps.numbers.last('invoice');
+    const crash = (operation: keyof Database, when: 'before' | 'after') => operation === 'transactWrite' && when === crashWhen;
+    const crashing = billingDepsOf(database, unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
+    await expect(issueInvoice(crashing, origin, draft)).rejects.toBeInstanceOf(Crash);
+    const left = await deps.invoices.get(draft.organization, draft.id);
+    const done = left.state === 'draft' ? await issueInvoice(deps, origin, left) : left;
+    expect([numberOf(done), await deps.numbers.last('invoice')]).toEqual([last + 1, last + 1]);
+  });
 });

@@ -89,7 +89,7 @@ describe.each(faults)('after a fault ($kind, $place)', (fault) => {
     return settled(call());
   };
 
-  test.each(reads)('a read has its result at the next attempt, and never another: %s', async (_, call, expected) => {
+  test.each(reads)('reads the right result at the next attempt, and never another: %s', async (_, call, expected) => {
     const database = open(3, fault);
     for (const _hit of hits) {
       const { value, error } = await first(() => call(database));
@@ -98,7 +98,7 @@ describe.each(faults)('after a fault ($kind, $place)', (fault) => {
     }
   });
 
-  test.each(writesOfDone)('a write is done once if its caller is told so, and never twice: %s', async (name, call) => {
+  test.each(writesOfDone)('writes once if the caller is told so, and never twice: %s', async (name, call) => {
     const database = open(3, fault);
     for (const hit of hits) {
       const id = `${name} ${fault.kind} ${fault.place} ${hit}`;
@@ -108,7 +108,7 @@ describe.each(faults)('after a fault ($kind, $place)', (fault) => {
     }
   });
 
-  test.each(writesOfDone)('a write that must be sent once is done as far as its caller can know: %s', async (name, call) => {
+  test.each(writesOfDone)('writes as far as the caller can know if it must be sent once: %s', async (name, call) => {
     const database = open(1, fault);
     for (const hit of hits) {
       const id = `once ${name} ${fault.kind} ${fault.place} ${hit}`;

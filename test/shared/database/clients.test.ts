@@ -33,21 +33,21 @@ const put =
     database.put({ TableName, Item });
 const get = (id: string) => (database: Database) => database.get({ TableName: Keys, Key: { id }, ConsistentRead: true });
 
-describe('both clients have the same results', () => {
-  test('for reads of an item', async () => {
+describe('both clients', () => {
+  test('have the same results for reads of an item', async () => {
     const [, found, missing] = await sameOutcomes(put({ id: 'read', n: 1, list: [1, 'two', null] }), get('read'), get('missing'));
     expect(found).toEqual({ value: { Item: { id: 'read', n: 1, list: [1, 'two', null] } } });
     expect(missing).toEqual({ value: {} });
   });
 
-  test('for writes of an item, with the item before them', async () => {
+  test('have the same results for writes of an item, with the item before them', async () => {
     const again = (ReturnValues?: 'ALL_OLD') => (database: Database) =>
       database.put({ TableName: Keys, Item: { id: 'put', n: 2 }, ...(ReturnValues && { ReturnValues }) });
     const [, , old] = await sameOutcomes(put({ id: 'put', n: 1 }), again(), again('ALL_OLD'), get('put'));
     expect(old).toEqual({ value: { Attributes: { id: 'put', n: 2 } } });
   });
 
-  test('for updates, with the item before and after them', async () => {
+  test('have the same results for updates, with the item before and after them', async () => {
     const update = (ReturnValues?: 'ALL_OLD' | 'ALL_NEW') => (database: Database) =>
       database.update({
         TableName: Keys,
@@ -63,13 +63,13 @@ describe('both clients have the same results', () => {
     expect(outcomes[3]).toEqual({ value: { Attributes: { id: 'update', map: { 'a b': 'é' }, l: [1, 1, 1], n: 3n * 2n ** 60n + 1n } } });
   });
 
-  test('for deletions, with the item before them', async () => {
+  test('have the same results for deletions, with the item before them', async () => {
     const remove = (ReturnValues?: 'ALL_OLD') => (database: Database) =>
       database.delete({ TableName: Keys, Key: { id: 'delete' }, ...(ReturnValues && { ReturnValues }) });
     await sameOutcomes(put({ id: 'delete' }), remove('ALL_OLD'), remove('ALL_OLD'), remove(), get('delete'));
   });
 
-  test('for batches of items of several tables', async () => {
+  test('have the same results for batches of items of several tables', async () => {
     const account = { account: 'batch', record: 'r', n: 3 };
     const RequestItems = {
       [Keys]: { Keys: ['b1', 'b2', 'missing'].map((id) => ({ id })), ConsistentRead: true },
@@ -83,7 +83,7 @@ describe('both clients have the same results', () => {
     expect(outcomes[3]).toMatchObject({ value: { accounts: [{ account: 'batch', n: 3 }], keys: ['b1', 'b2'] } });
   });
 
-  test('for transactions', async () => {
+  test('have the same results for transactions', async () => {
     const TransactItems: TransactItem[] = [
       { Put: { TableName: Keys, Item: { id: 't1', n: 2n ** 70n } } },
       {
@@ -115,7 +115,7 @@ describe('both clients have the same results', () => {
   });
 });
 
-describe('both clients read the same pages', () => {
+describe('both clients, page by page,', () => {
   /** All pages of a query of two items each. */
   const pages = (more: object) => async (database: Database) => {
     const read: unknown[] = [];
@@ -163,14 +163,14 @@ describe('both clients read the same pages', () => {
   });
 });
 
-describe('both clients throw the same error', () => {
+describe('both clients at an error', () => {
   const item = { id: 'exists', n: 2n ** 64n, bytes: new Uint8Array([1, 2]) };
   const ALL_OLD = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   beforeAll(async () => {
     for (const database of [ofSdk.sdk, ofDirect.database]) await put(item)(database);
   });
 
-  test('for a failed condition, with the existing item if it is requested', async () => {
+  test('throw the same error for a failed condition, with the existing item if it is requested', async () => {
     const Item = { id: 'exists' };
     const put = { TableName: Keys, Item, ConditionExpression: 'attribute_not_exists(id)' };
     const update = { TableName: Keys, Key: Item, UpdateExpression: 'SET a = id', ConditionExpression: 'attribute_exists(absent)' };
@@ -189,7 +189,7 @@ describe('both clients throw the same error', () => {
     expect(outcomes).toEqual([{ ...failed, item }, { ...failed, item }, { ...failed, item }, failed, failed, failed, failed]);
   });
 
-  test('for a cancelled transaction, with the reasons and items of its writes', async () => {
+  test('throw the same error for a cancelled transaction, with the reasons and items of its writes', async () => {
     const check = (id: string, more = {}): TransactItem => ({
       ConditionCheck: { TableName: Keys, Key: { id }, ConditionExpression: 'attribute_exists(absent)', ...more },
     });
@@ -218,7 +218,7 @@ describe('both clients throw the same error', () => {
     ['an empty key', { Key: { id: '' } }],
     ['a table that does not exist', { TableName: 'nothing' }],
     ['a number of 39 digits', { UpdateExpression: 'SET a = :n', ExpressionAttributeValues: { ':n': 10n ** 39n - 1n } }],
-  ])('for %s, which is our mistake and no outage', async (_, more) => {
+  ])('throw the same error for %s, which is our mistake and no outage', async (_, more) => {
     const input = { TableName: Keys, Key: { id: 'exists' }, UpdateExpression: 'SET a = id', ...more };
     const [outcome] = await sameOutcomes((database) => database.update(input));
     expect(outcome).toEqual({ name: expect.stringMatching(/^(?:ValidationException|ResourceNotFoundException)$/), isOutage: false });

@@ -51,7 +51,7 @@ describe.each(calls)('the call %s', (_, call) => {
   });
 });
 
-test('each transaction has a token of its own, which all of its attempts share', async () => {
+test('gives each transaction a token of its own, which all of its attempts share', async () => {
   const tokens: string[] = [];
   for (let i = 0; i < 2; i++) {
     dynamodb.answers((response, attempt) => {

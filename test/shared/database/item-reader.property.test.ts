@@ -13,7 +13,7 @@ const value = fc.oneof({ weight: 8, arbitrary: scalar }, fc.boolean(), fc.consta
 const items = fc.dictionary(hostileName, value, { noNullPrototype: true, maxKeys: 8 });
 const inFlight = fc.dictionary(hostileName, entry, { noNullPrototype: true, maxKeys: 5 });
 
-test('an item is read as by JSON.parse, or not at all', () => {
+test('reads an item as JSON.parse does, or not at all', () => {
   const readItem = createItemReader('fl');
   let read = 0;
   fc.assert(

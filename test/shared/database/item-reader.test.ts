@@ -40,7 +40,7 @@ describe('a limiter’s item', () => {
     expect(haveSameShape(first, read({ ...limiter, r179551962: 1 }))).toBe(false);
   });
 
-  test('keeps it while the names of counters change', () => {
+  test('keeps its hidden class while the names of counters change', () => {
     const readItem = createItemReader('fl');
     for (let slot = 0; slot < 500; slot++) {
       const attributes = Object.entries({ ...limiter, [`r${slot}`]: 1 });
@@ -53,7 +53,7 @@ describe('a limiter’s item', () => {
 test.each([
   ['a text', '{"Attributes":{"id":{"S":"fl"},"fl":{"S":"x"}}}', { id: 'fl', fl: 'x' }],
   ['a list', '{"Attributes":{"fl":{"L":[{"N":"1"}]}}}', { fl: [1] }],
-])('%s under the name of the map is read as it is', (_, reply, item) => {
+])('reads %s under the name of the map as it is', (_, reply, item) => {
   expect(createItemReader('fl')(reply)).toEqual(item);
 });
 
@@ -76,6 +76,6 @@ test.each([
   ['a list in a list', '{"Attributes":{"id":{"L":[{"L":[]},{"N":"1"}]}}}'],
   ['a set', '{"Attributes":{"id":{"SS":["a"]}}}'],
   ['a name that sets the prototype', '{"Attributes":{"__proto__":{"N":"1"}}}'],
-])('a reply with %s is left to JSON.parse', (_, reply) => {
+])('leaves a reply with %s to JSON.parse', (_, reply) => {
   expect(createItemReader('fl')(reply)).toBeUndefined();
 });

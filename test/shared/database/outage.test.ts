@@ -32,12 +32,12 @@ const admitOver = (port: number) => {
 };
 const port = (): number => (server.address() as AddressInfo).port;
 
-describe('when DynamoDB', () => {
+describe('an outage of DynamoDB', () => {
   test.each([
     ['throttles', 400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException'],
     ['fails', 500, 'com.amazonaws.dynamodb.v20120810#InternalServerError'],
     ['fails with a name that nobody knows', 500, 'com.amazonaws.dynamodb.v20120810#DiskOnFire'],
-  ])('%s persistently, the caller gets a 503 with Retry-After', async (_, status, __type) => {
+  ])('is a 503 with Retry-After if it %s persistently', async (_, status, __type) => {
     answer = { status, body: JSON.stringify({ __type, message: 'internals of AWS' }) };
     expect(await admitOver(port())).toMatchObject({
       status: 503,
@@ -47,13 +47,13 @@ describe('when DynamoDB', () => {
     });
   });
 
-  test('is unreachable, that is also an outage', async () => {
+  test('is also an outage if it is unreachable', async () => {
     const closed = port();
     await new Promise((resolve) => server.close(resolve));
     expect(await admitOver(closed)).toMatchObject({ status: 503, code: 'service_unavailable' });
   });
 
-  test('rejects the call itself, that is our bug and not a 503', async () => {
+  test('is our bug and not a 503 if it rejects the call itself', async () => {
     answer = { status: 400, body: JSON.stringify({ __type: 'com.amazon.coral.validate#ValidationException', message: 'bad expression' }) };
     const failure = await admitOver(port());
     expect(failure).toMatchObject({ name: 'ValidationException' });

@@ -6,7 +6,7 @@ import { entry, hostileName } from './stored-attributes.ts';
 
 const maps = fc.dictionary(hostileName, entry, { noNullPrototype: true, maxKeys: 12 });
 
-test('a map that is not read has what it had in the reply', () => {
+test('writes a map that was not read as it was in the reply', () => {
   fc.assert(
     fc.property(maps, hostileName, (map, absent) => {
       const unread = new UnreadMap(writeAttributes(map));

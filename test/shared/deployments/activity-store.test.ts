@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-test('the last event of a deployment only moves forward, and is its organization’s own', async () => {
+test('moves the last event of a deployment only forward, and only for its organization', async () => {
   const store = createActivityStore(emulator.database, emulator.tables.Deployments as string);
   const model = { pool: 'org_one', name: 'llama' };
   expect(await store.lastEventAt(model)).toBeUndefined();

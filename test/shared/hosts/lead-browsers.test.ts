@@ -36,7 +36,7 @@ describe('the root of a host', () => {
   });
 });
 
-test('other paths of a host are served to browsers as to all callers', async () => {
+test('serves other paths of a host to browsers as to all callers', async () => {
   expect(await open('https://api.example.com/docs', '/docs')).toMatchObject({ statusCode: 200, body: 'page' });
   await expect(open('https://api.example.com/nothing', '/nothing')).rejects.toMatchObject({ status: 404 });
 });

@@ -51,7 +51,7 @@ describe('validation', () => {
 });
 
 test.each([new InternalError(), new ServiceUnavailable(), new UpstreamFailed('upstream_error', 'detail')])(
-  'an error that is not the fault of the caller says to quote the request id, and has it: $code',
+  'asks to quote the request id in an error that is not the caller’s fault: $code',
   (error) => {
     expect(error.message).toContain('quote the request id in a support ticket');
     expect(toWire(error, 'req_1')).toMatchObject({ error: { message: error.message }, request_id: 'req_1' });

@@ -52,7 +52,7 @@ describe('a request body', () => {
     ['made of too many small values with keys', event(`[${'{"a":1,"b":2},'.repeat(60_000)}1]`), /250000 values/],
     ['an object with too many keys', event(`{"a":{${[...Array(4_097).keys()].map((i) => `"k${i}":0`)}}}`), /4096 keys/],
     ['nested too deeply', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
-  ])('that is %s is a 400', (_, request, message) => {
+  ])('is a 400 if it is %s', (_, request, message) => {
     expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
   });
 

@@ -4,7 +4,7 @@ import { eventOf } from '../../support/emulators/api-event.ts';
 
 const versionsIn = (tag: string | undefined) => expectedVersions(eventOf('/', { headers: tag === undefined ? {} : { 'If-Match': tag } }));
 
-test('no If-Match and an asterisk accept any version, and ETags accept theirs', () => {
+test('accepts any version without If-Match or with an asterisk, and with ETags theirs', () => {
   expect([undefined, '*', ' * '].map(versionsIn)).toEqual([undefined, undefined, undefined]);
   expect(versionsIn('"3"')).toEqual([3]);
   expect(versionsIn(' "3", "12" ')).toEqual([3, 12]);

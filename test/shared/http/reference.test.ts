@@ -36,7 +36,7 @@ test('sends the document compressed to clients that accept gzip, plain to others
     expect((await document(eventOf('/openapi.json', { headers: { 'accept-encoding': refusing } }))).headers.etag).toBe(plain.headers.etag);
 });
 
-test('the document is a 304 for clients that have it', async () => {
+test('replies 304 to clients that have the document', async () => {
   const { headers } = await document(eventOf('/openapi.json'));
   const again = await document(eventOf('/openapi.json', { headers: { 'if-none-match': headers.etag as string } }));
   expect(again).toMatchObject({ statusCode: 304, body: '', headers: { 'cache-control': 'public, max-age=300' } });

@@ -52,14 +52,14 @@ describe('a path is routed with', () => {
     expect(JSON.parse((await serve(event)).body)).toEqual(['parts', { id: 'x/y' }]);
   });
 
-  test('an error that names the path as the caller sent it', async () => {
+  test('names the path in an error as the caller sent it', async () => {
     await expect(serve(eventOf('/nothing', { base: '/base' }))).rejects.toMatchObject({
       message: expect.stringContaining('no route GET /base/nothing.'),
     });
   });
 });
 
-test('a path of 10,000 slashes is parsed in linear time', async () => {
+test('parses a path of 10,000 slashes in linear time', async () => {
   const before = process.cpuUsage();
   for (const path of [`/models${'/'.repeat(10_000)}`, `/models${'/'.repeat(10_000)}x`]) await serve(eventOf(path)).catch(() => undefined);
   const { user, system } = process.cpuUsage(before);
@@ -81,11 +81,11 @@ describe('a method', () => {
     });
   });
 
-  test('HEAD is answered like GET', async () => {
+  test('is answered like GET if it is HEAD', async () => {
     expect(await answer('/models/a', 'HEAD')).toEqual(['model', { model: 'a' }]);
   });
 
-  test('OPTIONS tells browsers what they may send', async () => {
+  test('tells browsers what they may send if it is OPTIONS', async () => {
     expect(await serve(eventOf('/things/x', { method: 'OPTIONS' }))).toMatchObject({
       statusCode: 204,
       headers: { 'access-control-allow-methods': 'GET, DELETE, HEAD, OPTIONS', allow: 'GET, DELETE, HEAD, OPTIONS' },
@@ -93,7 +93,7 @@ describe('a method', () => {
   });
 });
 
-describe('the 404 of a wrong base URL names the route that was meant', () => {
+describe('the 404 of a wrong base URL', () => {
   const host = route({
     '/v1/models': { GET: echo('list') },
     '/v1/models/{model+}': { GET: echo('model') },
@@ -120,7 +120,7 @@ describe('the 404 of a wrong base URL names the route that was meant', () => {
     ['of another API', 'POST', '/openai/deployments/chat/completions', '/v1/chat/completions'],
     ['for one resource', 'GET', '/responses/resp_1', '/v1/responses/resp_1'],
     ['for a list', 'GET', '/v1/v1/models', '/v1/models'],
-  ])('%s: %s %s', async (_, method, path, meant) => {
+  ])('names the route that was meant, %s: %s %s', async (_, method, path, meant) => {
     const message = await messageOf(path, method);
     expect(message).toContain(`Did you mean ${method} ${meant}?`);
     expect(message).toContain('it must end with /v1 once');
@@ -132,7 +132,7 @@ describe('the 404 of a wrong base URL names the route that was meant', () => {
     ['POST', '/nothing'],
     ['POST', `/${'a/'.repeat(2_000)}chat/completions`],
     ['GET', '/'],
-  ])('and no other is named for %s %s', async (method, path) => {
+  ])('names no other route for %s %s', async (method, path) => {
     const message = await messageOf(path, method);
     expect(message).toContain('GET /docs lists its routes.');
     expect(message).not.toContain('Did you mean');

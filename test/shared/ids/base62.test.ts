@@ -4,7 +4,7 @@ import { randomBase62 } from '../../../shared/ids/base62.ts';
 const IDS = 20_000;
 const CHARACTERS = 18;
 
-test('random ids never repeat, and every character is equally likely', () => {
+test('never repeats random ids, and makes every character equally likely', () => {
   const ids = Array.from({ length: IDS }, () => randomBase62(CHARACTERS));
   expect(new Set(ids).size).toBe(IDS);
   const counts = new Map<string, number>();
@@ -15,6 +15,6 @@ test('random ids never repeat, and every character is equally likely', () => {
   for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected / 5);
 });
 
-test.each([1, 7, 28, 2_000])('%d characters', (length) => {
+test.each([1, 7, 28, 2_000])('makes ids of %d characters', (length) => {
   expect(randomBase62(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
 });

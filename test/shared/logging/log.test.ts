@@ -10,7 +10,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test('a message is one line of JSON; amounts of money are text, also within objects', () => {
+test('writes a message as one line of JSON, with amounts of money as text, also within objects', () => {
   logInfo('request', { cost_nanos: 2n ** 60n, text: 'two\nlines' });
   logInfo('request', { usage: { cost_nanos: 1n }, left_out: undefined });
   expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
@@ -20,7 +20,7 @@ test('a message is one line of JSON; amounts of money are text, also within obje
   expect(second).not.toHaveProperty('left_out');
 });
 
-test('a failure has its name, its message and where it happened', () => {
+test('writes the name, the message and the place of a failure', () => {
   logError('call_failed', new RangeError('too far'), { request_id: 'r' });
   logError('call_failed', 'a text');
   const [first, second] = lines.map((line) => JSON.parse(line));

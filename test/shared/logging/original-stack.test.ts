@@ -35,12 +35,12 @@ const stackLoggedByBundle = ({ sourcemap }: { sourcemap: boolean }): string => {
   return JSON.parse(execFileSync(process.execPath, [outfile], { encoding: 'utf8' })).stack;
 };
 
-test('the stack of a logged failure names our sources', () => {
+test('names our sources in the stack of a logged failure', () => {
   const stack = stackLoggedByBundle({ sourcemap: true });
   expect(stack).toMatch(/\bprogram\.ts:4:\d+/);
   expect(stack).not.toContain('index.mjs');
 });
 
-test('without a source map it names the bundle', () => {
+test('names the bundle without a source map', () => {
   expect(stackLoggedByBundle({ sourcemap: false })).toMatch(/\/out\/index\.mjs:\d+:\d+/);
 });

@@ -8,7 +8,7 @@ import { originalStacks } from '../../../shared/middleware/original-stacks.ts';
 
 const contextWith = (remainingMs: () => number) => ({ getRemainingTimeInMillis: remainingMs }) as TimedContext;
 
-test('each invocation has its own deadline', async () => {
+test('gives each invocation its own deadline', async () => {
   const handler = middy<unknown, () => boolean>()
     .use(deadline(1_000))
     .handler((_event, { hasTime }) => hasTime);
@@ -25,7 +25,7 @@ test('each invocation has its own deadline', async () => {
   expect([early(), late()]).toEqual([true, false]);
 });
 
-test('an invocation is not ended before its timeout', async () => {
+test('does not end an invocation before its timeout', async () => {
   jest.useFakeTimers();
   try {
     let end: (text: string) => void = () => undefined;
@@ -42,7 +42,7 @@ test('an invocation is not ended before its timeout', async () => {
   }
 });
 
-test('what a function throws has positions in our sources, and is still thrown', async () => {
+test("throws a function's error on, with positions in our sources", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-stacks-'));
   try {
     const file = path.join(folder, 'index.mjs');

@@ -38,7 +38,7 @@ const handling = (over: Partial<MessageWork<SQSRecord>>) => {
 };
 const failed = (...ids: string[]) => ({ batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) });
 
-test('only the messages that failed are delivered again, and each failure is logged', async () => {
+test('redelivers only the messages that failed, and logs each failure', async () => {
   const { handle, handled } = handling({});
   expect(await handle({ Records: [record('a'), record('bad1'), record('b')] })).toEqual(failed('bad1'));
   expect(handled).toEqual(['a', 'b']);
@@ -52,7 +52,7 @@ test('leaves later messages of a FIFO group alone after a failure, and handles t
   expect(handled).toEqual(['b']);
 });
 
-test('messages for which there is no time are delivered again without a try', async () => {
+test('redelivers messages for which there is no time without a try', async () => {
   let left = 1;
   const { handle, handled } = handling({});
   expect(await handle({ Records: [record('a'), record('b')] }, { hasTime: () => left-- > 0 })).toEqual(failed('b'));
@@ -60,7 +60,7 @@ test('messages for which there is no time are delivered again without a try', as
   expect(lines).toMatchObject([{ detail: 'The function ran out of time.', message: 'message_failed' }]);
 });
 
-test('so many messages are handled at the same time as the function allows', async () => {
+test('handles as many messages at the same time as the function allows', async () => {
   let running = 0;
   let most = 0;
   const { handle } = handling({
@@ -75,7 +75,7 @@ test('so many messages are handled at the same time as the function allows', asy
   expect(most).toBe(3);
 });
 
-test('other events are left to the handler', async () => {
+test('leaves other events to the handler', async () => {
   const { handle } = handling({});
   expect(await handle({ Records: [{ dynamodb: {} }] })).toBe('other');
   expect(await handle({ 'detail-type': 'Scheduled Event' })).toBe('other');

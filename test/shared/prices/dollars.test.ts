@@ -8,7 +8,7 @@ test.each([
   [123_456_789_012_345, '0.123456789012345'],
   [999_999_999_999_999, '0.999999999999999'],
   [1e15, '1'],
-])('%i nano-dollars per million tokens are exactly $%s per token', (nanos, dollars) => {
+])('converts %i nano-dollars per million tokens to exactly $%s per token', (nanos, dollars) => {
   expect(dollarsPerToken(nanos)).toBe(dollars);
 });
 
@@ -26,6 +26,6 @@ test.each(['', '1e3', '-1', '1.0000000001', '1,5', '.5', '1.', '1234567890123'])
   expect(nanosOf(text)).toBeUndefined();
 });
 
-test('a negative amount keeps its sign', () => {
+test('keeps the sign of a negative amount', () => {
   expect(dollarsOf(-250_000_000n)).toBe('-0.25');
 });

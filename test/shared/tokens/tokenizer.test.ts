@@ -26,14 +26,14 @@ test('sends a question with its operation to the function, and returns its answe
   expect(lambda.received[0]?.path).toContain('/the-tokenizer/');
 });
 
-test('a rejection by the template is a 400 with the template’s reason', async () => {
+test('rejects with the template’s reason and a 400 if the template rejects the messages', async () => {
   lambda.answers((response) => response.end('{"refused":"Roles must alternate.","by":"template"}'));
   const error = await askFit().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(PromptRefused);
   expect(error).toMatchObject({ status: 400, param: 'messages', message: expect.stringContaining('Roles must alternate.') });
 });
 
-test('a prompt that is larger than one function can send to another is a 413', async () => {
+test('rejects a prompt with a 413 that is larger than one function can send to another', async () => {
   const messages = [{ role: 'user' as const, content: 'x'.repeat(6 * 1024 * 1024) }];
   const error = await tokenizer.fit({ files, prompt: { messages }, max_prompt_tokens: 5 }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ status: 413, code: 'request_too_large', message: expect.stringContaining('about 6 MB at most') });
@@ -53,7 +53,7 @@ test('converts texts to tokens and tokens to texts', async () => {
   expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'detokenize', files, tokens: [5, 6] });
 });
 
-test('errors name the field that the caller must change', async () => {
+test('names the field in errors that the caller must change', async () => {
   lambda.answers((response) => response.end('{"too_large":true}'));
   await expect(askTokenize('a')).rejects.toBeInstanceOf(TooLargeToTokenize);
   await expect(askTokenize('a')).rejects.toMatchObject({ status: 400, param: 'prompt' });
@@ -76,13 +76,13 @@ test.each([
   '{"tokens":1,"token_strs":null}',
   '{"text":1}',
   '{"too_large":false}',
-])('the answer %s is invalid for tokens and texts', async (body) => {
+])('rejects the answer %s for tokens and texts', async (body) => {
   lambda.answers((response) => response.end(body));
   await expect(askTokenize('a')).rejects.toMatchObject({ status: 503 });
   await expect(askDetokenize([1])).rejects.toMatchObject({ status: 503 });
 });
 
-test('a text that takes too long is a 400 that names the field', async () => {
+test('rejects a text that takes too long with a 400 that names the field', async () => {
   lambda.answers((response) => response.end('{"refused":"long words","by":"tokenizer"}'));
   const refused = { status: 400, message: expect.stringContaining('it has long words.') };
   await expect(askTokenize('a')).rejects.toMatchObject({ ...refused, param: 'prompt' });

@@ -65,7 +65,7 @@ describe('chunks that are not parsed', () => {
   });
 });
 
-test('a runtime whose chunks differ in more than their text costs only a few attempts', () => {
+test('tries only a few times if a runtime’s chunks differ in more than their text', () => {
   const template = createChunkTemplate();
   for (let i = 0; i < 10; i++) {
     const text = JSON.stringify(chunkOf('x', { created: i }));

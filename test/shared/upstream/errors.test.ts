@@ -26,7 +26,7 @@ describe('an upstream error', () => {
     [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 404, OriginalMessage: 'no such model' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
-  ])('such as %s is a 503 %s with Retry-After and nothing internal', (error, code) => {
+  ])('is a 503 with Retry-After and nothing internal: %s, %s', (error, code) => {
     const upstreamError = toUpstreamError(error);
     expect(upstreamError).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(upstreamError.message).not.toMatch(/123456789012|AWS|Traceback/);
@@ -69,7 +69,7 @@ describe('an upstream error', () => {
       "This model's maximum context length is 9 tokens. However, your prompt contains at least 10 input tokens. Shorten the input or lower max_output_tokens.",
     ],
     ['The maximum context length is 9 tokens', 'The maximum context length is 9 tokens. Shorten the input or lower max_output_tokens.'],
-  ])('about the window says in the route’s field names what to do: %s', (OriginalMessage, message) => {
+  ])('says in the route’s field names what to do about the window: %s', (OriginalMessage, message) => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage }), names)).toMatchObject({
       param: 'input',
       message,
@@ -106,7 +106,7 @@ describe('an upstream error', () => {
     ['a message only mentions it', silent, JSON.stringify({ messages: [{ content: '{"strict":true}' }] })],
     ['it has a reason', new ErrorInStream('{"error":{"message":"Internal server error","code":500}}'), '{"strict":true}'],
     ['it is a reply with that status', thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: '' }), '{"strict":true}'],
-  ])('of a runtime with the status 500 is a 503 if %s', (_, error, sent) => {
+  ])('is a 503 for a runtime’s status 500 if %s', (_, error, sent) => {
     expect(toUpstreamError(error, {}, sent)).toMatchObject({ status: 503, code: 'upstream_error' });
   });
 
@@ -125,7 +125,7 @@ describe('an upstream error', () => {
     [thrown('Error', { code: 'ECONNREFUSED' }, 'pelican'), 'Error ECONNREFUSED'],
     [thrown('the pelican', { ErrorCode: 'the pelican' }, 'pelican'), ''],
     [new DamagedReply('pelican'), 'The connection broke before the end of the answer: DamagedReply'],
-  ])('such as %s is logged by its class, status and length, never with its text', (error, failure) => {
+  ])('is logged by its class, status and length, never with its text: %s', (error, failure) => {
     const { logged, detail } = toUpstreamError(error) as UpstreamFailed;
     expect(logged).toEqual({ failure, failure_length: detail.length });
     expect(detail).toContain('pelican');

@@ -56,21 +56,21 @@ describe.each([
   ['direct', createDirectInvoke],
   ['sdk', createSdkInvoke],
 ] as const)('the %s client', (client, createInvoke) => {
-  test('an answer is returned once, and its connection is used again', async () => {
+  test('returns an answer once, and uses its connection again', async () => {
     const invoke = createInvoke();
     sagemaker.answers(sends(token('one '), token('two'), END));
     for (let i = 0; i < 3; i++) expect(await ask(invoke)).toEqual({ text: 'one two' });
     expect([sagemaker.received.length, sagemaker.sockets.size]).toEqual([3, 1]);
   });
 
-  test('everything that arrives together is one batch, so that it leaves in one write', async () => {
+  test('batches everything that arrives together, so that it leaves in one write', async () => {
     sagemaker.answers(sends(token('one '), token('two '), token('three'), END));
     const target = { endpoint: 'e', weight: 1 };
     const batches = await Array.fromAsync(createInvoke()({ target, body: '{}', choices: 1, signal: new AbortController() }));
     expect(batches).toHaveLength(1);
   });
 
-  test.each([70_000, 300_000, 3_000_000])('an event of %d bytes, in one payload part or many, is read to its end', async (bytes) => {
+  test.each([70_000, 300_000, 3_000_000])('reads an event of %d bytes, in one payload part or many, to its end', async (bytes) => {
     const text = 'x'.repeat(bytes);
     const whole = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`);
     const parts = Array.from({ length: Math.ceil(whole.length / 60_000) }, (_, i) =>
@@ -138,7 +138,7 @@ describe.each([
     });
   });
 
-  test('a rejection before the first word is a 400 with the runtime’s words', async () => {
+  test('throws a 400 with the runtime’s words for a rejection before the first word', async () => {
     sagemaker.answers(
       sends(event('{"error":{"message":"temperature is wrong at 10.0.0.1:80","type":"BadRequestError","code":400}}'), event('[DONE]')),
     );
@@ -165,7 +165,7 @@ describe.each([
     });
   });
 
-  test('leaving an answer stops the container, unless the answer is complete or was never requested', async () => {
+  test('stops the container when an answer is left, unless it is complete or was never requested', async () => {
     const target = { endpoint: 'e', weight: 1 };
     sagemaker.answers((response) => response.writeHead(200).write(token('one')));
     const left = new AbortController();
@@ -187,7 +187,7 @@ describe.each([
     expect([complete.signal.aborted, unrequested.signal.aborted, sagemaker.received.length]).toEqual([false, false, 1]);
   });
 
-  test('an aborted invocation ends, and is not sent again', async () => {
+  test('ends an aborted invocation, and does not send it again', async () => {
     for (const answer of [() => undefined, (response) => response.writeHead(200).write(token('one'))] as Answer[]) {
       const signal = new AbortController();
       sagemaker.answers((response, attempt, request) => {

@@ -122,7 +122,7 @@ describe('a stream from a runtime', () => {
     ['has an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
     ['has an error of the runtime’s own', 'data: {"error":{"message":"boom","code":500}}\n\ndata: [DONE]\n\n'],
     ['has an error after its first word', `data: ${JSON.stringify(chunk('a'))}\n\ndata: {"error":{"message":"bad","code":400}}\n\n`],
-  ])('that %s is a failure of the upstream', (_, text) => {
+  ])('is a failure of the upstream if it %s', (_, text) => {
     expect(failureOf(text)).toMatchObject({ status: 503, code: 'upstream_error' });
   });
 
@@ -133,7 +133,7 @@ describe('a stream from a runtime', () => {
     ['after the role', `${role}data: ${JSON.stringify({ error: refusal })}\n\ndata: [DONE]\n\n`],
     ['in an error event', `event: error\ndata: ${JSON.stringify(refusal)}\n\n`],
     ['in an error field', `error: ${JSON.stringify(refusal)}\n\n`],
-  ])('that rejects the request before its first word, %s, is a 400', (_, text) => {
+  ])('is a 400 if it rejects the request before its first word: %s', (_, text) => {
     expect(failureOf(text)).toMatchObject({ status: 400, param: 'logit_bias', message: 'logit_bias is wrong' });
   });
 
@@ -203,6 +203,6 @@ describe('a stream from a runtime', () => {
   });
 });
 
-test('nothing of a reader is kept in memory after its stream', () => {
+test('keeps nothing of a reader in memory after its stream', () => {
   expect(keptBytes(() => createStreamReader())).toBeLessThan(100);
 });

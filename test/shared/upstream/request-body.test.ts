@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createCacheSalt } from '../../../shared/upstream/request-body.ts';
 
-test('the prompt cache salt differs by organization and by isolation key, and reveals neither', () => {
+test('derives a salt from organization and isolation key that reveals neither', () => {
   const salts = [
     createCacheSalt('s')('org_a', null),
     createCacheSalt('s')('org_b', null),
@@ -13,7 +13,7 @@ test('the prompt cache salt differs by organization and by isolation key, and re
   for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('each of many organizations keeps its own salt, whatever was asked for before', () => {
+test('gives each of many organizations the same salt again, whatever was asked for before', () => {
   const saltOf = createCacheSalt('s');
   const organizations = Array.from({ length: 2_500 }, (_, i) => `org_${i}`);
   const salts = organizations.map((organization) => saltOf(organization, null));

@@ -30,7 +30,7 @@ test.each([
   ['has a macro with a loop over `content` that never gets it', `{% macro m(content) %}${loop('content')}{% endmacro %}`],
   ['unpacks what it loops over', `{% if false %}{% for a, b in messages %}{% endfor %}{% endif %}${message(loop('message.content'))}`],
   ['keeps the messages in a namespace', `{% set ns = namespace() %}{% set ns.m = messages %}${message(loop('message.content'))}`],
-])('a template that %s gets text', (_, template) => {
+])('sends text to a template that %s', (_, template) => {
   expect(contentIn(template)).toBe(asText);
 });
 
@@ -44,6 +44,6 @@ test.each([
   ['loops over the messages under another name', `{% set rest = messages[1:] %}${message(loop('m.content'), 'rest', 'm')}`],
   ['passes it to a macro that loops', `{% macro m(c) %}${loop('c')}{% endmacro %}${message('{{ m(message.content) }}')}`],
   ['passes it to a macro by name', `{% macro m(a, c) %}${loop('c')}{% endmacro %}${message('{{ m(1, c=message.content) }}')}`],
-])('a template that %s gets parts, but results of tools stay text', (_, template) => {
+])('sends parts to a template that %s, but results of tools as text', (_, template) => {
   expect(contentIn(template)).toBe(asParts);
 });

@@ -119,7 +119,7 @@ describe('our own model', () => {
   });
 });
 
-test('a rendered prompt ends with the start of the answer, or with the messages', () => {
+test('ends a rendered prompt with the start of the answer, or with the messages', () => {
   const { render } = load(withChanges({}));
   fc.assert(
     fc.property(anyMessages, (messages) => {

@@ -27,7 +27,7 @@ const stepsOf = (conversation: string): string[] => {
   );
 };
 
-describe('a conversation is shortened', () => {
+describe('shortening a conversation', () => {
   test.each([
     ['turn by turn, from the oldest', 'suauau', ['suauau', 'suau', 'su']],
     ['with all answers, calls and results of a turn', 'ucttauau', ['ucttauau', 'uau', 'u']],
@@ -41,7 +41,7 @@ describe('a conversation is shortened', () => {
     expect(stepsOf(conversation)).toEqual(steps);
   });
 
-  test('without separating a call from a late result', () => {
+  test('does not separate a call from a late result', () => {
     const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
     const eviction = createEviction([
       { role: 'user', content: '0' },
@@ -54,7 +54,7 @@ describe('a conversation is shortened', () => {
   });
 });
 
-test('every step of any conversation follows the rules, and drops more than the one before', () => {
+test('follows the rules at every step, and drops more than at the one before', () => {
   fc.assert(
     fc.property(anyMessages, (messages) => {
       const eviction = createEviction(messages);

@@ -12,7 +12,7 @@ const json = JSON.parse(texts.tokenizer);
 const lengthOf = (messages: PromptMessage[]): number => encodedLength(json, tokenizer.render({ messages }));
 const pick = (messages: PromptMessage[], kept: number[]): PromptMessage[] => kept.map((index) => messages[index] as PromptMessage);
 
-test('without a limit a prompt is only counted, exactly', () => {
+test('only counts a prompt, exactly, without a limit', () => {
   fc.assert(
     fc.property(anyMessages, (messages) => {
       expect(fitPrompt(tokenizer, { messages }, null)).toEqual({ prompt_tokens: lengthOf(messages), kept: null });
@@ -34,12 +34,12 @@ test('returns the length of the kept messages, fits the limit if possible, and d
   );
 });
 
-test('a special token in the template is one token, and no token is added before the rendered prompt', () => {
+test('counts a special token of the template as one, and adds none before the rendered prompt', () => {
   const words = encodedLength(json, 'user\nHello.') + encodedLength(json, '\n') + encodedLength(json, 'assistant\n');
   expect(countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] })).toBe(words + 3);
 });
 
-test('tools and template variables are counted, too', () => {
+test('counts tools and template variables, too', () => {
   const withTools = loadTokenizer({ ...texts, chatTemplate: '{{ tools | tojson }}{{ messages[0].content }}{{ mood }}' });
   const messages: PromptMessage[] = [{ role: 'user', content: 'Hi' }];
   const tools = '[{"type":"function","function":{"name":"look"}}]';
@@ -47,7 +47,7 @@ test('tools and template variables are counted, too', () => {
   expect(countPrompt(withTools, { messages, tools, variables: { mood: 'calm' } })).toBe(encodedLength(json, rendered));
 });
 
-test('a hundred thousand tokens are truncated while only the kept part is encoded', () => {
+test('truncates a hundred thousand tokens and encodes only the part that stays', () => {
   const story = 'The river carries its boats past the quay, slowly, and the keeper opens the gate. ';
   const messages: PromptMessage[] = Array.from({ length: 201 }, (_, i) => ({
     role: i % 2 === 0 ? 'user' : 'assistant',

@@ -16,8 +16,8 @@ const call = (text: string): PromptMessage => ({
   tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: text } }],
 });
 
-describe('a chat template gets', () => {
-  test('arguments of calls as objects, content as text, reasoning under both of its names', () => {
+describe('a chat template', () => {
+  test('gets arguments of calls as objects, content as text, reasoning under both of its names', () => {
     const messages = [call('{"far": {"a": 1}}'), { ...call(''), reasoning: 'Hm.' }, call('no JSON')];
     const each = (expression: string): string =>
       render(`{% for message in messages %}{{ ${expression} | tojson }};{% endfor %}`, { messages });
@@ -26,18 +26,18 @@ describe('a chat template gets', () => {
     expect(render('{{ messages[1].reasoning + messages[1].reasoning_content }}', { messages })).toBe('Hm.Hm.');
   });
 
-  test('the special tokens of tokenizer_config.json, however they are written', () => {
+  test('gets the special tokens of tokenizer_config.json, however they are written', () => {
     const config = { bos_token: '<s>', eos_token: { content: '</s>', lstrip: false }, pad_token: null, model_max_length: 5 };
     expect(render('{{ bos_token }}{{ eos_token }}{{ pad_token }}', {}, config)).toBe('<s></s>');
   });
 
-  test('its variables, which can’t replace those of the prompt or the language', () => {
+  test('gets its variables, which can’t replace those of the prompt or the language', () => {
     const variables = { mood: 'calm', messages: [], add_generation_prompt: false, range: 'no', raise_exception: 'no' };
     const template = '{{ mood }}{{ messages | length }}{{ add_generation_prompt }}{{ range(2) | length }}';
     expect(render(template, { variables })).toBe('calm1True2');
   });
 
-  test('no tools if there are none', () => {
+  test('gets no tools if there are none', () => {
     expect(render('{% if tools is not none %}tools{% endif %}{{ tools is defined }}')).toBe('True');
   });
 });
@@ -60,7 +60,7 @@ test('takes tokenizer_config.json’s template without a file: of several, the d
   expect(several.render({ ...prompt, tools: '[]' })).toBe('with tools');
 });
 
-test('a template that rejects the messages reports its own reason', () => {
+test('reports the own reason of a template that rejects the messages', () => {
   const refuse = (): string => render("{{ raise_exception('Roles must alternate.') }}");
   expect(refuse).toThrow(TemplateRefused);
   expect(refuse).not.toThrow(TemplateFailed);
@@ -71,7 +71,7 @@ test.each([
   ['{{ messages | weird }}', 'weird'],
   ['{{ messages[0].nothing.at.all() }}', 'is undefined'],
   ["{%- for tool in tools %}{{ '// ' + tool.description }}{% endfor %}", 'undefined'],
-])('a template that fails reports no details, which are in its cause (%s)', (source, words) => {
+])('reports a failed template without details, which are in the error’s cause (%s)', (source, words) => {
   const fail = (): string => render(source, { tools: '[{"name":"look"}]' });
   expect(fail).toThrow(TemplateFailed);
   expect(fail).toThrow('it cannot be rendered with these messages, tools and tool call arguments.');
@@ -84,6 +84,6 @@ test.each([
   ['a config that is no JSON', { config: 'x' }, 'tokenizer_config.json'],
   ['a template that does not end', { chatTemplate: '{% for x in y %}' }, 'The chat template cannot be read'],
   ['no template at all', { chatTemplate: undefined }, 'There is no chat template'],
-])('%s is an error that names it', (_name, changes, words) => {
+])('names the cause in the error: %s', (_name, changes, words) => {
   expect(() => loadTokenizer({ ...texts, ...changes })).toThrow(words);
 });

@@ -20,7 +20,7 @@ describe('a text with too many combining marks in a row', () => {
   test.each([
     ['marks', '\u0301'],
     ['marks of two halves', '\u{1E8D0}'],
-  ])('of %s is rejected, one with the maximum is not', (_, mark) => {
+  ])('is rejected if they are %s; one with the maximum is not', (_, mark) => {
     const { encode, createCounter } = load(normalizing);
     expect(() => createCounter().count(runOf(1_025, mark))).toThrow(TextRefused);
     expect(() => encode(runOf(1_025, mark), true)).toThrow('more than 1024 combining marks in a row');

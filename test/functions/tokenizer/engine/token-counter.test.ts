@@ -8,7 +8,7 @@ const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, u
 const digits = { type: 'Digits', individual_digits: true };
 const spelling = { ...gpt2, use_regex: false };
 
-describe('a counter counts like an encoding of the whole text', () => {
+describe('a token counter', () => {
   test.each([
     ['a byte-level tokenizer', withChanges({})],
     ['one whose first stage knows the words itself', withChanges({ pre_tokenizer: gpt2 })],
@@ -17,7 +17,7 @@ describe('a counter counts like an encoding of the whole text', () => {
     ['a SentencePiece tokenizer without stages', sentencePiece()],
     ['one that puts a space before the whole text', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') })],
     ['one that puts a space before each part', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('always') })],
-  ])('%s', (_name, json) => {
+  ])('counts like an encoding of the whole text: %s', (_name, json) => {
     const createCounter = load(json).createCounter;
     fc.assert(
       fc.property(anyText, (text) => expect(createCounter().count(text)).toBe(encodedLength(json, text))),
@@ -25,7 +25,7 @@ describe('a counter counts like an encoding of the whole text', () => {
     );
   });
 
-  test('even if a part begins the text and comes again after a special token', () => {
+  test('counts a part alike that begins the text and comes again after a special token', () => {
     const json = sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') });
     const { createCounter } = load(json);
     fc.assert(
@@ -42,7 +42,7 @@ describe('a counter counts like an encoding of the whole text', () => {
     expect(load(sentencePiece()).createCounter().count('<s><mark><mark>')).toBe(8);
   });
 
-  test('even if merges would cross the start of a word', () => {
+  test('counts exactly even if merges would cross the start of a word', () => {
     const { model } = sentencePiece() as { model: { vocab: object; merges: string[] } };
     const vocab = { ...model.vocab, 'a\u2581': 900 };
     const json = sentencePiece({ model: { ...model, vocab, merges: ['a \u2581', ...model.merges] } });
@@ -50,7 +50,7 @@ describe('a counter counts like an encoding of the whole text', () => {
   });
 });
 
-test('a limit is compared with the exact count, in any order of calls', () => {
+test('compares a limit with the exact count, in any order of calls', () => {
   const json = withChanges({});
   const createCounter = load(json).createCounter;
   fc.assert(

@@ -53,7 +53,7 @@ test.each([
   expect((user + system) / 1_000).toBeLessThan(MAX_CPU_MS);
 });
 
-test('each rendering has a budget of its own', () => {
+test('gives each rendering a budget of its own', () => {
   const template = createTemplate(parseTemplate('{% for a in range(90000) %}{{ a }}{% endfor %}'));
   for (let i = 0; i < 4; i++) expect(template([])).toMatch(/89999$/);
   expect(() => render('{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}')).toThrow(
@@ -62,7 +62,7 @@ test('each rendering has a budget of its own', () => {
   expect(template([])).toMatch(/89999$/);
 });
 
-test('a chat of thousands of messages, and one of a very long text, are within the budget', () => {
+test('is enough for a chat of thousands of messages, and for one very long text', () => {
   const template = `{%- if messages[0].role == 'system' -%}<|im_start|>system\n{{ messages[0].content }}<|im_end|>\n{%- endif -%}
 {%- set ns = namespace(last=messages | length - 1) -%}
 {%- for message in messages[::-1] -%}

@@ -37,7 +37,7 @@ const outcomeOf = (template: string, more: object, { fails }: Outcome): Outcome 
   }
 };
 
-describe('a template renders as in Python', () => {
+describe('a template', () => {
   test.each(Object.entries(recorded.of_texts))('%s', (expression, rendered) => {
     expect(recorded.texts.map((s) => render(`{{ ${expression} }}`, { s }))).toEqual(rendered);
   });
@@ -53,7 +53,7 @@ describe('a template renders as in Python', () => {
     },
   );
 
-  test('in linear time', () => {
+  test('renders in linear time', () => {
     // One step a blank is far below a second of CPU time, one step a pair of blanks is minutes.
     const s = `${' '.repeat(400_000)}${'x'.repeat(10)}${'\n'.repeat(400_000)}`;
     const before = process.cpuUsage();
@@ -64,7 +64,7 @@ describe('a template renders as in Python', () => {
     expect((user + system) / 1_000).toBeLessThan(30_000);
   });
 
-  test('and evaluates nested filters once', () => {
+  test('evaluates nested filters once', () => {
     const nested = '| trim | string '.repeat(40);
     expect(render(`{% macro m() %}a{% endmacro %}{{ m() ${nested} }}`)).toBe('a');
   });
@@ -90,6 +90,6 @@ test.each([
   ["{{ 'a }}", 'A string has no end'],
   ['{# a', 'A comment has no end'],
   ['{% raw %} a', 'A raw block has no end'],
-])('%s is rejected before anything is rendered', (template, reason) => {
+])('rejects %s before anything is rendered', (template, reason) => {
   expect(() => createTemplate(parseTemplate(template))).toThrow(reason);
 });

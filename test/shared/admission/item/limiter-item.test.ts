@@ -8,13 +8,13 @@ const limits: Limits = { ...rates, budgets: { day: 5n, month: 60n, total: 700n }
 const atRest = { lim_r: 600, lim_t: 200_000, lim_c: 32, bud_d: 5n, bud_m: 60n, bud_t: 700n, prepaid: true };
 const hash = new Uint8Array(32);
 
-test('limits are stored under names that deployed items already have', () => {
+test('stores limits under names that deployed items already have', () => {
   const item = newLimiterItem('org_1', 'org_1', limitConfiguration(limits));
   expect(item).toEqual({ ...atRest, id: 'org_1', org: 'org_1', cfg: 1, fl: {} });
   expect(limitsOf(item)).toEqual(limits);
 });
 
-test('limits that are absent or infinite are removed', () => {
+test('removes limits that are absent or infinite', () => {
   const none = Number.POSITIVE_INFINITY;
   const unlimited: Limits = { requestsPerMinute: none, tokensPerMinute: none, concurrency: none, budgets: {}, isPrepaid: false };
   const { set, remove } = limitConfiguration(unlimited);
@@ -25,7 +25,7 @@ test('limits that are absent or infinite are removed', () => {
 
 const settings = { status: 'active', limits, whole: rates, shards: 1, models: null, expiresAtMs: null, keepsNoContent: false } as const;
 
-test('the settings of a key are stored under names that deployed items already have', () => {
+test("stores a key's settings under names that deployed items already have", () => {
   const facts = { org: 'org_1', scope: 'serverless', hash, isLimited: true } as const;
   const whole = { requestsPerMinute: 6_000, tokensPerMinute: 2_000_000, concurrency: 320 };
   const item = newKeyItem('key_1', facts, { ...settings, whole, shards: 8, models: ['m'], expiresAtMs: 1, keepsNoContent: true });
@@ -36,7 +36,7 @@ test('the settings of a key are stored under names that deployed items already h
   expect(keyConfiguration(settings).remove.toSorted()).toEqual(['expires_at', 'models', 'no_content']);
 });
 
-test('another shard is assumed to have the same settings, limits that are lower by one, and no counts', () => {
+test('assumes that another shard has the same settings, limits lower by one, and no counts', () => {
   const item = newKeyItem('key_1', { org: 'org_1', scope: 'serverless', hash, isLimited: false }, settings);
   const counts = { r29: 1, t29: 2, d20: 3n, m670: 4n, spent: 5n, ep: '1', last_used: 6, fl: { req_1: {} as never } };
   const lowered = { lim_r: 599, lim_t: 199_999, lim_c: 31, bud_d: 4n, bud_m: 59n, bud_t: 699n };

@@ -21,7 +21,7 @@ test.each([
   ['a key in x-api-key', { 'x-api-key': secret }, /in the header 'x-api-key', which this API doesn't read\./],
   ['a key in api-key', { 'Api-Key': secret }, /in the header 'api-key', which this API doesn't read\./],
   ['another scheme', { authorization: 'Basic YTpi' }, /^You didn't provide an API key\./],
-])('%s is a 401 that says how to send the key, and does not repeat it', (_, headers, message) => {
+])('rejects %s with a 401 that says how to send the key, and does not repeat it', (_, headers, message) => {
   const error = errorOf(headers as Record<string, string>);
   expect(error).toMatchObject({ status: 401, code: 'invalid_api_key', message: expect.stringMatching(message) });
   expect(error).toMatchObject({ message: expect.stringContaining("Send it in the header 'Authorization: Bearer <API key>'.") });
@@ -29,6 +29,6 @@ test.each([
   expect((error as Error).message).not.toContain(secret);
 });
 
-test('a key after Bearer is read, whatever is in the other headers', () => {
+test('reads a key after Bearer, whatever is in the other headers', () => {
   expect(errorOf({ authorization: `Bearer ${secret}`, 'x-api-key': 'other' })).toMatchObject({ scope: 'serverless' });
 });

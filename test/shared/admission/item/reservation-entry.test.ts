@@ -14,10 +14,10 @@ const AnyEntry: fc.Arbitrary<Entry> = fc
   })
   .map(({ deployment, ...entry }) => ({ ...entry, ...(deployment !== undefined && { deployment }) }));
 
-test('an entry is read as it was stored', () => {
+test('reads an entry as it was stored', () => {
   fc.assert(fc.property(AnyEntry, (entry) => expect(readEntry(storedEntry(entry))).toEqual(entry)));
 });
 
-test('an entry without a deployment is stored without a mark', () => {
+test('stores an entry without a deployment without a mark', () => {
   expect(storedEntry({ admittedAtMs: 1, tokens: 2, holdNanos: 0n, isFromCredit: false, link: false })).toEqual([1, 2]);
 });

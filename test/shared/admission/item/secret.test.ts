@@ -15,7 +15,7 @@ describe('an API key', () => {
     }
   });
 
-  test('two keys never share a secret', () => {
+  test('never shares a secret with another key', () => {
     const secrets = Array.from({ length: 1_000 }, () => newSecret('serverless', newId('key')).secret);
     expect(new Set(secrets).size).toBe(secrets.length);
   });

@@ -36,7 +36,7 @@ describe('the number of shards of a key', () => {
     [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }, 834],
     [{ requestsPerMinute: 3, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 3],
     [{ requestsPerMinute: 0, tokensPerMinute: 0, concurrency: 0 }, 1],
-  ])('with the limits %j is %i', (limits, shards) => {
+  ])('is for the limits %j: %i', (limits, shards) => {
     expect(shardsFor({ ...limits, budgets: {} })).toBe(shards);
   });
 
@@ -46,7 +46,7 @@ describe('the number of shards of a key', () => {
     expect(shardsFor({ ...limits, budgets: { total: 5_900_000_000n } })).toBe(5);
   });
 
-  test('parts add up to the whole', () => {
+  test('divides limits into parts that add up to the whole', () => {
     for (const [whole, shards] of [
       [100, 7],
       [3, 3],
@@ -61,7 +61,7 @@ describe('the number of shards of a key', () => {
     }
   });
 
-  test('requests spread over shards evenly, and a shard’s id contains its key’s id', () => {
+  test('spreads requests evenly over shards, whose ids contain their key’s id', () => {
     const counts = [0, 0, 0, 0];
     for (let i = 0; i < 4_000; i++) counts[shardOf(newRequestId(START + i), 4)] = (counts[shardOf(newRequestId(START + i), 4)] ?? 0) + 1;
     for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(150);

@@ -26,12 +26,12 @@ const used = (usage: Partial<LimiterUsage>): LimiterUsage => ({
 });
 
 describe('the sliding window', () => {
-  test('a limit of 0 rejects everything, permanently', () => {
+  test('rejects everything, permanently, with a limit of 0', () => {
     const refusal = refusalOf({ ...wide, requestsPerMinute: 0 }, used({}), 1, START);
     expect(refusal).toEqual({ dimension: 'requests', retryAfterMs: Number.POSITIVE_INFINITY });
   });
 
-  test('a request larger than the tokens-per-minute limit never fits', () => {
+  test('never admits a request larger than the tokens-per-minute limit', () => {
     expect(refusalOf({ ...wide, tokensPerMinute: 100 }, used({}), 101, START)?.retryAfterMs).toBe(Number.POSITIVE_INFINITY);
     expect(refusalOf({ ...wide, tokensPerMinute: 100 }, used({}), 100, START)).toBeUndefined();
   });
@@ -42,7 +42,7 @@ describe('the sliding window', () => {
     expect(refusalOf(wide, used({ inFlight: 1_000 }), 1, START)).toEqual({ dimension: 'concurrency', retryAfterMs: 1_000 });
   });
 
-  test('the wait is the first instant at which the request fits', () => {
+  test('reports the first instant at which the request fits as the wait', () => {
     const count = fc.integer({ min: 0, max: 60 });
     fc.assert(
       fc.property(
@@ -69,7 +69,7 @@ describe('the sliding window', () => {
     );
   });
 
-  test('the reset time is when no request counts any more', () => {
+  test('reports the instant at which no request counts any more as the reset time', () => {
     expect(resetMs({ current: 0, past: EMPTY }, START + 3_000)).toBe(0);
     expect(resetMs({ current: 0, past: [0, 0, 0, 0, 0, 3] }, START + 3_000)).toBe(7_000);
     expect(resetMs({ current: 0, past: [1, 0, 0, 0, 0, 3] }, START + 3_000)).toBe(57_000);

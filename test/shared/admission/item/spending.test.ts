@@ -12,7 +12,7 @@ describe('days and months', () => {
     expect(monthOf(Date.UTC(2026, 11, 1))).toBe(202_612);
   });
 
-  test('the month before January is December', () => {
+  test('have December before January', () => {
     expect(monthBefore(202_611)).toBe(202_610);
     expect(monthBefore(202_701)).toBe(202_612);
   });
@@ -37,7 +37,7 @@ describe('money', () => {
     expect(moneyRefusalOf({ budgets: [], creditNanos: 5n, heldNanos: 15n }, 21n, NOON)).toMatchObject({ isHeld: false });
   });
 
-  test('is available again when its day or month is over; the longest wait is reported', () => {
+  test('is available again when its day or month is over, and has the longest wait', () => {
     const month = { period: 'month' as const, limitNanos: 100n, countedNanos: 100n };
     expect(moneyRefusalOf({ ...none, budgets: [day] }, 50n, NOON)?.retryAfterMs).toBe(12 * HOUR_MS);
     expect(moneyRefusalOf({ ...none, budgets: [day, month] }, 50n, NOON)).toMatchObject({

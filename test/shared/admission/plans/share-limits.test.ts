@@ -7,7 +7,7 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amoun
 const amount = fc.bigInt({ min: 0n, max: 200n * DOLLAR });
 const counts = fc.array(amount, { minLength: 1, maxLength: 42 });
 
-test('the parts of a budget add up to it, whatever the shards have counted', () => {
+test('divides a budget into parts that add up to it, whatever the shards have counted', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       expect(sum(shareBudget(budget, counted, usable))).toBe(budget);
@@ -16,7 +16,7 @@ test('the parts of a budget add up to it, whatever the shards have counted', () 
   );
 });
 
-test('the shards together can spend exactly what is left of the budget', () => {
+test('lets the shards together spend exactly the rest of the budget', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       const parts = shareBudget(budget, counted, usable);
@@ -42,6 +42,6 @@ test('gives the rest of the budget to usable shards, in parts of at least a doll
   );
 });
 
-test('the shards of a new key have equal parts', () => {
+test('gives the shards of a new key equal parts', () => {
   expect(shareBudget(80n * DOLLAR, [0n, 0n, 0n, 0n], 4)).toEqual([20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR]);
 });

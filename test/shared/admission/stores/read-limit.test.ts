@@ -20,18 +20,18 @@ test('allows a hundred reads at once, then ten per second, and a hundred again a
   expect(readsOf('key_1', START + 60_000)).toBe(100);
 });
 
-test('a rejected read says when there is one, and does not make the wait longer', () => {
+test('tells a rejected read when there is one, and does not make the wait longer', () => {
   readsOf('key_1', START);
   for (let i = 0; i < 5; i++) expect(limit.take('key_1', START + 30)).toBe(70);
   expect(limit.take('key_1', START + 100)).toBe(0);
 });
 
-test('each key has its own reads', () => {
+test('counts the reads of each key by themselves', () => {
   readsOf('key_1', START);
   expect(readsOf('key_2', START)).toBe(100);
 });
 
-test('a read that is given back can be used again', () => {
+test('lets a refunded read be used again', () => {
   readsOf('key_1', START);
   limit.refund('key_1');
   expect(readsOf('key_1', START)).toBe(1);
@@ -39,7 +39,7 @@ test('a read that is given back can be used again', () => {
   expect(readsOf('key_2', START)).toBe(100);
 });
 
-test('ten thousand keys are remembered at most', () => {
+test('remembers ten thousand keys at most', () => {
   readsOf('key_1', START);
   for (let i = 0; i < 10_000; i++) expect(limit.take(`key_x${i}`, START)).toBe(0);
   expect(readsOf('key_1', START)).toBe(100);

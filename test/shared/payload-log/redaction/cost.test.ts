@@ -56,15 +56,15 @@ test('redacts 1 MB of whatever text in at most three times the CPU time of plain
   expect(rows.filter(({ ratio }) => ratio > MAX_RATIO)).toEqual([]);
 }, 300_000);
 
-describe('counts its work in steps:', () => {
-  test('one to two for each character of plain text', () => {
+describe('redaction', () => {
+  test('takes one to two steps for each character of plain text', () => {
     const steps = stepsOf(plainOf(SIZE)) / SIZE;
     expect(steps).toBeGreaterThanOrEqual(1);
     expect(steps).toBeLessThan(2);
   });
 
   test.each(shapesOf(20_000).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])))(
-    'twice as much of %s takes twice as many',
+    'takes twice as many steps for twice as much of %s',
     (_, text) => {
       const passOf = (part: string): number => findSpans(normalize(part), ALL, Number.MAX_SAFE_INTEGER)?.steps ?? 0;
       const half = text.slice(0, text.length / 2);
@@ -110,7 +110,7 @@ const part = fc.constantFrom(
 );
 const parts = fc.array(part, { minLength: 1, maxLength: 5 }).map((list) => list.join(''));
 
-test('takes no more steps for any repetition of what the patterns look for than the budget of its size', () => {
+test('takes no more steps for any repetition of parts of the patterns than the budget of its size', () => {
   fc.assert(
     fc.property(parts, parts, fc.integer({ min: 0, max: 100 }), (one, other, percent) => {
       const length = 20_000;
