@@ -1,7 +1,7 @@
 import { PutObjectCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
-const MAX_ATTEMPTS = 3;
+const MAX_PUT_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
@@ -13,7 +13,7 @@ export interface Copies {
 /** Returns the bucket of copies. Its default retention applies to every object. */
 export const createCopies = (bucket: string): Copies => {
   const client = new S3Client({
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: MAX_PUT_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

@@ -9,12 +9,12 @@ import { copyRecord } from './copy-record.ts';
 
 const copies = createCopies(environmentVariable('AUDIT_COPIES_BUCKET'));
 
-const PARALLEL = 16;
+const PARALLEL_COPIES = 16;
 
 /** Copies the new entries in a batch of the audit log's stream. If any fail, Lambda sends the batch again in halves. */
 export const handler = middy<DynamoDBStreamEvent, void>()
   .use(originalStacks())
   .handler(async ({ Records }) => {
-    throwFailures(await inParallel(Records, PARALLEL, (record) => copyRecord(copies, record)));
+    throwFailures(await inParallel(Records, PARALLEL_COPIES, (record) => copyRecord(copies, record)));
     logInfo('audit_copied', { records: Records.length });
   });

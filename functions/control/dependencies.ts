@@ -3,13 +3,14 @@ import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
-import type { AttemptStore } from '../../shared/identity/attempt-store.ts';
+import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../shared/identity/user-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RefusalStore } from '../../shared/observability/refusal-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
 import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
+import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -17,23 +18,27 @@ import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import type { CallCounter } from './access/count-call.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
-import type { BillingDependencies } from './billing/dependencies.ts';
+import type { BillingRouteDependencies } from './billing/dependencies.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
-import type { TicketDependencies } from './tickets/dependencies.ts';
+import type { OpenTicketDependencies } from './tickets/dependencies.ts';
 import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
 
-type OnlyWebhooks = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbox' | 'networks'>;
+type WebhookStores = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbox' | 'networks'>;
 
 type DeploymentDependencies = Pick<
   CreateDependencies,
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile' | 'tokenizer'
 >;
 
-export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks, BillingDependencies {
+export interface ControlDependencies
+  extends RouteDependencies<SignedInUser>,
+    DeploymentDependencies,
+    WebhookStores,
+    BillingRouteDependencies {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;
@@ -52,13 +57,14 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   refusals: RefusalStore;
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
-  attempts: AttemptStore;
+  attempts: LoginAttempts;
+  quotas: QuotaStore;
   calls: CallCounter;
   userPool: UserPool;
-  tickets: TicketDependencies['tickets'];
-  attachments: TicketDependencies['attachments'];
-  ticketFiles: TicketDependencies['ticketFiles'];
-  clocks: TicketDependencies['clocks'];
+  tickets: OpenTicketDependencies['tickets'];
+  attachments: OpenTicketDependencies['attachments'];
+  ticketFiles: OpenTicketDependencies['ticketFiles'];
+  clocks: OpenTicketDependencies['clocks'];
   payloadLogs: PayloadLogStore;
   readPayload: ReadObject;
   /** The issuer of the users' access tokens. */

@@ -17,8 +17,8 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
-import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
 import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
@@ -32,6 +32,7 @@ import { createWebhookStore } from '../../shared/notifications/webhook-store.ts'
 import { createRefusalStore } from '../../shared/observability/refusal-store.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
+import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
@@ -49,7 +50,7 @@ import { health } from './health.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { BUILT_IN_INSTANCE_TYPES } from './instance-types/built-in-instance-types.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
-import { createEndpointFacts, createSageMakerClients } from './model-registry/endpoint-facts.ts';
+import { createSageMakerClients, createTargetFacts } from './model-registry/target-facts.ts';
 import { createReadPayload } from './observability/payload-log/read-payload.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
@@ -74,7 +75,7 @@ const tokens = createTokenVerifier({
 const tokenizer = createTokenizer(createInvokeFunction(), environmentVariable('TOKENIZER_FUNCTION'));
 
 const targetChecks = {
-  facts: createEndpointFacts(createSageMakerClients()),
+  facts: createTargetFacts(createSageMakerClients()),
   invoke: createSdkInvoke(),
   tokenizer,
   endpointTag: environmentVariable('ENDPOINT_TAG'),
@@ -95,7 +96,7 @@ const billing = createBillingDependencies({
   queueUrl: environmentVariable('BILLING_QUEUE'),
 });
 
-const attempts = createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE'));
+const quotas = createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE'));
 
 const dependencies: ControlDependencies = {
   database,
@@ -112,8 +113,9 @@ const dependencies: ControlDependencies = {
   refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
-  attempts,
-  calls: createCallCounter(attempts),
+  attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
+  quotas,
+  calls: createCallCounter(quotas),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
   tokenizer,

@@ -2,7 +2,7 @@ import type { Database } from '../../shared/database/database.ts';
 import { throwFailures } from '../../shared/database/in-parallel.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
 import { type Delivery, deliveryIdOf } from '../../shared/notifications/delivery.ts';
-import { AlreadyCreated, type DeliveryStore } from '../../shared/notifications/delivery-store.ts';
+import { DeliveryExists, type DeliveryStore } from '../../shared/notifications/delivery-store.ts';
 import type { Notification } from '../../shared/notifications/notification.ts';
 import { expiryOf } from '../../shared/notifications/outbox.ts';
 import { isNotifiedOf, type Webhook } from '../../shared/notifications/webhook.ts';
@@ -38,7 +38,7 @@ const createOnce = async (database: Database, write: Write): Promise<void> => {
   try {
     await transact(database, [write]);
   } catch (error) {
-    if (!(error instanceof AlreadyCreated || error instanceof MailExists)) throw error;
+    if (!(error instanceof DeliveryExists || error instanceof MailExists)) throw error;
   }
 };
 

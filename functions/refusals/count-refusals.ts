@@ -1,5 +1,5 @@
 import { logError, logInfo } from '../../shared/logging/log.ts';
-import { type Refusal, type RefusalStore, TooManyLines } from '../../shared/observability/refusal-store.ts';
+import { type RefusalStore, type RefusedRequest, TooManyLines } from '../../shared/observability/refusal-store.ts';
 import type { LogBatch } from './log-batch.ts';
 import { readRefusal } from './read-refusal.ts';
 
@@ -10,7 +10,7 @@ import { readRefusal } from './read-refusal.ts';
  * counts only the rest
  */
 export const countRefusals = async (store: Pick<RefusalStore, 'count'>, { stream, lines }: LogBatch): Promise<void> => {
-  const minutes = new Map<number, Refusal[]>();
+  const minutes = new Map<number, RefusedRequest[]>();
   let unreadable = 0;
   for (const line of lines) {
     const read = readRefusal(line);

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 
 /** A line of a log. */
-export interface LogLine {
+export interface BatchLine {
   /** The same in each delivery. */
   id: string;
   text: string;
@@ -11,7 +11,7 @@ export interface LogLine {
 /** Lines of one log stream. */
 export interface LogBatch {
   stream: string;
-  lines: LogLine[];
+  lines: BatchLine[];
 }
 
 // Far more than a delivery has: an event for Lambda can have 1 MB, compressed.

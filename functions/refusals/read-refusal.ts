@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { prefixes, RANDOM_CHARACTERS } from '../../shared/ids/id.ts';
-import type { Refusal } from '../../shared/observability/refusal-store.ts';
+import type { RefusedRequest } from '../../shared/observability/refusal-store.ts';
 import { MINUTE_MS } from '../../shared/time/units.ts';
-import type { LogLine } from './log-batch.ts';
+import type { BatchLine } from './log-batch.ts';
 
 // Bounds the number of codes, whatever else a line has.
 const CODE = /^[a-z0-9_]{1,64}$/;
@@ -39,7 +39,7 @@ const parseLine = (text: string): z.output<typeof Line> | undefined => {
 };
 
 /** Reads the log line of a refused request; undefined if it is not one. */
-export const readRefusal = ({ id, text }: LogLine): { startMs: number; refusal: Refusal } | undefined => {
+export const readRefusal = ({ id, text }: BatchLine): { startMs: number; refusal: RefusedRequest } | undefined => {
   const line = parseLine(text);
   if (!line) return undefined;
   const organization = line.org_id ?? null;

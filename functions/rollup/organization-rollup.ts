@@ -2,7 +2,7 @@ import { ownerIdOf } from '../../shared/admission/item/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { DETAILS, type Detail, isExpired, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
+import { DETAILS, type Detail, isExpired, SPAN_MS, type TotalsSpan } from '../../shared/usage/organization-totals.ts';
 import { type OrganizationTotalsStore, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
 import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
 
@@ -31,7 +31,7 @@ export const hasLostParts = ({ now }: Pick<OrganizationRollups, 'now'>, day: str
 
 const PUTS_AT_ONCE = 8;
 
-const rangeOf = (span: Span, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
+const rangeOf = (span: TotalsSpan, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
 
 // Reading costs a fraction of a write that changes nothing.
 const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
@@ -55,10 +55,7 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
   const keys = new Map<string, Set<string>>();
   const counts = new Map<string, Promise<Map<string, number>>>();
 
-  /**
-   * The stored counts of the finest rows of an organization's ten minutes, read once for all of its buckets in the
-   * batch.
-   */
+  // Read once for all buckets of the ten minutes in the batch.
   const finestCounts = (of: Touched): Promise<Map<string, number>> => {
     const id = `${of.organization} ${of.startMs}`;
     const read = counts.get(id) ?? countsOf(of, ['minute', 'ten_minutes'], ['user'], 'ten_minutes');
@@ -66,13 +63,17 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
     return read;
   };
 
-  const countsOf = async ({ organization, startMs }: Touched, spans: readonly Span[], details: readonly Detail[], within: Span) => {
+  const countsOf = async (
+    { organization, startMs }: Touched,
+    spans: readonly TotalsSpan[],
+    details: readonly Detail[],
+    within: TotalsSpan,
+  ) => {
     const queries = spans.flatMap((span) => details.map((detail) => ({ organization, span, detail, ...rangeOf(within, startMs) })));
     return new Map((await Promise.all(queries.map(totals.listCounts))).flatMap((stored) => [...stored]));
   };
 
-  /** Sums rows of the span `from` into rows of the span `to`. */
-  const sum = async (of: Touched, from: Span, to: Span, details: readonly Detail[], within: Span = to): Promise<void> => {
+  const sum = async (of: Touched, from: TotalsSpan, to: TotalsSpan, details: readonly Detail[], within: TotalsSpan = to): Promise<void> => {
     const { organization, startMs } = of;
     const parts = await Array.fromAsync(totals.list({ organization, span: from, detail: 'user', ...rangeOf(within, startMs) }));
     await putChanged(deps, rowsOf(parts, { span: to, details, maxUsers }), await countsOf(of, [to], details, within));
@@ -105,7 +106,7 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
     keys: (): ReadonlyMap<string, ReadonlySet<string>> => keys,
 
     /** The spans of this kind that the buckets belong to. */
-    touched: (span: Span): Touched[] => {
+    touched: (span: TotalsSpan): Touched[] => {
       const spanMs = SPAN_MS[span];
       const spans = [...touched.values()].map(({ organization, startMs }) => ({
         organization,

@@ -2,8 +2,8 @@ import { deploymentIdOf } from '../../shared/deployments/names.ts';
 import { requestTimeMs } from '../../shared/ids/request-id.ts';
 import type { Bucket } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { foldUsers, type Group, groupIdOf, groupTotals } from '../../shared/usage/group-totals.ts';
-import { type Detail, type OrganizationTotals, OTHER_USERS, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
+import { foldUsers, groupIdOf, groupTotals, type TotalsGroup } from '../../shared/usage/group-totals.ts';
+import { type Detail, type OrganizationTotals, OTHER_USERS, SPAN_MS, type TotalsSpan } from '../../shared/usage/organization-totals.ts';
 import type { TotalsRow } from '../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../shared/usage/totals.ts';
 
@@ -15,7 +15,7 @@ const userOf = ({ user_id, user }: UsageEvent): string | null => {
   return name !== null && name.length > MAX_USER_CHARACTERS ? OTHER_USERS : name;
 };
 
-const namesOf = (event: UsageEvent): Omit<Group, 'totals'> => ({
+const namesOf = (event: UsageEvent): Omit<TotalsGroup, 'totals'> => ({
   model: event.model ?? null,
   route: event.route ?? null,
   deployment: (event.endpoint !== undefined && deploymentIdOf(event.endpoint)) || null,
@@ -25,7 +25,7 @@ const namesOf = (event: UsageEvent): Omit<Group, 'totals'> => ({
 
 /** Collects a bucket's events by minute and user. */
 export const createMinutesOfBucket = ({ shard, startMs }: Bucket) => {
-  const minutes = new Map<string, Omit<Group, 'lastUser'> & { organization: string; startMs: number }>();
+  const minutes = new Map<string, Omit<TotalsGroup, 'lastUser'> & { organization: string; startMs: number }>();
   return {
     /** Adds an event. */
     add: (event: UsageEvent): void => {
@@ -46,7 +46,7 @@ export const createMinutesOfBucket = ({ shard, startMs }: Bucket) => {
      */
     rows: (organization: string, maxUsers?: number): TotalsRow[] => {
       const own = [...minutes.values()].filter((minute) => minute.organization === organization);
-      const inSpan = (span: Span, spanMs: number, groups: readonly Group[]): TotalsRow[] =>
+      const inSpan = (span: TotalsSpan, spanMs: number, groups: readonly TotalsGroup[]): TotalsRow[] =>
         foldUsers(groups, maxUsers).map((group) => ({ ...group, organization, span, detail: 'user', startMs: spanMs, shard }));
       return [
         ...[...Map.groupBy(own, (minute) => minute.startMs)].flatMap(([minuteMs, groups]) => inSpan('minute', minuteMs, groups)),
@@ -63,7 +63,7 @@ export const createMinutesOfBucket = ({ shard, startMs }: Bucket) => {
  */
 export const rowsOf = (
   totals: readonly OrganizationTotals[],
-  { span, details, maxUsers }: { span: Span; details: readonly Detail[]; maxUsers?: number | undefined },
+  { span, details, maxUsers }: { span: TotalsSpan; details: readonly Detail[]; maxUsers?: number | undefined },
 ): TotalsRow[] => {
   const spanMs = SPAN_MS[span];
   return [...Map.groupBy(totals, ({ startMs }) => Math.floor(startMs / spanMs) * spanMs)].flatMap(([startMs, parts]) =>

@@ -62,8 +62,8 @@ const spread = async (deps: RequestRowDependencies, organization: string): Promi
   const days = new Set([dayOf(nowMs), dayOf(nowMs + BEFORE_MIDNIGHT_MS)]);
   for (const day of days) {
     const steps = await partitions.get(organization, day);
-    const known = steps.at(-1)?.partitions ?? 1;
-    if (wanted > known) await partitions.grow({ organization, day, nowMs }, steps, wanted);
+    const current = steps.at(-1)?.partitions ?? 1;
+    if (wanted > current) await partitions.grow({ organization, day, nowMs }, steps, wanted);
   }
 };
 

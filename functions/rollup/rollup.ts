@@ -23,7 +23,7 @@ export interface Rollups extends OrganizationRollups {
 export const NO_MODEL = '(none)';
 
 // Buckets, and then spans, that are processed concurrently.
-const PARALLEL = 16;
+const PARALLEL_ROLLUPS = 16;
 
 /** The totals of a bucket's events by model. */
 export const rollUpEvents = async (bucket: Bucket, events: AsyncIterable<UsageEvent> | Iterable<UsageEvent>): Promise<Rollup[]> => {
@@ -90,7 +90,7 @@ export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTi
   const { activity, organizations } = batch;
   const failures: unknown[] = [];
   const each = async <Part>(parts: readonly Part[], work: (part: Part) => Promise<void>): Promise<void> => {
-    failures.push(...(await inParallel(parts, PARALLEL, work, hasTime)));
+    failures.push(...(await inParallel(parts, PARALLEL_ROLLUPS, work, hasTime)));
   };
   await each(buckets, (bucket) => recomputeBucket(deps, bucket, batch));
   await each([...days.values()], (of) => recomputeDay(deps, of));

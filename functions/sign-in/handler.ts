@@ -8,24 +8,25 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
-import { createAttemptStore } from '../../shared/identity/attempt-store.ts';
+import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
+import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createResetRequests, mailResetCodes } from './reset-mails.ts';
-import type { ResetDependencies } from './reset-password.ts';
-import { signInRoutes } from './routes.ts';
+import { type SignInDependencies, signInRoutes } from './routes.ts';
 
 const database = createSdkDatabase();
 
-const dependencies: ResetDependencies = {
+const dependencies: SignInDependencies = {
   database,
   audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   users: createUserStore(createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'))),
-  attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
+  attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
+  quotas: createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {
     poolId: environmentVariable('USER_POOL_ID'),
     clientId: environmentVariable('USER_POOL_CLIENT_ID'),

@@ -1,11 +1,13 @@
-import { type Attempt, REFUSED_MS } from '../../shared/identity/attempt-store.ts';
+import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignIn } from '../../shared/identity/sign-in.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import { LoginRefused } from './errors.ts';
-import { recordRefusal } from './record-refusal.ts';
+import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
+
+export interface LoginDependencies extends SessionDependencies, RefusalDependencies {}
 
 /** Returns the user with this address, which must be in lower case. */
 export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, email: string): Promise<StoredUser | undefined> => {
@@ -17,7 +19,7 @@ export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, emai
 export const waitForRefusalTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
   deps.wait(Math.max(0, receivedAtMs + REFUSED_MS - deps.now()));
 
-const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
+const rejectLogin = async (deps: LoginDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
   if (user) await recordRefusal(deps, caller, user);
   await waitForRefusalTime(deps, caller);
   throw new LoginRefused();
@@ -25,9 +27,9 @@ const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: Stor
 
 // It succeeds only for users who are active in our own table too.
 const step = async (
-  deps: SessionDependencies,
+  deps: LoginDependencies,
   caller: Caller,
-  { kind, email, hasCode = false }: { kind: Attempt['kind']; email: string; hasCode?: boolean },
+  { kind, email, hasCode = false }: { kind: LoginAttempt['kind']; email: string; hasCode?: boolean },
   callProvider: () => Promise<SignIn | undefined>,
 ): Promise<SessionOrChallenge> => {
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
@@ -56,14 +58,14 @@ const step = async (
 
 /** Logs a user in, or returns a challenge. Every failure is the same 401 after the same time. @throws 401, 429 */
 export const logIn = (
-  deps: SessionDependencies,
+  deps: LoginDependencies,
   caller: Caller,
   { email, password }: { email: string; password: string },
 ): Promise<SessionOrChallenge> => step(deps, caller, { kind: 'login', email }, () => deps.userPool.signIn({ email, password, caller }));
 
 /** Answers a login challenge: returns a session or the next challenge. @throws 400 for a weak password, 401, 429 */
 export const answerChallenge = (
-  deps: SessionDependencies,
+  deps: LoginDependencies,
   caller: Caller,
   { email, session, new_password, code }: ChallengeAnswer,
 ): Promise<SessionOrChallenge> =>

@@ -1,10 +1,10 @@
 import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
-import type { AttemptStore } from '../../shared/identity/attempt-store.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { StoredUser } from '../../shared/identity/user-store.ts';
+import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 
 export interface RefusalDependencies extends AuditDependencies {
-  attempts: Pick<AttemptStore, 'countInSpan'>;
+  quotas: Pick<QuotaStore, 'count'>;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface RefusalDependencies extends AuditDependencies {
  */
 export const recordRefusal = async (deps: RefusalDependencies, caller: Caller, user: StoredUser): Promise<void> => {
   const quota = { kind: 'session_refused', span: 'hour', account: user.id, max: 1 } as const;
-  const { isCounted } = await deps.attempts.countInSpan(quota, caller.receivedAtMs);
+  const { isCounted } = await deps.quotas.count(quota, caller.receivedAtMs);
   if (!isCounted) return;
   const { id, organization } = user;
   await commit(deps, originOf(caller, user), { action: 'session.refused', organization, target: { type: 'user', id } }, []);

@@ -1,10 +1,12 @@
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
-import { answerChallenge, logIn } from './log-in.ts';
+import { answerChallenge, type LoginDependencies, logIn } from './log-in.ts';
 import { createPublicRoute } from './public-route.ts';
 import { finishReset, type ResetDependencies, startReset } from './reset-password.ts';
-import { ChallengeAnswer, Credentials, ForgotPassword, PasswordReset, SessionOrChallenge } from './session.ts';
+import { ChallengeAnswer, ForgotPassword, LoginCredentials, PasswordReset, SessionOrChallenge } from './session.ts';
 
-const route = createPublicRoute<ResetDependencies>();
+export interface SignInDependencies extends LoginDependencies, ResetDependencies {}
+
+const route = createPublicRoute<SignInDependencies>();
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
 const done = { status: 204, description: 'Success. The response has no body.' } as const;
@@ -19,7 +21,7 @@ export const signInRoutes = [
       summary: 'Log in',
       description:
         'Returns a session, or a challenge if the password is temporary or a second factor is on. Every failed login returns the same 401.',
-      body: { name: 'Credentials', schema: Credentials, example: { email, password } },
+      body: { name: 'Credentials', schema: LoginCredentials, example: { email, password } },
       reply: { status: 200, description: 'A session or a challenge.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
       errors: [400, 429, 503],
     },

@@ -3,7 +3,7 @@ import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import { Code, Password } from '../../shared/identity/credentials.ts';
 import { Email, User } from '../../shared/identity/user.ts';
 
-export const Credentials = z.strictObject({ email: Email, password: Password });
+export const LoginCredentials = z.strictObject({ email: Email, password: Password });
 
 export const ChallengeAnswer = z
   .strictObject({

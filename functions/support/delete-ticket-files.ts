@@ -3,7 +3,7 @@ import { keptPrefix, type TicketFile } from '../../shared/tickets/ticket-files.t
 
 // More than a ticket can have, so that one page is usually all.
 const MAX_DELETED = 1_000;
-const PARALLEL = 10;
+const PARALLEL_DELETIONS = 10;
 
 /**
  * Deletes the stored files of a ticket, at most 1,000 of them. The bucket itself deletes uploads that no message names.
@@ -12,7 +12,7 @@ const PARALLEL = 10;
 export const deleteTicketFiles = async (client: S3Client, bucket: string, ticket: Omit<TicketFile, 'attachment'>): Promise<boolean> => {
   const page = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: keptPrefix(ticket), MaxKeys: MAX_DELETED }));
   const keys = (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
-  for (let i = 0; i < keys.length; i += PARALLEL)
-    await Promise.all(keys.slice(i, i + PARALLEL).map((Key) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))));
+  for (let i = 0; i < keys.length; i += PARALLEL_DELETIONS)
+    await Promise.all(keys.slice(i, i + PARALLEL_DELETIONS).map((Key) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))));
   return page.IsTruncated !== true;
 };

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 
-const MAX_PAGES = 100;
+const MAX_LISTED_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
 // An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the
@@ -155,7 +155,7 @@ export const createCreditStore = (database: Database, table: string) => ({
       ExpressionAttributeValues: { ':checks': CHECKS },
       ConsistentRead: true,
     };
-    for await (const item of queryItems(database, query, MAX_PAGES)) {
+    for await (const item of queryItems(database, query, MAX_LISTED_PAGES)) {
       const { record, looks, owed_nanos, check_at } = Check.parse(item);
       yield { ...expiryOf(record), looks, owedNanos: owed_nanos, checkAtMs: check_at };
     }
@@ -171,7 +171,7 @@ export const createCreditStore = (database: Database, table: string) => ({
       ExpressionAttributeValues: { ':expiries': EXPIRIES, ':after': `${dayOf(untilMs)}$` },
       ConsistentRead: true,
     };
-    for await (const { record } of queryItems(database, query, MAX_PAGES)) yield expiryOf(String(record));
+    for await (const { record } of queryItems(database, query, MAX_LISTED_PAGES)) yield expiryOf(String(record));
   },
 
   /** Returns the grant of an idempotency key, if it exists. */
@@ -191,7 +191,7 @@ export const createCreditStore = (database: Database, table: string) => ({
       ExpressionAttributeValues: { ':organization': organization, ':grants': 'grant#' },
       ConsistentRead: true,
     };
-    for await (const item of queryItems(database, query, MAX_PAGES)) yield Grant.parse(item);
+    for await (const item of queryItems(database, query, MAX_LISTED_PAGES)) yield Grant.parse(item);
   },
 });
 

@@ -4,9 +4,9 @@ import { Conflict } from '../http/errors.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
 // Concurrent grants compete for the same number.
-const MAX_ATTEMPTS = 20;
+const MAX_NUMBER_ATTEMPTS = 20;
 
-export interface CreditDependencies {
+export interface LedgerDependencies {
   limiters: LimiterConfigurationStore;
   credit: CreditStore;
 }
@@ -15,7 +15,7 @@ export interface CreditDependencies {
  * Adds the ledger's grants that are missing in the balance. So the next grant repairs a balance that a crash left
  * behind.
  */
-export const applyGrants = async ({ limiters, credit }: CreditDependencies, organization: string): Promise<void> => {
+export const applyGrants = async ({ limiters, credit }: LedgerDependencies, organization: string): Promise<void> => {
   const applied = (await limiters.get(organization))?.grants ?? 0;
   for await (const { number, amount_nanos } of credit.list(organization))
     if (number > applied) await limiters.addGrant(organization, number, amount_nanos);
@@ -38,12 +38,12 @@ export class NoCredit extends Conflict {
  * @throws NoCredit
  */
 export const grantCredit = async (
-  deps: CreditDependencies,
+  deps: LedgerDependencies,
   grant: Omit<Grant, 'number'>,
   write: (numbered: Grant) => Promise<void>,
 ): Promise<Grant> => {
   if (!(await deps.limiters.get(grant.organization))) throw new NoCredit(grant.organization);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_NUMBER_ATTEMPTS; attempt++) {
     const known = await Array.fromAsync(deps.credit.list(grant.organization));
     const numbered = { ...grant, number: known.length + 1 };
     try {
@@ -55,5 +55,5 @@ export const grantCredit = async (
     await applyGrants(deps, grant.organization);
     return numbered;
   }
-  throw new DatabaseUnavailable(new Error(`More than ${MAX_ATTEMPTS} other grants were made at the same time.`));
+  throw new DatabaseUnavailable(new Error(`More than ${MAX_NUMBER_ATTEMPTS} other grants were made at the same time.`));
 };

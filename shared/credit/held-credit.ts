@@ -3,19 +3,19 @@ import type { DeploymentStore } from '../deployments/deployment-store.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 
 const PAGE = 100;
-const MAX_PAGES = 100;
+const MAX_DEPLOYMENT_PAGES = 100;
 
 /** Sums the nano-dollars that are held for an organization's deployments. Deleted ones hold nothing. */
 export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
   let held = 0n;
   let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_DEPLOYMENT_PAGES; page++) {
     const { deployments: found, hasMore } = await deployments.list(organization, { limit: PAGE, ...(after !== undefined && { after }) });
     for (const { meter } of found) held += meter?.held_nanos ?? 0n;
     after = found.at(-1)?.name;
     if (!hasMore || after === undefined) return held;
   }
-  throw new Error(`${organization} has more than ${MAX_PAGES * PAGE} deployments.`);
+  throw new Error(`${organization} has more than ${MAX_DEPLOYMENT_PAGES * PAGE} deployments.`);
 };
 
 /**

@@ -1,6 +1,6 @@
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { Origin } from '../audit/origin.ts';
-import type { AttemptStore } from './attempt-store.ts';
+import type { LoginAttempts } from './login-attempts.ts';
 import type { UserPool } from './user-pool.ts';
 import type { StoredUser, UserStore } from './user-store.ts';
 
@@ -12,7 +12,7 @@ export interface SessionEndDependencies {
 }
 
 export interface SessionDependencies extends AuditDependencies, SessionEndDependencies {
-  attempts: AttemptStore;
+  attempts: LoginAttempts;
 }
 
 /** Ends every session of a user: refresh tokens and access tokens issued earlier are rejected. */

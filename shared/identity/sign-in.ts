@@ -35,9 +35,9 @@ export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: AuthR
         refreshToken: present(AuthenticationResult?.RefreshToken),
       },
     };
-  const known = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
-  if (!known) throw new Error(`The user pool sent an unknown challenge: ${ChallengeName}.`);
-  return { challenge: known[0] as Challenge, session: present(Session) };
+  const challenge = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
+  if (!challenge) throw new Error(`The user pool sent an unknown challenge: ${ChallengeName}.`);
+  return { challenge: challenge[0] as Challenge, session: present(Session) };
 };
 
 export const toAccess = (result: AuthenticationResult | undefined): { accessToken: string; expiresInSeconds: number } => ({

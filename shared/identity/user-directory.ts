@@ -34,7 +34,7 @@ export const isActiveIn = (user: DirectoryUser | undefined, organization: string
 
 const ROWS_PER_PAGE = 100;
 // An organization's owners are searched among the users of this many pages.
-const MAX_PAGES = 20;
+const MAX_USER_PAGES = 20;
 
 /** The users, for functions that send e-mails to them. */
 export const createUserDirectory = (accounts: RecordTable) => {
@@ -55,7 +55,7 @@ export const createUserDirectory = (accounts: RecordTable) => {
     ownersOf: async (organization: string, limit: number): Promise<DirectoryUser[]> => {
       const owners: DirectoryUser[] = [];
       let after: string | undefined;
-      for (let page = 0; page < MAX_PAGES && owners.length < limit; page++) {
+      for (let page = 0; page < MAX_USER_PAGES && owners.length < limit; page++) {
         const { rows, hasMore } = await accounts.page({ account: organization, prefix: MEMBER }, { limit: ROWS_PER_PAGE, after });
         const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
         const users = (await accounts.getMany(ids.map(placeOfUser))).map((row) => DirectoryUser.parse(row));

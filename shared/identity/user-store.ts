@@ -65,10 +65,7 @@ export const emailTaken = (): Conflict =>
 
 /** Users in the `accounts` table. `claim` is any text that identifies the request that claims an address. */
 export const createUserStore = (table: RecordTable) => {
-  /**
-   * Counts a user for their organization; admins and support have none. Users of releases before this count are not
-   * in it.
-   */
+  // Admins and support have no organization. Users of releases before this count are not in it.
   const toCount = ({ organization }: Pick<User, 'organization'>, by: 1 | -1): Write[] =>
     organization === null ? [] : [table.toCount({ account: organization, record: 'users' }, by, MAX_USERS, tooManyUsers)];
   return {
@@ -89,10 +86,10 @@ export const createUserStore = (table: RecordTable) => {
       const { account } = memberRecordKey(organization, '');
       const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
       const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
-      const found = await table.getMany(ids.map(placeOfUser));
+      const users = await table.getMany(ids.map(placeOfUser));
       return {
         object: 'list',
-        data: found.map((row) => toWire(toUser(row))),
+        data: users.map((row) => toWire(toUser(row))),
         has_more: hasMore,
         next: hasMore ? (ids.at(-1) ?? null) : null,
       };

@@ -50,4 +50,4 @@ export const userIdOf = (issuer: string, subject: string): string => {
 };
 
 /** The body with which users rename themselves. */
-export const OwnName = z.strictObject({ name: UserName.nullable() });
+export const UserNameUpdate = z.strictObject({ name: UserName.nullable() });

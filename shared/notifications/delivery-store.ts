@@ -5,13 +5,13 @@ import { Delivery, type DeliveryState } from './delivery.ts';
 
 const DELIVERY = 'delivery#';
 // Bounds the search for deliveries in one state; the caller continues after it.
-const MAX_PAGES = 10;
+const MAX_SEARCHED_PAGES = 10;
 const ROWS_PER_PAGE = 100;
 
 const recordKeyOf = ({ webhook, id }: Pick<Delivery, 'webhook' | 'id'>): RecordKey => ({ account: webhook, record: DELIVERY + id });
 
 /** The delivery exists already. */
-export class AlreadyCreated extends Error {}
+export class DeliveryExists extends Error {}
 
 /** Deliveries in the table `notifications`: one row each, in the partition of their webhook. */
 export const createDeliveryStore = (table: RecordTable) => ({
@@ -25,21 +25,21 @@ export const createDeliveryStore = (table: RecordTable) => ({
     webhook: string,
     { state, limit, after }: PageRequest & { state?: DeliveryState | undefined },
   ): Promise<{ deliveries: Delivery[]; next: string | null }> => {
-    const found: Delivery[] = [];
+    const deliveries: Delivery[] = [];
     let last = after;
     for (let page = 1; ; page++) {
       const size = state === undefined ? limit : ROWS_PER_PAGE;
       const { rows, hasMore } = await table.page({ account: webhook, prefix: DELIVERY, newestFirst: true }, { limit: size, after: last });
       last = rows.at(-1)?.id as string | undefined;
-      found.push(...rows.filter((row) => state === undefined || row.state === state).map((row) => Delivery.parse(row)));
-      if (found.length > limit) return { deliveries: found.slice(0, limit), next: found[limit - 1]?.id ?? null };
-      if (!hasMore) return { deliveries: found, next: null };
-      if (found.length === limit || page === MAX_PAGES) return { deliveries: found, next: last ?? null };
+      deliveries.push(...rows.filter((row) => state === undefined || row.state === state).map((row) => Delivery.parse(row)));
+      if (deliveries.length > limit) return { deliveries: deliveries.slice(0, limit), next: deliveries[limit - 1]?.id ?? null };
+      if (!hasMore) return { deliveries, next: null };
+      if (deliveries.length === limit || page === MAX_SEARCHED_PAGES) return { deliveries, next: last ?? null };
     }
   },
 
   /** Creates a delivery. Fails with AlreadyCreated. */
-  toCreate: (delivery: Delivery): Write => table.toCreate(recordKeyOf(delivery), delivery, () => new AlreadyCreated()),
+  toCreate: (delivery: Delivery): Write => table.toCreate(recordKeyOf(delivery), delivery, () => new DeliveryExists()),
 
   /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (delivery: Delivery): Write => table.toReplace(recordKeyOf(delivery), delivery),

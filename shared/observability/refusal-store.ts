@@ -8,7 +8,7 @@ import { PreconditionFailed } from '../http/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../time/units.ts';
 
 /** A request that the gateway answered with an error. */
-export interface Refusal {
+export interface RefusedRequest {
   /** The id of its line in the log, which is the same in each delivery. */
   lineId: string;
   /** Null, as is `keyId`: no key was authenticated. */
@@ -54,12 +54,12 @@ const LINE_BYTES = 8;
 // Log streams are spread over this many rows of a count, because concurrent transactions on the same row conflict.
 const LANES = 8;
 // Another delivery of the same lines at the same time ends soon.
-const MAX_TRIES = 5;
+const MAX_COMMIT_ATTEMPTS = 5;
 // One write is the row of counted lines.
 const MAX_COUNTS = MAX_WRITES - 1;
 const MAX_DAYS = 400;
 // A day of an organization with 20 keys that are all refused with four codes all the time, in all lanes.
-const MAX_PAGES = 100;
+const MAX_DAY_PAGES = 100;
 
 const NO_KEY = '(none)';
 
@@ -93,12 +93,12 @@ const isCounted = ({ lines }: CountedLines): ((hash: string) => boolean) => {
 };
 
 interface Group {
-  refusal: Refusal;
+  refusal: RefusedRequest;
   hashes: string[];
 }
 
 // As many as fit into a transaction.
-const nextGroups = (refusals: ReadonlyMap<string, Refusal>, counted: CountedLines): Group[] => {
+const nextGroups = (refusals: ReadonlyMap<string, RefusedRequest>, counted: CountedLines): Group[] => {
   const groups = new Map<string, Group>();
   const skips = isCounted(counted);
   for (const [hash, refusal] of refusals) {
@@ -180,7 +180,7 @@ export const createRefusalStore = (database: Database, table: string) => {
     };
   };
 
-  /** Counts as many groups as fit into a transaction. Undefined: another delivery came first. */
+  // As many groups as fit into a transaction. Undefined: another delivery came first.
   const countGroups = async (at: LogMinute, counted: CountedLines, groups: readonly Group[]): Promise<CountedLines | undefined> => {
     const added = groups.flatMap(({ hashes }) => hashes);
     const lines = Buffer.concat([counted.lines, Buffer.from(added.join(''), 'hex')]);
@@ -205,7 +205,7 @@ export const createRefusalStore = (database: Database, table: string) => {
      * @throws TooManyLines, after which those that don't fit are not counted; 503 if other deliveries of the same
      * lines, or too many counts of the same row, are in the way
      */
-    count: async (at: LogMinute, refusals: readonly Refusal[]): Promise<number> => {
+    count: async (at: LogMinute, refusals: readonly RefusedRequest[]): Promise<number> => {
       const byHash = new Map(refusals.map((refusal) => [lineHash(refusal.lineId), refusal]));
       const recordKey = linesRecordKey(at);
       let counted = await readLines(recordKey);
@@ -214,7 +214,7 @@ export const createRefusalStore = (database: Database, table: string) => {
         if (groups.length === 0) return total;
         const next = await countGroups(at, counted, groups);
         if (next) total += groups.reduce((sum, { hashes }) => sum + hashes.length, 0);
-        else if (tries++ === MAX_TRIES) throw new PreconditionFailed();
+        else if (tries++ === MAX_COMMIT_ATTEMPTS) throw new PreconditionFailed();
         counted = next ?? (await readLines(recordKey));
       }
     },
@@ -240,7 +240,7 @@ export const createRefusalStore = (database: Database, table: string) => {
               ':to': toMs > dayMs + DAY_MS - ROW_MS ? END_OF_DAY : timeOf(Math.ceil(toMs / ROW_MS) * ROW_MS),
             },
           },
-          MAX_PAGES,
+          MAX_DAY_PAGES,
         );
         for await (const item of items)
           for (const count of readRow(item, dayMs)) if (count.startMs >= fromMs && count.startMs < toMs) yield count;

@@ -47,7 +47,7 @@ const instantOf = (day: DateTime, time: string): number => {
 export const createBusinessTime = ({ timeZone, days, from, to, holidays }: BusinessHours): BusinessTime => {
   const closed = new Set(holidays);
 
-  /** The working hours from a time on. Days without work are left out. */
+  // Days without work are left out.
   function* shifts(fromMs: number): Generator<{ startMs: number; endMs: number }> {
     let day = DateTime.fromMillis(fromMs, { zone: timeZone }).startOf('day');
     for (let count = 0; count < MAX_DAYS; count++, day = day.plus({ days: 1 }).startOf('day')) {

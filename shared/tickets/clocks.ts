@@ -36,7 +36,6 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
   const firstDueAt = (severity: Severity, fromMs: number): number =>
     timeOf(severity).after(fromMs, firstResponseMinutes[severity] * MINUTE_MS);
 
-  /** The clock of the resolution as it runs from now on. */
   const running = (severity: Severity, usedMs: number, nowMs: number) => ({
     resolution_running_since: nowMs,
     resolution_used_ms: usedMs,
@@ -47,7 +46,7 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
     clocks.resolution_used_ms +
     (clocks.resolution_running_since === null ? 0 : timeOf(severity).between(clocks.resolution_running_since, nowMs));
 
-  /** Keeps running, or begins to run again, or stands still. */
+  // Keeps running, or begins to run again, or stands still.
   const resolution = (before: Timed, after: Pick<Timed, 'status' | 'severity'>, nowMs: number) => {
     const { resolution_running_since, resolution_used_ms, resolution_due_at } = before.clocks;
     const isSame = after.severity === before.severity && isSupportsTurn(after.status) === isSupportsTurn(before.status);

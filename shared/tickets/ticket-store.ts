@@ -5,7 +5,7 @@ import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
-import { Evidence, HistoryLine, Message, Ticket, type TicketStatus, TicketSummary } from './ticket.ts';
+import { Evidence, HistoryLine, Ticket, TicketMessage, type TicketStatus, TicketSummary } from './ticket.ts';
 
 /**
  * The most rows that a page of a list reads. A row has about 0.5 KB, so that this is one or two queries of each status.
@@ -108,7 +108,7 @@ export const createTicketStore = (database: Database, tableName: string, table: 
       return by === 0 ? [] : [table.toCount(recordKey, by, MAX_UNRESOLVED, tooManyUnresolved)];
     },
 
-    toAddMessage: (ticket: string, message: Message, audience: Audience): Write =>
+    toAddMessage: (ticket: string, message: TicketMessage, audience: Audience): Write =>
       table.toCreate({ account: ticket, record: MESSAGES[audience] + message.id }, message, exists(message.id)),
 
     /** Counts a note, up to a maximum: a note does not change its ticket, because its organization would see that. */
@@ -122,14 +122,14 @@ export const createTicketStore = (database: Database, tableName: string, table: 
       table.toCreate({ account: ticket, record: `${EVIDENCE}${evidence.type}#${evidence.id}` }, evidence, exists(evidence.id)),
 
     /** A page of messages or notes, oldest first. */
-    messages: async (ticket: string, audience: Audience, page: PageRequest): Promise<{ entries: Message[]; hasMore: boolean }> => {
+    messages: async (ticket: string, audience: Audience, page: PageRequest): Promise<{ entries: TicketMessage[]; hasMore: boolean }> => {
       const { rows, hasMore } = await table.page({ account: ticket, prefix: MESSAGES[audience] }, page);
-      return { entries: rows.map((row) => Message.parse(row)), hasMore };
+      return { entries: rows.map((row) => TicketMessage.parse(row)), hasMore };
     },
 
-    message: async (ticket: string, audience: Audience, id: string): Promise<Message | undefined> => {
+    message: async (ticket: string, audience: Audience, id: string): Promise<TicketMessage | undefined> => {
       const row = await table.get({ account: ticket, record: MESSAGES[audience] + id });
-      return row && Message.parse(row);
+      return row && TicketMessage.parse(row);
     },
 
     /** A page of the history, oldest first. */

@@ -76,14 +76,14 @@ export const AttachedFile = z.object({ id: z.string(), name: z.string(), content
 export type AttachedFile = z.infer<typeof AttachedFile>;
 
 /** A message that both sides can read, or a note that only support can. It never changes. */
-export const Message = z.object({
+export const TicketMessage = z.object({
   id: z.string(),
   author: TicketActor,
   body: z.string(),
   attachments: z.array(AttachedFile),
   at: z.int(),
 });
-export type Message = z.infer<typeof Message>;
+export type TicketMessage = z.infer<typeof TicketMessage>;
 
 /** A line of a ticket's history: the fields that a change gave another value. */
 export const HistoryLine = z.object({

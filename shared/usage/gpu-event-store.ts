@@ -10,7 +10,7 @@ import { isDone } from './row-store.ts';
 import { EventExists } from './usage-store.ts';
 
 // A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment.
-const MAX_PAGES = 1_000;
+const MAX_PARTITION_PAGES = 1_000;
 // The longest time for which a deployment's events are listed at once.
 const MAX_DAYS = 366;
 
@@ -93,7 +93,7 @@ export const createGpuEventStore = (database: Database, table: string) => {
         ExpressionAttributeValues: { ':partition': partition, ...(range && { ':from': range.from, ':to': range.to }) },
         ConsistentRead: true,
       },
-      MAX_PAGES,
+      MAX_PARTITION_PAGES,
     );
 
   const toPut = (event: GpuEvent): Write => ({
@@ -127,7 +127,7 @@ export const createGpuEventStore = (database: Database, table: string) => {
     },
   });
 
-  /** The sums have not changed since they were read. */
+  // The sums have not changed since they were read.
   const asRead = (read: GpuDay | undefined) =>
     read
       ? {

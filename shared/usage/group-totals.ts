@@ -2,7 +2,7 @@ import { type Detail, MAX_USERS, type OrganizationTotals, OTHER_USERS } from './
 import { mergeTotals } from './totals.ts';
 
 /** Totals of one span by a detail. */
-export interface Group extends Omit<OrganizationTotals, 'organization' | 'startMs'> {
+export interface TotalsGroup extends Omit<OrganizationTotals, 'organization' | 'startMs'> {
   /**
    * On `(other)`, if it can contain users: the last user in alphabetical order who has totals of their own. All later
    * users count here.
@@ -11,10 +11,10 @@ export interface Group extends Omit<OrganizationTotals, 'organization' | 'startM
 }
 
 /** The id of a group among those of its span. */
-export const groupIdOf = ({ model, route, deployment, keyId, userId }: Omit<Group, 'totals'>): string =>
+export const groupIdOf = ({ model, route, deployment, keyId, userId }: Omit<TotalsGroup, 'totals'>): string =>
   JSON.stringify([model, route, deployment, keyId, userId]);
 
-const inDetail = ({ model, route, deployment, keyId, userId }: Group, detail: Detail): Omit<Group, 'totals'> => ({
+const inDetail = ({ model, route, deployment, keyId, userId }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
   model,
   route,
   deployment,
@@ -23,8 +23,8 @@ const inDetail = ({ model, route, deployment, keyId, userId }: Group, detail: De
 });
 
 /** Sums groups of one span, or of parts of it, by a detail. */
-export const groupTotals = (groups: Iterable<Group>, detail: Detail): Group[] => {
-  const sums = new Map<string, Group>();
+export const groupTotals = (groups: Iterable<TotalsGroup>, detail: Detail): TotalsGroup[] => {
+  const sums = new Map<string, TotalsGroup>();
   for (const group of groups) {
     const of = inDetail(group, detail);
     const id = groupIdOf(of);
@@ -42,7 +42,7 @@ export const isNamed = (userId: string | null | undefined): userId is string => 
  * does not depend on the order of arrival, and a user among the first of a span is among the first of each of its
  * parts, so none of their counts are lost.
  */
-export const foldUsers = (groups: readonly Group[], maxUsers = MAX_USERS): Group[] => {
+export const foldUsers = (groups: readonly TotalsGroup[], maxUsers = MAX_USERS): TotalsGroup[] => {
   const users = [...new Set(groups.map(({ userId }) => userId).filter(isNamed))].sort();
   if (users.length < maxUsers) return [...groups];
   const lastUser = users[maxUsers - 1] as string;

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
-import { foldUsers, type Group, groupIdOf, groupTotals, isNamed } from './group-totals.ts';
-import { type Detail, expiresAt, MAX_USERS, type OrganizationTotals, SPAN_MS, type Span, type TotalsQuery } from './organization-totals.ts';
+import { foldUsers, groupIdOf, groupTotals, isNamed, type TotalsGroup } from './group-totals.ts';
+import {
+  type Detail,
+  expiresAt,
+  MAX_USERS,
+  type OrganizationTotals,
+  SPAN_MS,
+  type TotalsQuery,
+  type TotalsSpan,
+} from './organization-totals.ts';
 import { createRowStore, type Row, rowOf } from './row-store.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 
@@ -10,9 +18,9 @@ import { StoredTotals, storedTotals } from './stored-totals.ts';
  * One row of an organization's totals. Those of minutes and ten minutes by user are stored for each shard of a key,
  * because a shard's events are read together; all other rows are sums of these.
  */
-export interface TotalsRow extends Group {
+export interface TotalsRow extends TotalsGroup {
   organization: string;
-  span: Span;
+  span: TotalsSpan;
   detail: Detail;
   startMs: number;
   shard?: string;
@@ -25,13 +33,13 @@ export interface StoredRow extends Row {
 }
 
 // A partition holds the spans of a UTC year, month or day: the first characters of the time at which a span starts.
-const PERIOD_CHARACTERS: Readonly<Record<Span, number>> = { minute: 10, ten_minutes: 10, hour: 7, day: 4 };
+const PERIOD_CHARACTERS: Readonly<Record<TotalsSpan, number>> = { minute: 10, ten_minutes: 10, hour: 7, day: 4 };
 
 // `2026-11-21T16:40Z`.
 const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
 const TIME_CHARACTERS = timeOf(0).length;
 
-const nextPeriodMs = (span: Span, ms: number): number => {
+const nextPeriodMs = (span: TotalsSpan, ms: number): number => {
   const at = new Date(ms);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
   if (span === 'day') return Date.UTC(year + 1, 0);
@@ -81,8 +89,8 @@ const StoredNames = z.object({
   last_user: z.string().optional(),
 });
 
-type Names = Omit<Group, 'totals'> & { startMs: number; shard: string };
-type StoredGroup = Group & Names;
+type Names = Omit<TotalsGroup, 'totals'> & { startMs: number; shard: string };
+type StoredGroup = TotalsGroup & Names;
 
 const namesOf = (stored: z.output<typeof StoredNames>, detail: Detail): Names => {
   const { usage_event, key_id, end_user, last_user, ...names } = stored;
@@ -129,7 +137,6 @@ export const createOrganizationTotalsStore = (database: Database, table: string,
     for (const { partition, range } of partitionsOf(query)) yield* rows.query(partition, range);
   }
 
-  /** The totals of one span, from its rows. */
   const spanOf = ({ organization, detail }: TotalsQuery, stored: readonly StoredGroup[]): OrganizationTotals[] => {
     const isFolded = foldedIn(stored);
     const groups = groupTotals(

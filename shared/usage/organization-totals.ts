@@ -5,11 +5,11 @@ import type { Totals } from './totals.ts';
  * days for good.
  */
 export const SPANS = ['minute', 'ten_minutes', 'hour', 'day'] as const;
-export type Span = (typeof SPANS)[number];
-export const SPAN_MS: Readonly<Record<Span, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
+export type TotalsSpan = (typeof SPANS)[number];
+export const SPAN_MS: Readonly<Record<TotalsSpan, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
 
 /** The days for which totals are kept, counted from the end of their span. Totals of days are kept for good. */
-export const RETENTION_DAYS: Readonly<Record<Exclude<Span, 'day'>, number>> = { minute: 7, ten_minutes: 90, hour: 90 };
+export const RETENTION_DAYS: Readonly<Record<Exclude<TotalsSpan, 'day'>, number>> = { minute: 7, ten_minutes: 90, hour: 90 };
 
 const SECONDS_A_DAY = 86_400;
 
@@ -17,11 +17,11 @@ const SECONDS_A_DAY = 86_400;
  * When totals expire, in seconds since the epoch. It follows from the span alone, so that writing them again later
  * changes nothing.
  */
-export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =>
+export const expiresAt = (span: Exclude<TotalsSpan, 'day'>, startMs: number): number =>
   (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
 
 /** Returns true if totals of this span have expired. DynamoDB can take some days to remove them. */
-export const isExpired = (span: Span, startMs: number, nowMs: number): boolean =>
+export const isExpired = (span: TotalsSpan, startMs: number, nowMs: number): boolean =>
   span !== 'day' && expiresAt(span, startMs) * 1_000 <= nowMs;
 
 /**
@@ -62,7 +62,7 @@ export interface OrganizationTotals {
 /** A query of an organization's totals: spans that start in [fromMs, toMs), in the order of time. */
 export interface TotalsQuery {
   organization: string;
-  span: Span;
+  span: TotalsSpan;
   detail: Detail;
   fromMs: number;
   toMs: number;

@@ -23,7 +23,7 @@ const AS_READ = 'n = :read';
 const STILL_ABSENT = 'attribute_not_exists(n)';
 
 // The busiest partitions, those of a key with 42 shards or of an organization with 1,000 keys, have tens of pages.
-const MAX_PAGES = 1_000;
+const MAX_PARTITION_PAGES = 1_000;
 
 export const rowOf = (item: Item): Row => {
   const { usage_bucket, usage_event, n } = item as unknown as RowKey & { n: unknown };
@@ -58,7 +58,7 @@ export const createRowStore = (database: Database, table: string) => ({
         ExpressionAttributeValues: { ':partition': partition, ...(range && { ':from': range.from, ':to': range.to }) },
         ConsistentRead: true,
       },
-      MAX_PAGES,
+      MAX_PARTITION_PAGES,
     ),
 
   /** Puts a row of `n` events, unless the stored row has at least as many. */

@@ -7,7 +7,7 @@ import type { UsageEvent } from './event.ts';
 
 /** Events are partitioned by ten minutes, so that one consistent query reads all events of a total. */
 export const BUCKET_MS = 10 * 60_000;
-const MAX_PAGES = 1_000;
+const MAX_PARTITION_PAGES = 1_000;
 
 // `key_…#2026-11-21T16:40Z`.
 const bucketOf = (shard: string, atMs: number): string =>
@@ -80,7 +80,7 @@ export const createUsageStore = (database: Database, table: string) => {
         ...(atOnce && { Limit: atOnce }),
       };
       const UsageEvent = await schema();
-      for await (const item of queryItems(database, query, MAX_PAGES)) yield UsageEvent.parse(item);
+      for await (const item of queryItems(database, query, MAX_PARTITION_PAGES)) yield UsageEvent.parse(item);
     },
   };
 };

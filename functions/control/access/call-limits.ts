@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isPlatformRole } from './actor.ts';
 
-export type Span = 'minute' | 'hour' | 'day';
+export type CallSpan = 'minute' | 'hour' | 'day';
 
 // `account`: the organization of the caller, or the user if they belong to none. `resource`: the resource in the path,
 // for each account. `recipient`: an e-mail address.
@@ -11,7 +11,7 @@ type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
 /** A number of calls that are allowed in a time. */
 export interface Bound {
   per: Per;
-  span: Span;
+  span: CallSpan;
   max: number;
   /** The number for users with the role admin or support. Default: `max`. */
   platformMax?: number;
@@ -138,7 +138,7 @@ const SUBJECTS = {
 
 const numberText = (number: number): string => number.toLocaleString('en-US');
 
-const everySpan = (span: Span): string => `${span === 'hour' ? 'an' : 'a'} ${span}`;
+const everySpan = (span: CallSpan): string => `${span === 'hour' ? 'an' : 'a'} ${span}`;
 
 /** The number of calls that a bound allows a role. */
 export const maxOf = ({ max, platformMax = max }: Bound, { role }: Pick<Actor, 'role'>): number =>

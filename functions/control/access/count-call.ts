@@ -1,14 +1,14 @@
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Actor } from './actor.ts';
-import { type Bound, type CallLimitName, callLimitOf, maxOf, type Span, TooManyCalls } from './call-limits.ts';
+import { type Bound, type CallLimitName, type CallSpan, callLimitOf, maxOf, TooManyCalls } from './call-limits.ts';
 
 interface Counts {
   /**
    * Counts `times` calls in a span, unless that would be more than `max`.
    * @returns whether they were counted, and when the span ends, in ms
    */
-  countInSpan: (
-    quota: { kind: string; span: Span; account: string; max: number; by: number },
+  count: (
+    quota: { kind: string; span: CallSpan; account: string; max: number; by: number },
     nowMs: number,
   ) => Promise<{ isCounted: boolean; untilMs: number }>;
 }
@@ -60,7 +60,7 @@ const countedOf = (kind: CallLimitName, call: Call): Counted[] =>
  * Counts calls in the table `attempts`, so that a limit holds for all environments together. Each environment remembers
  * which bounds are reached, so that rejected calls write nothing.
  */
-export const createCallCounter = (attempts: Counts) => {
+export const createCallCounter = (quotas: Counts) => {
   const remembered = new Map<string, Remembered>();
   const remember = (id: string, what: Remembered): void => {
     remembered.delete(id);
@@ -70,15 +70,15 @@ export const createCallCounter = (attempts: Counts) => {
   };
 
   const countBound = async ({ id, kind, bound, account }: Counted, actor: Actor, nowMs: number): Promise<void> => {
-    const known = remembered.get(id);
-    if (known && known.untilMs > nowMs && known.left > 0) {
-      known.left -= 1;
+    const entry = remembered.get(id);
+    if (entry && entry.untilMs > nowMs && entry.left > 0) {
+      entry.left -= 1;
       return;
     }
     const { per, span, countedAtOnce: by = 1 } = bound;
     const max = maxOf(bound, actor);
     const quota = { kind: `${kind}/${per}`, span, account, max, by };
-    const counted = await attempts.countInSpan(quota, nowMs).catch((error: unknown) => {
+    const counted = await quotas.count(quota, nowMs).catch((error: unknown) => {
       if (!(error instanceof DatabaseUnavailable && callLimitOf(kind).isOpenInOutage)) throw error;
       return undefined;
     });
@@ -94,8 +94,8 @@ export const createCallCounter = (attempts: Counts) => {
   const countAll = async (limits: readonly CallLimitName[], call: Call, nowMs: number): Promise<void> => {
     const counted = limits.flatMap((name) => countedOf(name, call));
     for (const { id, bound } of counted) {
-      const known = remembered.get(id);
-      if (known?.isReached && known.untilMs > nowMs) throw new TooManyCalls(bound, call.actor, known.untilMs - nowMs);
+      const entry = remembered.get(id);
+      if (entry?.isReached && entry.untilMs > nowMs) throw new TooManyCalls(bound, call.actor, entry.untilMs - nowMs);
     }
     for (const each of counted) await countBound(each, call.actor, nowMs);
   };

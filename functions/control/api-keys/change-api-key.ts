@@ -111,7 +111,7 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
 };
 
 // Requests of a busy key can make the change fail this often; then it returns 503.
-const MAX_ATTEMPTS = 8;
+const MAX_COMMIT_ATTEMPTS = 8;
 
 /**
  * Plans writes that give all limiter items of a key its settings, and divide its limits by the usage of each item. If
@@ -151,7 +151,7 @@ export const updateApiKey = async (
   const after = { ...before, ...changes };
   checkFits(before, after);
   const more = after.limits.concurrency - before.limits.concurrency;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
     const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
     const configured = await toConfigureWhole(deps, after, actor.origin.nowMs);
     const writes = [...(added?.writes ?? []), ...configured];
@@ -161,7 +161,7 @@ export const updateApiKey = async (
       if (!(error instanceof ChangedMeanwhile)) throw error;
     }
   }
-  throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+  throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
 };
 
 // A client that repeats a rotation because its response was lost would revoke the secret that is in use.

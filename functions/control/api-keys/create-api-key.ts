@@ -33,7 +33,7 @@ const HINT_END = 4;
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
 // The organization's setting for content can change this often during the creation of a key.
-const MAX_ATTEMPTS = 3;
+const MAX_COMMIT_ATTEMPTS = 3;
 
 const newKey = (
   actor: Actor,
@@ -80,7 +80,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
       return await tryToCreate(deps, actor, body);
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
-      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
+      if (attempt === MAX_COMMIT_ATTEMPTS) throw new DatabaseUnavailable(error);
     }
   }
 };

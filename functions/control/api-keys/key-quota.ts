@@ -1,6 +1,6 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError, Conflict } from '../../../shared/http/errors.ts';
-import type { AttemptStore } from '../../../shared/identity/attempt-store.ts';
+import type { QuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
@@ -52,7 +52,7 @@ const tooManyOfOrganization = (nowMs: number): ApiError =>
 
 export interface QuotaDependencies {
   apiKeys: ApiKeyStore;
-  attempts: Pick<AttemptStore, 'toCountInSpan'>;
+  quotas: Pick<QuotaStore, 'toCount'>;
 }
 
 /**
@@ -60,11 +60,11 @@ export interface QuotaDependencies {
  * fail if a member, or the organization on one day, has reached its quota. Owners have no quota but are counted,
  * because they can become members. Admins and operators never become members and are not counted.
  */
-export const toCountKey = ({ apiKeys, attempts }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
+export const toCountKey = ({ apiKeys, quotas }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
   const { userId, role, maxApiKeys, origin } = actor;
   if (role === 'admin') return [];
   const ofDay = (account: string, max: number, refused: () => Error): Write =>
-    attempts.toCountInSpan({ kind: 'api_key', span: 'day', account, max }, origin.nowMs, refused);
+    quotas.toCount({ kind: 'api_key', span: 'day', account, max }, origin.nowMs, refused);
   const ofOrganization = ofDay(organization, MAX_CREATIONS_PER_DAY, () => tooManyOfOrganization(origin.nowMs));
   if (role === 'owner') return [...apiKeys.toCountFor(userId), ofOrganization];
   const perDay = Math.max(MIN_CREATIONS_PER_DAY, maxApiKeys);

@@ -40,4 +40,4 @@ export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingRe
   };
 };
 
-export type BillingDependencies = ReturnType<typeof createBillingDependencies>;
+export type BillingRouteDependencies = ReturnType<typeof createBillingDependencies>;

@@ -37,7 +37,7 @@ interface Change {
 }
 
 // Requests that wake the deployment, and passes of the reconciler, can write first this often; then it returns 503.
-const MAX_ATTEMPTS = 8;
+const MAX_COMMIT_ATTEMPTS = 8;
 
 /**
  * Queues a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request succeeds.
@@ -93,7 +93,7 @@ export const changeDeployment = async (
   change: Change,
 ): Promise<DeploymentResource> => {
   let read: number | undefined;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
     const before = await visibleDeployment(deps, actor, id);
     checkVersion({ version: before.changes }, read === undefined ? expected : [read]);
     read = before.changes;
@@ -108,5 +108,5 @@ export const changeDeployment = async (
       if (!isOvertaken && !(error instanceof PreconditionFailed)) throw error;
     }
   }
-  throw new DatabaseUnavailable(new Error(`${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+  throw new DatabaseUnavailable(new Error(`${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
 };

@@ -8,7 +8,7 @@ import { type Estimate, estimateOf } from './estimate.ts';
 import type { DeploymentReads } from './find-deployment.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
 
-export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
+export interface GenerationCheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
   /** Checks the weights and AWS's quotas in the function `deployments`, which has the permissions. @throws 503 */
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   tokenizer: Pick<Tokenizer, 'fit'>;
@@ -20,7 +20,7 @@ export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
  * @throws 400, 503 if the function `tokenizer` is out of reach
  */
 export const checkServing = async (
-  deps: CheckDependencies,
+  deps: GenerationCheckDependencies,
   { organization, name }: Pick<Deployment, 'organization' | 'name'>,
   { tokenizer: files }: Pick<Deployment['serving'], 'tokenizer'>,
 ): Promise<void> => {
@@ -43,7 +43,7 @@ interface Checked {
  * @throws 400 if its weights can't be used, 503
  */
 export const checkGeneration = async (
-  deps: CheckDependencies,
+  deps: GenerationCheckDependencies,
   { organization, generation, types, copies, starts = [], nowMs }: Checked,
 ): Promise<Estimate> => {
   const { model, allows_code, instance_types, accelerators } = generation;

@@ -12,7 +12,7 @@ import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
-import { type CheckDependencies, checkGeneration, checkServing } from './check-generation.ts';
+import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
 import { DeploymentDeleted, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
 import type { Estimate } from './estimate.ts';
@@ -21,14 +21,14 @@ import type { NewDeployment } from './new-deployment.ts';
 import { type PlanDependencies, planGeneration } from './plan-generation.ts';
 import { copiesOf, newServing } from './settings.ts';
 
-export interface CreateDependencies extends ChangeDependencies, CheckDependencies, PlanDependencies {
+export interface CreateDependencies extends ChangeDependencies, GenerationCheckDependencies, PlanDependencies {
   models: ModelStore;
 }
 
 export type Created = { deployment: DeploymentResource; estimate: Estimate | null } | { deployment: null; estimate: Estimate };
 
 // Concurrent creations, and requests that use the organization's credit, can write first this often.
-const MAX_ATTEMPTS = 5;
+const MAX_COMMIT_ATTEMPTS = 5;
 
 // Objects with the same content are the same request, whatever the order of their fields.
 const canonical = (value: unknown): string =>
@@ -51,16 +51,16 @@ interface Request {
 const createdBefore = async ({ deployments }: CreateDependencies, { organization, name, hash, key }: Request) => {
   const byKey = key === undefined ? undefined : await deployments.idOfKey(organization, key);
   if (byKey !== undefined) {
-    const made = await deployments.get(organization, byKey);
-    if (made.creation_hash !== hash) throw new IdempotencyKeyReused();
-    return made;
+    const earlier = await deployments.get(organization, byKey);
+    if (earlier.creation_hash !== hash) throw new IdempotencyKeyReused();
+    return earlier;
   }
   const byName = await deployments.idOf(organization, name);
   if (byName === undefined) return undefined;
-  const made = await deployments.get(organization, byName);
-  if (made.wanted === 'deleted') throw new DeploymentDeleted(name);
-  if (made.creation_hash !== hash) throw new DeploymentExists(name);
-  return made;
+  const earlier = await deployments.get(organization, byName);
+  if (earlier.wanted === 'deleted') throw new DeploymentDeleted(name);
+  if (earlier.creation_hash !== hash) throw new DeploymentExists(name);
+  return earlier;
 };
 
 const newDeployment = (
@@ -120,7 +120,7 @@ const store = async (deps: CreateDependencies, actor: Actor, deployment: Deploym
       ]);
     } catch (error) {
       if (!(error instanceof CreatedMeanwhile || error instanceof CreditChanged)) throw error;
-      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
+      if (attempt === MAX_COMMIT_ATTEMPTS) throw new DatabaseUnavailable(error);
     }
   }
 };
@@ -154,8 +154,8 @@ export const createDeployment = async (
   const { nowMs } = actor.origin;
   const request: Request = { organization, name: body.name, hash: hashOf({ ...body, organization, validate_only: false }), key };
   const existing = async (): Promise<Created | undefined> => {
-    const made = await createdBefore(deps, request);
-    return made && { deployment: (await toResources(deps, actor, [made]))[0] as DeploymentResource, estimate: null };
+    const earlier = await createdBefore(deps, request);
+    return earlier && { deployment: (await toResources(deps, actor, [earlier]))[0] as DeploymentResource, estimate: null };
   };
   await requireActive(deps.organizations, organization);
   const before = await existing();
@@ -182,8 +182,8 @@ export const createDeployment = async (
     return { deployment: (await toResources(deps, actor, [deployment]))[0] as DeploymentResource, estimate };
   } catch (error) {
     const canBeRepeated = error instanceof DeploymentExists || error instanceof KeyUsed || error instanceof OutOfCredit;
-    const made = canBeRepeated ? await existing() : undefined;
-    if (!made) throw error;
-    return made;
+    const earlier = canBeRepeated ? await existing() : undefined;
+    if (!earlier) throw error;
+    return earlier;
   }
 };

@@ -10,7 +10,7 @@ import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/s
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import type { Role } from '../access/actor.ts';
+import type { UserRole } from '../access/actor.ts';
 import { isAtLeast } from '../access/actor.ts';
 import { wantedGeneration } from './rollout.ts';
 
@@ -116,7 +116,7 @@ export type DeploymentResource = z.infer<typeof DeploymentResource>;
 
 /** Facts of the resource that aren't in the row. */
 export interface View {
-  role: Role;
+  role: UserRole;
   nowMs: number;
   /** Nano-dollars an hour, by instance type; a missing one costs nothing. */
   hourNanos: ReadonlyMap<string, number>;
@@ -126,7 +126,7 @@ export interface View {
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
-const reasonOf = (reason: DeploymentReason | undefined, role: Role): z.infer<typeof ReasonResource> | null =>
+const reasonOf = (reason: DeploymentReason | undefined, role: UserRole): z.infer<typeof ReasonResource> | null =>
   reason
     ? { code: reason.code, message: reason.message, action: reason.action, ...(isAtLeast(role, 'owner') && { aws: reason.aws ?? null }) }
     : null;
@@ -139,7 +139,7 @@ const trafficOf = ({ generations, traffic_percent }: Deployment, { number, statu
   return number === live.at(-1)?.number ? traffic_percent : 100 - traffic_percent;
 };
 
-const generationOf = (deployment: Deployment, generation: Generation, role: Role): GenerationResource => {
+const generationOf = (deployment: Deployment, generation: Generation, role: UserRole): GenerationResource => {
   const { number, status, reason, runtime, model, allows_code, instance_types, accelerators, environment, created_at } = generation;
   return {
     number,

@@ -78,13 +78,13 @@ export const publishDeployment = async (
   body: Publication,
 ): Promise<DeploymentResource> => {
   const { nowMs } = actor.origin;
-  const read = await visibleDeployment(deps, actor, id);
+  const deployment = await visibleDeployment(deps, actor, id);
   const checkUnpublished = ({ published_as: published }: Deployment): void => {
     if (published !== undefined)
       throw new WrongState('deployment_published', `The deployment already serves the shared model '${published}'. Unpublish it first.`);
   };
-  checkUnpublished(read);
-  const model = await sharedModel(deps, read, body, nowMs);
+  checkUnpublished(deployment);
+  const model = await sharedModel(deps, deployment, body, nowMs);
   if (!priceAt(model.prices, nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
   await checkRoom(deps, SERVERLESS_POOL, model.name);
   const report = await deps.checkModel(model);

@@ -3,7 +3,7 @@ import type { Deployment, Generation } from '../../../shared/deployments/deploym
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
-import { type CheckDependencies, checkGeneration, checkServing } from './check-generation.ts';
+import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
 import { invalid } from './errors.ts';
@@ -13,7 +13,7 @@ import { type GenerationFields, type PlanDependencies, type PlannedGeneration, p
 import { beginRollout, contentOf, generationsAfter, shiftTraffic, wantedGeneration } from './rollout.ts';
 import { changedServing, copiesOf } from './settings.ts';
 
-export type UpdateDependencies = ChangeDependencies & CheckDependencies & PlanDependencies;
+export type UpdateDependencies = ChangeDependencies & GenerationCheckDependencies & PlanDependencies;
 
 const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, allows_code }: Generation): GenerationFields => ({
   runtime: runtime.id,
@@ -90,17 +90,17 @@ export const updateDeployment = async (
   { id, expected }: DeploymentAddress,
   update: DeploymentUpdate,
 ): Promise<DeploymentResource> => {
-  const read = await visibleDeployment(deps, actor, id);
-  checkVersion({ version: read.changes }, expected);
-  const planned = await planUpdate(deps, actor, read, update);
-  if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, read.serving.tokenizer))
-    await checkServing(deps, read, { tokenizer: update.tokenizer });
+  const current = await visibleDeployment(deps, actor, id);
+  checkVersion({ version: current.changes }, expected);
+  const planned = await planUpdate(deps, actor, current, update);
+  if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, current.serving.tokenizer))
+    await checkServing(deps, current, { tokenizer: update.tokenizer });
   if (planned && update.traffic_percent === 0) throw invalid('traffic_percent', 'expected at least 1 with a new generation');
   return changeDeployment(
     deps,
     actor,
     // The plan was made from this version.
-    { id, expected: [read.changes] },
+    { id, expected: [current.changes] },
     { action: 'deployment.updated', apply: (before) => applied(before, update, planned, actor.origin.nowMs) },
   );
 };

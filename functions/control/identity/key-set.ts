@@ -57,7 +57,7 @@ export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache
     }
   };
 
-  /** Fetches the keys unless they were just fetched. Concurrent callers share one fetch. */
+  // Concurrent callers share one fetch.
   const refresh = async (uri: string): Promise<void> => {
     if (!fetching && now() - triedAtMs < (keys ? REFETCH_AFTER_MS : RETRY_AFTER_MS)) return;
     fetching ??= refetch(uri).finally(() => {

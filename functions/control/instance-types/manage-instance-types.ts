@@ -56,9 +56,9 @@ export const createInstanceType = async (
   actor: Actor,
   fields: NewInstanceType,
 ): Promise<InstanceTypeResource> => {
-  const known = await deps.catalogue.instanceTypes.list();
-  if (known.some(({ id }) => id === fields.id)) throw exists(fields.id)();
-  if (known.length >= MAX_INSTANCE_TYPES)
+  const types = await deps.catalogue.instanceTypes.list();
+  if (types.some(({ id }) => id === fields.id)) throw exists(fields.id)();
+  if (types.length >= MAX_INSTANCE_TYPES)
     throw new Conflict({
       code: 'too_many_instance_types',
       message: `The catalogue can have at most ${MAX_INSTANCE_TYPES} instance types, including retired ones.`,

@@ -4,17 +4,17 @@ import type { Model, Target, TokenizerFiles } from '../../../shared/models/model
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
-import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
 import { type Finding, failing, passing } from './finding.ts';
 import { probeTarget } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
+import { type EndpointFactsReader, placeOf, type TargetFacts, TargetInaccessible } from './target-facts.ts';
 
 const MAX_AT_ONCE = 4;
 const PROBE_TIMEOUT_MS = 10_000;
 // API Gateway waits 29 s for a response.
 const TOTAL_TIMEOUT_MS = 25_000;
 
-export interface CheckDependencies {
+export interface TargetCheckDependencies {
   facts: EndpointFactsReader;
   /** The code that also sends callers' requests. */
   invoke: Invoke;
@@ -34,19 +34,19 @@ export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 const TOO_LATE = failing('The check timed out. Check again shortly.');
 const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
-const partsOf = ({ endpoint, component }: Target, facts: EndpointFacts) => [
+const partsOf = ({ endpoint, component }: Target, facts: TargetFacts) => [
   { what: `endpoint '${endpoint}'`, status: facts.endpointStatus, tags: facts.endpointTags },
   ...(component === undefined
     ? []
     : [{ what: `inference component '${component}'`, status: facts.componentStatus, tags: facts.componentTags ?? {} }]),
 ];
 
-const listed = (target: Target, facts: EndpointFacts): string =>
+const listed = (target: Target, facts: TargetFacts): string =>
   partsOf(target, facts)
     .map(({ what }) => `the ${what}`)
     .join(' and ');
 
-const checkExists = (target: Target, facts: EndpointFacts): Finding => {
+const checkExists = (target: Target, facts: TargetFacts): Finding => {
   const { endpoint, component, region } = target;
   const missing = partsOf(target, facts).find(({ status }) => status === undefined);
   if (missing) return failing(`The ${missing.what} does not exist in ${placeOf(region)}. Check its name and its region.`);
@@ -57,7 +57,7 @@ const checkExists = (target: Target, facts: EndpointFacts): Finding => {
   return passing(`Found ${listed(target, facts)} in SageMaker.`);
 };
 
-const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding => {
+const checkTagged = (target: Target, facts: TargetFacts, tag: string): Finding => {
   const untagged = partsOf(target, facts).find(({ tags }) => tags[tag] !== 'true');
   if (untagged)
     return failing(`The ${untagged.what} has no tag '${tag}' with the value 'true'. Add the tag: Sluice can't invoke it otherwise.`);
@@ -67,7 +67,7 @@ const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding
 // Statuses that change without anyone's action.
 const TRANSIENT_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
 
-const checkInService = (target: Target, facts: EndpointFacts): Finding => {
+const checkInService = (target: Target, facts: TargetFacts): Finding => {
   const { what, status = '' } = partsOf(target, facts).find((part) => part.status !== 'InService') ?? {};
   if (what === undefined) return passing(`SageMaker reports InService for ${listed(target, facts)}.`);
   const advice = TRANSIENT_STATUSES.has(status)
@@ -82,8 +82,8 @@ interface CheckedTarget extends TargetReport {
   promptTokens: number | undefined;
 }
 
-const checkTarget = async (deps: CheckDependencies, model: Model, target: Target, inTime: InTime): Promise<CheckedTarget> => {
-  let facts: EndpointFacts = { endpointStatus: undefined, endpointTags: {} };
+const checkTarget = async (deps: TargetCheckDependencies, model: Model, target: Target, inTime: InTime): Promise<CheckedTarget> => {
+  let facts: TargetFacts = { endpointStatus: undefined, endpointTags: {} };
   const steps: Record<CheckName, () => Finding | Promise<Finding>> = {
     exists: async () => {
       facts = await deps.facts.describe(target);
@@ -113,7 +113,7 @@ const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promi
 };
 
 // A tokenizer that is out of reach fails its own check, not those of the targets.
-const checkFiles = async ({ tokenizer }: CheckDependencies, { name }: Model, files: TokenizerFiles): Promise<Finding> => {
+const checkFiles = async ({ tokenizer }: TargetCheckDependencies, { name }: Model, files: TokenizerFiles): Promise<Finding> => {
   try {
     return await checkTokenizer({ tokenizer }, { files, model: name });
   } catch (error) {
@@ -136,7 +136,7 @@ const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly C
  * callers' requests, and compares the container's count of the prompt with the tokenizer's. Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
-export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {
+export const checkTargets = async (deps: TargetCheckDependencies, model: Model): Promise<RegistrationReport> => {
   const { totalTimeoutMs = TOTAL_TIMEOUT_MS } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
@@ -154,7 +154,7 @@ export const checkTargets = async (deps: CheckDependencies, model: Model): Promi
   }
 };
 
-const checkAll = async (deps: CheckDependencies, model: Model, inTime: InTime): Promise<RegistrationReport> => {
+const checkAll = async (deps: TargetCheckDependencies, model: Model, inTime: InTime): Promise<RegistrationReport> => {
   const checked: CheckedTarget[] = [];
   const checkAt = async ([index, target]: [number, Target]): Promise<void> => {
     checked[index] = await checkTarget(deps, model, target, inTime);

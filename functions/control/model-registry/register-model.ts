@@ -24,9 +24,9 @@ const MAX_MODELS = 1_000;
 
 /** Checks that a pool has room for a model. @throws 409 if the name is in use or the pool is full */
 export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, pool: string, name: string): Promise<void> => {
-  const known = await models.list(pool);
-  if (known.has(name)) throw new ModelExists(name);
-  if (known.size >= MAX_MODELS)
+  const registered = await models.list(pool);
+  if (registered.has(name)) throw new ModelExists(name);
+  if (registered.size >= MAX_MODELS)
     throw new Conflict({
       code: 'too_many_models',
       message: `There can be at most ${MAX_MODELS} shared models, and as many for each organization. Delete a model first.`,

@@ -116,9 +116,10 @@ const evaluateAlerts = async ({ billingTasks }: GrantDependencies, organization:
 
 type Wanted = Pick<Grant, 'amount_nanos' | 'reason' | 'expires_at'>;
 
-const sameGrant = (made: Grant, { amount_nanos, reason, expires_at }: Wanted): Grant => {
-  if (made.amount_nanos !== amount_nanos || made.reason !== reason || made.expires_at !== expires_at) throw new IdempotencyKeyReused();
-  return made;
+const sameGrant = (existing: Grant, { amount_nanos, reason, expires_at }: Wanted): Grant => {
+  if (existing.amount_nanos !== amount_nanos || existing.reason !== reason || existing.expires_at !== expires_at)
+    throw new IdempotencyKeyReused();
+  return existing;
 };
 
 /**
@@ -144,10 +145,10 @@ export const createCreditGrant = async (
     ...(expires_at !== undefined && { expires_at: expires_at * SECOND_MS }),
   };
   const granted = async (): Promise<Grant | undefined> => {
-    const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
+    const existing = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
     // A crash can have left the grant out of the balance.
-    if (made) await applyGrants(deps, organization);
-    return made && sameGrant(made, grant);
+    if (existing) await applyGrants(deps, organization);
+    return existing && sameGrant(existing, grant);
   };
   const before = await granted();
   if (before) return toWire(before);
@@ -165,13 +166,13 @@ export const createCreditGrant = async (
     return commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
   };
   try {
-    const made = await grantCredit(deps, grant, write);
+    const stored = await grantCredit(deps, grant, write);
     await evaluateAlerts(deps, organization, origin.nowMs);
-    return toWire(made);
+    return toWire(stored);
   } catch (error) {
-    const made = error instanceof AlreadyGranted ? await granted() : undefined;
-    if (!made) throw error;
-    return toWire(made);
+    const stored = error instanceof AlreadyGranted ? await granted() : undefined;
+    if (!stored) throw error;
+    return toWire(stored);
   }
 };
 

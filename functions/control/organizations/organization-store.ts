@@ -42,10 +42,10 @@ export const createOrganizationStore = (table: RecordTable, defaultConcurrency: 
   list: async (request: PageRequest): Promise<Page<Organization>> => {
     const { rows, hasMore } = await table.page({ account: DIRECTORY, prefix: LISTED, newestFirst: true }, request);
     const ids = rows.map(({ record }) => String(record).slice(LISTED.length));
-    const found = await table.getMany(ids.map(placeOfOrganization));
+    const organizations = await table.getMany(ids.map(placeOfOrganization));
     return {
       object: 'list',
-      data: found.map(toOrganization),
+      data: organizations.map(toOrganization),
       has_more: hasMore,
       next: hasMore ? (ids.at(-1) ?? null) : null,
     };

@@ -17,7 +17,7 @@ import {
   NewCreditGrant,
 } from './credit.ts';
 import { Organization } from './organization.ts';
-import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
+import { limitOrganization, OrganizationUpdate, StatusReason, setSuspended, updateOrganization } from './update-organization.ts';
 
 const route = createRoute<GrantDependencies & BalanceDependencies>('Organizations');
 const organizations = '/v1/organizations';
@@ -122,7 +122,7 @@ export const organizationRoutes = [
       description: 'Its API keys stop working from their next request on, and its members get read-only access.',
       access: 'admin',
       ...change,
-      body: { name: 'Reason', schema: Reason, example: { reason: 'Invoice 2026-117 is overdue.' } },
+      body: { name: 'Reason', schema: StatusReason, example: { reason: 'Invoice 2026-117 is overdue.' } },
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) =>
       setSuspended(deps, actor.origin, id, { isSuspended: true, ...body }, expected),
@@ -135,7 +135,7 @@ export const organizationRoutes = [
       summary: 'Resume a suspended organization',
       access: 'admin',
       ...change,
-      body: { name: 'Reason', schema: Reason, example: { reason: 'Paid.' } },
+      body: { name: 'Reason', schema: StatusReason, example: { reason: 'Paid.' } },
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) =>
       setSuspended(deps, actor.origin, id, { isSuspended: false, ...body }, expected),

@@ -33,7 +33,7 @@ export const limitersOf = async ({ apiKeys }: Pick<OrganizationDependencies, 'ap
 };
 
 // Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503.
-const MAX_ATTEMPTS = 8;
+const MAX_COMMIT_ATTEMPTS = 8;
 
 interface Change {
   action: string;
@@ -55,7 +55,7 @@ const change = async (
   const settings = { status: after.status, limits: toLimits(after.limits ?? organizations.defaultLimits()) };
   const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
   const done = { ...after, version: after.version + 1 };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
     const set = limiter && (await toSetLimiter(limiters, id, settings, limiter, origin.nowMs));
     try {
       await commit(deps, origin, audited, [organizations.toReplace(after, before), ...(set?.writes ?? [])]);
@@ -67,7 +67,7 @@ const change = async (
     if (limiter) await markKeys(limiters, id, await limitersOf(deps, id));
     return done;
   }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
 };
 
 type Expected = readonly number[] | undefined;
@@ -134,7 +134,7 @@ export const startLimiting = async (deps: OrganizationDependencies, origin: Orig
 };
 
 /** The reason for suspending or resuming an organization. */
-export const Reason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
+export const StatusReason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 
 /**
  * Suspends or resumes an organization, from each key's next request on. Repeating the request includes keys that a

@@ -8,7 +8,7 @@ import { organizationOf } from '../model-registry/model-resource.ts';
 import { checkRoom, effectiveAt } from './effective-at.ts';
 import { type NewPrice, type PricedModel, type PriceList, type PriceResource, toPriceResource } from './price-resource.ts';
 
-export interface PriceDependencies extends AuditDependencies {
+export interface PriceRouteDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
@@ -16,7 +16,7 @@ export interface PriceDependencies extends AuditDependencies {
  * Adds a price version, which applies to requests from its `effective_at` on. @throws 400, 404, 409, 412 after a
  * concurrent change
  */
-export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
+export const addPrice = async (deps: PriceRouteDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
   const { model: name, organization, ...figures } = body;
   const pool = poolOf(organization);
   const before = await changeableModel(deps, pool, name);
@@ -35,7 +35,7 @@ export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body:
 };
 
 /** Lists a model's price versions, newest first. @throws 404 */
-export const listPrices = async (deps: PriceDependencies, { model: name, organization }: PricedModel): Promise<PriceList> => {
+export const listPrices = async (deps: PriceRouteDependencies, { model: name, organization }: PricedModel): Promise<PriceList> => {
   const pool = poolOf(organization);
   const { prices } = await modelIn(deps, pool, name);
   return { object: 'list', data: newestFirst(prices).map((price) => toPriceResource(price, name, organizationOf(pool))) };

@@ -1,9 +1,9 @@
 import { createRoute } from '../access/route.ts';
-import { addPrice, listPrices, type PriceDependencies } from './add-price.ts';
+import { addPrice, listPrices, type PriceRouteDependencies } from './add-price.ts';
 import { NewPrice, PricedModel, PriceList, PriceResource } from './price-resource.ts';
 import { PriceSheet, priceSheet } from './price-sheet.ts';
 
-const route = createRoute<PriceDependencies>('Prices');
+const route = createRoute<PriceRouteDependencies>('Prices');
 const prices = '/v1/prices';
 
 export const priceRoutes = [

@@ -1,17 +1,17 @@
 import type { OrganizationTotals } from '../../../shared/usage/organization-totals.ts';
 
 /** Usage of a span, by its dimensions. Null: it has none. */
-export interface Usage {
+export interface UsageRecord {
   startMs: number;
-  by: Readonly<Record<Dimension, string | null>>;
-  sums: Sums;
+  by: Readonly<Record<UsageDimension, string | null>>;
+  sums: UsageSums;
 }
 
 const DIMENSIONS = ['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
+export type UsageDimension = (typeof DIMENSIONS)[number];
 
 /** `quantity` is in `unit`; usage of different units has none. */
-export interface Sums {
+export interface UsageSums {
   requests: number;
   promptTokens: bigint;
   cachedTokens: bigint;
@@ -25,7 +25,14 @@ export interface Sums {
 const NO_MODEL = 'Unknown model';
 
 /** Returns the dimensions of totals. */
-export const namesOf = ({ organization, model, route, deployment, keyId, userId }: Omit<OrganizationTotals, 'totals'>): Usage['by'] => ({
+export const namesOf = ({
+  organization,
+  model,
+  route,
+  deployment,
+  keyId,
+  userId,
+}: Omit<OrganizationTotals, 'totals'>): UsageRecord['by'] => ({
   organization,
   model,
   route,
@@ -35,7 +42,7 @@ export const namesOf = ({ organization, model, route, deployment, keyId, userId 
   line_item: model ?? NO_MODEL,
 });
 
-export const usageOf = ({ totals, ...of }: OrganizationTotals): Usage => ({
+export const usageOf = ({ totals, ...of }: OrganizationTotals): UsageRecord => ({
   startMs: of.startMs,
   by: namesOf(of),
   sums: {
@@ -49,7 +56,7 @@ export const usageOf = ({ totals, ...of }: OrganizationTotals): Usage => ({
   },
 });
 
-const sumOf = (a: Sums, b: Sums): Sums => ({
+const sumOf = (a: UsageSums, b: UsageSums): UsageSums => ({
   requests: a.requests + b.requests,
   promptTokens: a.promptTokens + b.promptTokens,
   cachedTokens: a.cachedTokens + b.cachedTokens,
@@ -60,31 +67,31 @@ const sumOf = (a: Sums, b: Sums): Sums => ({
 });
 
 /** Only usage with one of these values passes. */
-export type Filters = Partial<Record<Dimension, ReadonlySet<string>>>;
+export type Filters = Partial<Record<UsageDimension, ReadonlySet<string>>>;
 
-export const matches = (filters: Filters, { by }: Pick<Usage, 'by'>): boolean =>
-  Object.entries(filters).every(([dimension, values]) => values.has(by[dimension as Dimension] ?? ''));
+export const matches = (filters: Filters, { by }: Pick<UsageRecord, 'by'>): boolean =>
+  Object.entries(filters).every(([dimension, values]) => values.has(by[dimension as UsageDimension] ?? ''));
 
 /** Returns true if a filter has no values, so that nothing matches. */
 export const isNone = (filters: Filters): boolean => Object.values(filters).some((values) => values.size === 0);
 
 /** Sums of a group: `by` has the dimensions that were grouped by. */
-export interface Group {
-  by: Partial<Record<Dimension, string | null>>;
-  sums: Sums;
+export interface UsageGroup {
+  by: Partial<Record<UsageDimension, string | null>>;
+  sums: UsageSums;
 }
 
 /** Adds up usage by some dimensions. */
-export const createGroups = (dimensions: readonly Dimension[]) => {
-  const groups = new Map<string, Group>();
+export const createGroups = (dimensions: readonly UsageDimension[]) => {
+  const groups = new Map<string, UsageGroup>();
   return {
-    add: ({ by, sums }: Usage): void => {
+    add: ({ by, sums }: UsageRecord): void => {
       const id = JSON.stringify(dimensions.map((dimension) => by[dimension]));
       const group = groups.get(id);
       if (group) group.sums = sumOf(group.sums, sums);
       else groups.set(id, { by: Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])), sums });
     },
     /** The groups in an order that depends only on their content. */
-    list: (): Group[] => [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
+    list: (): UsageGroup[] => [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
   };
 };

@@ -7,16 +7,16 @@ const HASH_CHARACTERS = 22;
 const MAX_CHARACTERS = 400;
 
 /** The facts that a cursor is bound to: the query without its page and limit, and the actor. */
-export type Bound = Readonly<Record<string, unknown>>;
+export type CursorBinding = Readonly<Record<string, unknown>>;
 
-const hashOf = (bound: Bound): string =>
+const hashOf = (bound: CursorBinding): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(bound).sort(([a], [b]) => (a < b ? -1 : 1))))
     .digest('base64url')
     .slice(0, HASH_CHARACTERS);
 
 /** Returns the opaque text of a position in the reply to a query. */
-export const cursorOf = (bound: Bound, position: unknown): string =>
+export const cursorOf = (bound: CursorBinding, position: unknown): string =>
   PREFIX + Buffer.from(JSON.stringify([hashOf(bound), position])).toString('base64url');
 
 const parse = (cursor: string): unknown => {
@@ -30,7 +30,7 @@ const parse = (cursor: string): unknown => {
 /** Parses the position of a cursor. @throws 400 for an invalid cursor, or one of another query */
 export const positionOf = <Position extends z.ZodType>(
   cursor: string,
-  { bound, position, param, next }: { bound: Bound; position: Position; param: string; next: string },
+  { bound, position, param, next }: { bound: CursorBinding; position: Position; param: string; next: string },
 ): z.output<Position> => {
   const isOne = cursor.startsWith(PREFIX) && cursor.length <= MAX_CHARACTERS;
   const { data } = z.tuple([z.string(), position]).safeParse(isOne ? parse(cursor) : undefined);

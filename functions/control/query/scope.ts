@@ -8,7 +8,7 @@ export interface ScopeDependencies {
 }
 
 /** The usage that an actor can see. */
-export interface Scope {
+export interface UsageScope {
   /** null: all organizations. */
   organization: string | null;
   /** The only keys whose usage they can see; undefined: there is no such restriction. */
@@ -30,7 +30,7 @@ const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organ
  * or all.
  * @throws 404
  */
-export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<Scope> => {
+export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<UsageScope> => {
   if (actor.role === 'admin') {
     if (named !== undefined) await deps.organizations.get(named);
     return { organization: named ?? null, ownKeys: undefined };
@@ -42,7 +42,7 @@ export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: stri
 /** Returns the organizations of a page, and the first one of the next page. */
 export const organizationsOf = async (
   { organizations }: ScopeDependencies,
-  { organization }: Scope,
+  { organization }: UsageScope,
   after: string | undefined,
 ): Promise<{ ids: string[]; next: string | null }> => {
   if (organization !== null) return { ids: [organization], next: null };

@@ -1,12 +1,12 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
-import { RETENTION_DAYS, SPAN_MS, type Span } from '../../../shared/usage/organization-totals.ts';
+import { RETENTION_DAYS, SPAN_MS, type TotalsSpan } from '../../../shared/usage/organization-totals.ts';
 
 export const WIDTHS = ['1m', '1h', '1d'] as const;
 export type Width = (typeof WIDTHS)[number];
 
 // Widest first: a bucket that is cut by the range needs shorter spans.
-const SPANS_OF: Readonly<Record<Width, readonly Span[]>> = {
+const SPANS_OF: Readonly<Record<Width, readonly TotalsSpan[]>> = {
   '1m': ['minute'],
   '1h': ['hour', 'minute'],
   '1d': ['day', 'hour', 'minute'],
@@ -20,19 +20,19 @@ export interface TimeRange {
 }
 
 /** A range whose totals are stored by one span. */
-export interface Segment extends TimeRange {
-  span: Span;
+export interface TimeSegment extends TimeRange {
+  span: TotalsSpan;
 }
 
-const floor = (ms: number, span: Span): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
-const ceil = (ms: number, span: Span): number => Math.ceil(ms / SPAN_MS[span]) * SPAN_MS[span];
+const floor = (ms: number, span: TotalsSpan): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
+const ceil = (ms: number, span: TotalsSpan): number => Math.ceil(ms / SPAN_MS[span]) * SPAN_MS[span];
 
-export const widthSpan = (width: Width): Span => SPANS_OF[width][0] as Span;
+export const widthSpan = (width: Width): TotalsSpan => SPANS_OF[width][0] as TotalsSpan;
 
-const isKept = (span: Span, startMs: number, nowMs: number): boolean =>
+const isKept = (span: TotalsSpan, startMs: number, nowMs: number): boolean =>
   span === 'day' || startMs + SPAN_MS[span] + RETENTION_DAYS[span as keyof typeof RETENTION_DAYS] * DAY_MS > nowMs;
 
-const shortestKept = (spans: readonly Span[], ms: number, nowMs: number): Span | undefined =>
+const shortestKept = (spans: readonly TotalsSpan[], ms: number, nowMs: number): TotalsSpan | undefined =>
   spans.findLast((span) => isKept(span, floor(ms, span), nowMs));
 
 const tooOld = (width: Width): InvalidRequest =>
@@ -50,9 +50,9 @@ const tooOld = (width: Width): InvalidRequest =>
 export const rangeOf = (
   { start_time, end_time, bucket_width: width }: { start_time: number; end_time?: number | undefined; bucket_width: Width },
   nowMs: number,
-  spans: readonly Span[] = SPANS_OF[width],
+  spans: readonly TotalsSpan[] = SPANS_OF[width],
 ): TimeRange => {
-  const [widest] = spans as [Span];
+  const [widest] = spans as [TotalsSpan];
   if (end_time !== undefined && end_time <= start_time)
     throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
   const first = shortestKept(spans, start_time * SECOND_MS, nowMs);
@@ -61,7 +61,7 @@ export const rangeOf = (
   const latestMs = floor(nowMs, widest) + SPAN_MS[widest];
   if (end_time === undefined || end_time * SECOND_MS >= latestMs) return { fromMs, toMs: Math.max(latestMs, fromMs) };
   const endMs = end_time * SECOND_MS;
-  const last = spans.findLast((span, i) => i === 0 || isKept(span, floor(endMs, spans[i - 1] as Span), nowMs)) ?? widest;
+  const last = spans.findLast((span, i) => i === 0 || isKept(span, floor(endMs, spans[i - 1] as TotalsSpan), nowMs)) ?? widest;
   return { fromMs, toMs: ceil(endMs, last) };
 };
 
@@ -76,7 +76,7 @@ export const bucketsOf = ({ fromMs, toMs }: TimeRange, width: Width, limit: numb
   return buckets;
 };
 
-const segments = function* ({ fromMs, toMs }: TimeRange, [span, ...shorter]: readonly Span[]): Generator<Segment> {
+const segments = function* ({ fromMs, toMs }: TimeRange, [span, ...shorter]: readonly TotalsSpan[]): Generator<TimeSegment> {
   if (span === undefined || fromMs >= toMs) return;
   const [firstMs, lastMs] = shorter.length > 0 ? [ceil(fromMs, span), floor(toMs, span)] : [fromMs, toMs];
   if (firstMs > lastMs) yield* segments({ fromMs, toMs }, shorter);
@@ -91,4 +91,4 @@ const segments = function* ({ fromMs, toMs }: TimeRange, [span, ...shorter]: rea
  * Returns the parts of a range, in the order of time, each by the longest span that fits, so that the fewest rows are
  * read.
  */
-export const segmentsOf = (range: TimeRange, width: Width): Segment[] => [...segments(range, SPANS_OF[width])];
+export const segmentsOf = (range: TimeRange, width: Width): TimeSegment[] => [...segments(range, SPANS_OF[width])];

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import type { Dimension, Filters } from './group-usage.ts';
-import type { Scope } from './scope.ts';
+import type { Filters, UsageDimension } from './group-usage.ts';
+import type { UsageScope } from './scope.ts';
 import { WIDTHS, type Width } from './time-buckets.ts';
 
 const MAX_VALUES = 100;
@@ -91,10 +91,10 @@ export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; b
   return limit ?? limits.default;
 };
 
-const isDimension = (name: string): name is Dimension => !(ABSENT as readonly string[]).includes(name);
+const isDimension = (name: string): name is UsageDimension => !(ABSENT as readonly string[]).includes(name);
 
 /** Returns the dimensions to group by, without those that Sluice does not have. */
-export const dimensionsOf = (groupBy: readonly string[]): Dimension[] => [...new Set(groupBy)].filter(isDimension);
+export const dimensionsOf = (groupBy: readonly string[]): UsageDimension[] => [...new Set(groupBy)].filter(isDimension);
 
 type FilterParameters = Partial<
   Pick<CompletionsQuery, 'api_key_ids' | 'user_ids' | 'models' | 'deployments' | 'routes' | 'project_ids' | 'batch'> &
@@ -102,7 +102,7 @@ type FilterParameters = Partial<
 >;
 
 /** Returns the filters of a query within what the actor can see. */
-export const filtersOf = (query: FilterParameters, { ownKeys }: Scope): Filters => {
+export const filtersOf = (query: FilterParameters, { ownKeys }: UsageScope): Filters => {
   const visible = ownKeys && query.api_key_ids ? query.api_key_ids.filter((id) => ownKeys.has(id)) : (query.api_key_ids ?? ownKeys);
   const isNothing = query.project_ids !== undefined || query.batch === 'true';
   return {

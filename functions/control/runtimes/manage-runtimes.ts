@@ -42,9 +42,9 @@ export const createRuntime = async (
   { origin }: Actor,
   { ami, ...fields }: NewRuntime,
 ): Promise<RuntimeResource> => {
-  const known = await deps.catalogue.runtimes.list();
-  if (known.some(({ id }) => id === fields.id)) throw exists(fields.id)();
-  if (known.length >= MAX_RUNTIMES)
+  const runtimes = await deps.catalogue.runtimes.list();
+  if (runtimes.some(({ id }) => id === fields.id)) throw exists(fields.id)();
+  if (runtimes.length >= MAX_RUNTIMES)
     throw new Conflict({
       code: 'too_many_runtimes',
       message: `The catalogue can have at most ${MAX_RUNTIMES} runtimes, including retired ones.`,

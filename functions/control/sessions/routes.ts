@@ -1,6 +1,6 @@
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
-import { OwnName, User } from '../../../shared/identity/user.ts';
+import { User, UserNameUpdate } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { createRoute } from '../access/route.ts';
 import type { UserDependencies } from '../users/create-user.ts';
@@ -137,7 +137,7 @@ export const sessionRoutes = [
       summary: 'Update your name',
       access: 'support',
       isVersioned: true,
-      body: { name: 'OwnName', schema: OwnName, example: { name: 'Ada Lovelace' } },
+      body: { name: 'OwnName', schema: UserNameUpdate, example: { name: 'Ada Lovelace' } },
       reply: { status: 200, description: 'Your updated user.', json: { name: 'User', schema: User } },
       errors: [400, 412, 503],
     },

@@ -8,7 +8,7 @@ import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
 import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 
 // Of an organization, and of each user of support.
@@ -36,7 +36,7 @@ const ticketIsFull = (): Conflict =>
 
 /** Announces a file, which its user can then upload and attach to a message. @throws 400, 404, 409, 429 */
 export const announceAttachment = async (
-  deps: TicketDependencies,
+  deps: OpenTicketDependencies,
   actor: Actor,
   id: string,
   { name, content_type, bytes }: NewAttachment,
@@ -50,11 +50,7 @@ export const announceAttachment = async (
   const account = actor.organization ?? actor.userId;
   await transact(deps.database, [
     ...deps.users.toCheckActor(actor),
-    deps.attempts.toCountInSpan(
-      { kind: 'attachment', span: 'hour', account, max: MAX_AN_HOUR },
-      nowMs,
-      () => new TooManyAttachments(nowMs),
-    ),
+    deps.quotas.toCount({ kind: 'attachment', span: 'hour', account, max: MAX_AN_HOUR }, nowMs, () => new TooManyAttachments(nowMs)),
     ...deps.attachments.toAnnounce(id, file, MAX_OF_TICKET, ticketIsFull),
   ]);
   const key = pendingKey({ organization: ticket.organization, ticket: id, attachment });

@@ -3,11 +3,11 @@ import type { AttachedFile, Ticket } from '../../../shared/tickets/ticket.ts';
 import { keptKey, pendingKey } from '../../../shared/tickets/ticket-files.ts';
 import type { Actor } from '../access/actor.ts';
 import type { AnnouncedFile } from './attachments/attachment-store.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { audiencesOf } from './ticket-access.ts';
 import type { KeptFiles } from './write-message.ts';
 
-type Deps = Pick<TicketDependencies, 'attachments' | 'ticketFiles'>;
+type Deps = Pick<OpenTicketDependencies, 'attachments' | 'ticketFiles'>;
 const param = 'attachments';
 
 const attachmentUsed = (id: string): Conflict =>

@@ -7,7 +7,7 @@ import { isPosition, type TicketList } from '../../../shared/tickets/ticket-stor
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { isVisibleTo, requireSupport, sideOf } from './ticket-access.ts';
 import { type TicketListEntry, toListEntry } from './ticket-resource.ts';
 
@@ -51,7 +51,7 @@ const matcherFor =
  * @throws 400, 403, 404
  */
 export const listTickets = async (
-  deps: Pick<TicketDependencies, 'tickets'>,
+  deps: Pick<OpenTicketDependencies, 'tickets'>,
   actor: Actor,
   query: TicketsQuery,
 ): Promise<Page<TicketListEntry>> => {

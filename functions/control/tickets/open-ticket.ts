@@ -1,10 +1,10 @@
 import { ApiError, Forbidden } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Message, Ticket } from '../../../shared/tickets/ticket.ts';
+import type { Ticket, TicketMessage } from '../../../shared/tickets/ticket.ts';
 import { HOUR_MS } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { collectEvidence } from './evidence/collect-evidence.ts';
 import { saveTicket, toNotify } from './save-ticket.ts';
 import { sideOf } from './ticket-access.ts';
@@ -28,7 +28,7 @@ class TooManyTickets extends ApiError {
  * Opens a ticket, with the current state of the requests, the deployment and the invoice that it names.
  * @throws 400, 403, 404, 409, 429
  */
-export const openTicket = async (deps: TicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
+export const openTicket = async (deps: OpenTicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
   if (sideOf(actor) === 'support')
     throw new Forbidden({ message: 'Only users of an organization can open tickets. Support can write to those that exist.' });
   const organization = organizationFor(actor, undefined);
@@ -53,7 +53,7 @@ export const openTicket = async (deps: TicketDependencies, actor: Actor, body: N
     clocks: deps.clocks.start(severity, nowMs),
     version: 1,
   };
-  const message: Message = {
+  const message: TicketMessage = {
     id: newTimedId('message', nowMs),
     author: { side: 'customer', user: actor.userId },
     body: body.body,
@@ -65,7 +65,7 @@ export const openTicket = async (deps: TicketDependencies, actor: Actor, body: N
     actor,
     [{ action: 'ticket.created', after: ticket, audience: 'everyone' }],
     [
-      deps.attempts.toCountInSpan(
+      deps.quotas.toCount(
         { kind: 'ticket', span: 'hour', account: organization, max: MAX_AN_HOUR },
         nowMs,
         () => new TooManyTickets(nowMs),

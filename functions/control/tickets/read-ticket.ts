@@ -1,12 +1,12 @@
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import type { Actor } from '../access/actor.ts';
-import type { DeskDependencies } from './dependencies.ts';
+import type { TicketDependencies } from './dependencies.ts';
 import { canSeeEvidence } from './evidence/can-see-evidence.ts';
 import { inOrder } from './merge-pages.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 import { type EvidenceResource, type HistoryResource, toEvidenceResource, toHistoryResource } from './ticket-resource.ts';
 
-type Reads = Pick<DeskDependencies, 'tickets'>;
+type Reads = Pick<TicketDependencies, 'tickets'>;
 
 /** Lists a ticket's history, oldest first. Support's has assignments and notes among it. @throws 404 */
 export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, page: PageRequest): Promise<Page<HistoryResource>> => {
@@ -23,7 +23,7 @@ export const listHistory = async ({ tickets }: Reads, actor: Actor, id: string, 
  * @throws 404
  */
 export const listEvidence = async (
-  deps: Pick<DeskDependencies, 'tickets' | 'apiKeys'>,
+  deps: Pick<TicketDependencies, 'tickets' | 'apiKeys'>,
   actor: Actor,
   id: string,
 ): Promise<Page<EvidenceResource>> => {

@@ -4,12 +4,12 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { AttachmentResource } from './attachments/attachment-resource.ts';
 import { DOWNLOAD_SECONDS } from './attachments/ticket-files.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { audiencesOf, visibleTicket } from './ticket-access.ts';
 
 /** Returns a file of a message, or for support of a note, with a URL to download it from. @throws 404 */
 export const retrieveAttachment = async (
-  deps: Pick<TicketDependencies, 'tickets' | 'attachments' | 'ticketFiles'>,
+  deps: Pick<OpenTicketDependencies, 'tickets' | 'attachments' | 'ticketFiles'>,
   actor: Actor,
   id: string,
   attachment: string,

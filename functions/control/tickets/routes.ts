@@ -3,7 +3,7 @@ import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { createRoute } from '../access/route.ts';
 import { announceAttachment } from './announce-attachment.ts';
 import { AttachmentResource, NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { OpenTicketDependencies } from './dependencies.ts';
 import { keepAttachments } from './keep-attachments.ts';
 import { listTickets, TicketsQuery } from './list-tickets.ts';
 import { openTicket } from './open-ticket.ts';
@@ -24,7 +24,7 @@ import {
 import { reopenTicket, updateTicket } from './update-ticket.ts';
 import { listMessages, writeMessage } from './write-message.ts';
 
-const route = createRoute<TicketDependencies>('Tickets');
+const route = createRoute<OpenTicketDependencies>('Tickets');
 const tickets = '/v1/tickets';
 const oneTicket = `${tickets}/{id}`;
 const messages = `${oneTicket}/messages`;

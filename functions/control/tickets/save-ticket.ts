@@ -2,10 +2,10 @@ import { type AuditedChange, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
-import type { HistoryLine, Message, Ticket } from '../../../shared/tickets/ticket.ts';
+import type { HistoryLine, Ticket, TicketMessage } from '../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
-import type { DeskDependencies } from './dependencies.ts';
+import type { TicketDependencies } from './dependencies.ts';
 import { sideOf } from './ticket-access.ts';
 
 // Organizations don't see the assignee.
@@ -62,7 +62,7 @@ const auditedChange = ({ action, before, after, audience }: TicketChange): Audit
  * @throws 403, 409, 412
  */
 export const saveTicket = (
-  deps: DeskDependencies,
+  deps: TicketDependencies,
   actor: Actor,
   changes: readonly TicketChange[],
   writes: readonly Write[],
@@ -80,11 +80,11 @@ export const saveTicket = (
  * notified of.
  */
 export const toNotify = (
-  { outbox }: Pick<DeskDependencies, 'outbox'>,
+  { outbox }: Pick<TicketDependencies, 'outbox'>,
   type: NotificationType,
   actor: Actor,
   ticket: Ticket,
-  message?: Message,
+  message?: TicketMessage,
 ): Write => {
   const { id, organization, subject, severity, category, status } = ticket;
   const data = {

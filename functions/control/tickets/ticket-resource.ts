@@ -5,10 +5,10 @@ import {
   type Evidence,
   EvidenceType,
   type HistoryLine,
-  type Message,
   Severity,
   Side,
   type Ticket,
+  type TicketMessage,
   TicketStatus,
   type TicketSummary,
 } from '../../../shared/tickets/ticket.ts';
@@ -156,7 +156,7 @@ export type MessageResource = z.infer<typeof MessageResource>;
 
 export const toMessageResource = (
   ticket: string,
-  { id, author, body, attachments, at }: Message,
+  { id, author, body, attachments, at }: TicketMessage,
   visibility: 'public' | 'internal',
   side: Side,
 ): MessageResource => ({

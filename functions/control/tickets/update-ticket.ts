@@ -3,14 +3,14 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { afterReopening, afterUpdate } from '../../../shared/tickets/lifecycle.ts';
 import type { Ticket } from '../../../shared/tickets/ticket.ts';
 import { type Actor, isPlatformRole } from '../access/actor.ts';
-import type { DeskDependencies } from './dependencies.ts';
+import type { TicketDependencies } from './dependencies.ts';
 import { saveTicket, type TicketChange, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
 import { type TicketResource, type TicketUpdate, toTicketResource } from './ticket-resource.ts';
 
 type Expected = readonly number[] | undefined;
 
-const checkAssignee = async ({ users }: Pick<DeskDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
+const checkAssignee = async ({ users }: Pick<TicketDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
   if (assignee === null || assignee === undefined) return;
   const user = await users.get(assignee);
   if (user?.status !== 'active' || !isPlatformRole(user.role))
@@ -21,7 +21,7 @@ const checkAssignee = async ({ users }: Pick<DeskDependencies, 'users'>, assigne
 };
 
 const save = async (
-  deps: DeskDependencies,
+  deps: TicketDependencies,
   actor: Actor,
   before: Ticket,
   after: Ticket,
@@ -37,7 +37,7 @@ const save = async (
 
 /** Changes a ticket; absent fields keep their values. @throws 400, 403, 404, 409, 412 */
 export const updateTicket = async (
-  deps: DeskDependencies,
+  deps: TicketDependencies,
   actor: Actor,
   id: string,
   { assignee, ...fields }: TicketUpdate,
@@ -56,7 +56,7 @@ export const updateTicket = async (
 };
 
 /** Reopens a resolved or closed ticket, which makes it support's turn. @throws 404, 409, 412 */
-export const reopenTicket = async (deps: DeskDependencies, actor: Actor, id: string, expected?: Expected): Promise<TicketResource> => {
+export const reopenTicket = async (deps: TicketDependencies, actor: Actor, id: string, expected?: Expected): Promise<TicketResource> => {
   const before = checkVersion(await visibleTicket(deps, actor, id), expected);
   const after = afterReopening(deps.clocks, before, actor.origin.nowMs);
   return save(deps, actor, before, after, [{ action: 'ticket.reopened', before, after, audience: 'everyone' }]);

@@ -3,10 +3,10 @@ import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { afterMessage } from '../../../shared/tickets/lifecycle.ts';
-import type { AttachedFile, Message, Ticket } from '../../../shared/tickets/ticket.ts';
+import type { AttachedFile, Ticket, TicketMessage } from '../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
-import type { DeskDependencies } from './dependencies.ts';
+import type { TicketDependencies } from './dependencies.ts';
 import { inOrder } from './merge-pages.ts';
 import { placeInTime, saveTicket, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
@@ -15,7 +15,7 @@ import { type MessageResource, type NewMessage, toMessageResource } from './tick
 // Messages of a ticket, and notes.
 const MAX_MESSAGES = 1_000;
 // A message depends on no version, so it is tried again after another change.
-const MAX_TRIES = 5;
+const MAX_COMMIT_ATTEMPTS = 5;
 
 const tooMany = (): Conflict =>
   new Conflict({
@@ -27,7 +27,7 @@ const tooMany = (): Conflict =>
 export interface KeptFiles {
   files: AttachedFile[];
   /** Moves them to the message, in its transaction. */
-  toAttach: (message: Message, audience: Audience) => Write[];
+  toAttach: (message: TicketMessage, audience: Audience) => Write[];
 }
 const NO_FILES: KeptFiles = { files: [], toAttach: () => [] };
 
@@ -35,7 +35,7 @@ interface Content extends KeptFiles {
   body: string;
 }
 
-const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): Message => {
+const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): TicketMessage => {
   const { nowMs } = actor.origin;
   return {
     id: newTimedId('message', placeMs),
@@ -47,7 +47,7 @@ const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): Me
 };
 
 // The ticket stays as it is.
-const writeNote = async (deps: DeskDependencies, actor: Actor, ticket: Ticket, content: Content): Promise<MessageResource> => {
+const writeNote = async (deps: TicketDependencies, actor: Actor, ticket: Ticket, content: Content): Promise<MessageResource> => {
   const { id } = ticket;
   const note = newMessage(actor, content, placeInTime(actor.origin, ticket, ticket));
   await saveTicket(
@@ -63,13 +63,13 @@ const writeNote = async (deps: DeskDependencies, actor: Actor, ticket: Ticket, c
   return toMessageResource(id, note, 'internal', 'support');
 };
 
-const afterOneMore = ({ clocks }: DeskDependencies, actor: Actor, before: Ticket): Ticket => {
+const afterOneMore = ({ clocks }: TicketDependencies, actor: Actor, before: Ticket): Ticket => {
   const moved = afterMessage(clocks, before, sideOf(actor), actor.origin.nowMs);
   if (before.message_count >= MAX_MESSAGES) throw tooMany();
   return { ...moved, message_count: before.message_count + 1 };
 };
 
-const writePublic = async (deps: DeskDependencies, actor: Actor, before: Ticket, content: Content): Promise<MessageResource> => {
+const writePublic = async (deps: TicketDependencies, actor: Actor, before: Ticket, content: Content): Promise<MessageResource> => {
   const { id } = before;
   const after = afterOneMore(deps, actor, before);
   const message = newMessage(actor, content, placeInTime(actor.origin, before, after));
@@ -93,7 +93,7 @@ const writePublic = async (deps: DeskDependencies, actor: Actor, before: Ticket,
  * @throws 403, 404, 409
  */
 export const writeMessage = async (
-  deps: DeskDependencies,
+  deps: TicketDependencies,
   actor: Actor,
   id: string,
   { body, visibility }: Pick<NewMessage, 'body' | 'visibility'>,
@@ -109,7 +109,7 @@ export const writeMessage = async (
     try {
       return await writePublic(deps, actor, ticket, content);
     } catch (error) {
-      if (!(error instanceof PreconditionFailed) || tries === MAX_TRIES) throw error;
+      if (!(error instanceof PreconditionFailed) || tries === MAX_COMMIT_ATTEMPTS) throw error;
       ticket = await visibleTicket(deps, actor, id);
     }
   }
@@ -117,7 +117,7 @@ export const writeMessage = async (
 
 /** Lists a ticket's messages, oldest first. Support's has the notes among them. @throws 404 */
 export const listMessages = async (
-  deps: Pick<DeskDependencies, 'tickets'>,
+  deps: Pick<TicketDependencies, 'tickets'>,
   actor: Actor,
   id: string,
   page: PageRequest,

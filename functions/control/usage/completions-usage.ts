@@ -4,7 +4,7 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { Detail } from '../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Filters, type Group, type Usage, usageOf } from '../query/group-usage.ts';
+import { type Filters, type UsageGroup, type UsageRecord, usageOf } from '../query/group-usage.ts';
 import { type ScopeDependencies, scopeOf } from '../query/scope.ts';
 import { rangeOf, segmentsOf, type TimeRange, type Width } from '../query/time-buckets.ts';
 import { boundOf, type CompletionsQuery, dimensionsOf, filtersOf, limitOf, USAGE_LIMITS } from '../query/usage-query.ts';
@@ -57,7 +57,7 @@ type CompletionsResult = z.infer<typeof CompletionsResult>;
 
 export const CompletionsUsage = pageSchema(CompletionsResult);
 
-const resultOf = ({ by, sums: { requests, promptTokens, cachedTokens, completionTokens, costNanos } }: Group): CompletionsResult => {
+const resultOf = ({ by, sums: { requests, promptTokens, cachedTokens, completionTokens, costNanos } }: UsageGroup): CompletionsResult => {
   const uncached = promptTokens > cachedTokens ? exactInteger(promptTokens - cachedTokens) : 0;
   return {
     object: 'organization.usage.completions.result',
@@ -104,7 +104,7 @@ export async function* totalsIn(
   { organizationTotals }: UsageDependencies,
   { organization, width, detail }: { organization: string; width: Width; detail: Detail },
   range: TimeRange,
-): AsyncGenerator<Usage> {
+): AsyncGenerator<UsageRecord> {
   for (const segment of segmentsOf(range, width))
     for await (const totals of organizationTotals.list({ organization, detail, ...segment })) yield usageOf(totals);
 }

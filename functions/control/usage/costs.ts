@@ -4,7 +4,7 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../access/actor.ts';
-import type { Group, Usage } from '../query/group-usage.ts';
+import type { UsageGroup, UsageRecord } from '../query/group-usage.ts';
 import { scopeOf } from '../query/scope.ts';
 import { rangeOf, type TimeRange } from '../query/time-buckets.ts';
 import { boundOf, COSTS_LIMITS, type CostsQuery, dimensionsOf, filtersOf, limitOf } from '../query/usage-query.ts';
@@ -51,7 +51,7 @@ export const Costs = pageSchema(CostsResult);
 
 const resultIn =
   (currency: string) =>
-  ({ by, sums: { costNanos, quantity, unit } }: Group): CostsResult => {
+  ({ by, sums: { costNanos, quantity, unit } }: UsageGroup): CostsResult => {
     const hasQuantity = by.line_item !== undefined && unit !== null;
     return {
       object: 'organization.costs.result',
@@ -70,7 +70,7 @@ const resultIn =
     };
   };
 
-const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceType, instanceSeconds, costNanos }: GpuDay): Usage => ({
+const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceType, instanceSeconds, costNanos }: GpuDay): UsageRecord => ({
   startMs: Date.parse(day),
   by: {
     organization,
@@ -92,7 +92,11 @@ const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceTyp
   },
 });
 
-async function* gpuTimeIn({ gpuEvents }: CostsDependencies, organization: string, { fromMs, toMs }: TimeRange): AsyncGenerator<Usage> {
+async function* gpuTimeIn(
+  { gpuEvents }: CostsDependencies,
+  organization: string,
+  { fromMs, toMs }: TimeRange,
+): AsyncGenerator<UsageRecord> {
   for await (const day of gpuEvents.listDays(organization, dayOf(fromMs), dayOf(toMs - 1))) yield gpuUsageOf(organization, day);
 }
 

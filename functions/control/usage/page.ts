@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
-import type { Group } from '../query/group-usage.ts';
-import type { Bucket } from './read-buckets.ts';
+import type { UsageGroup } from '../query/group-usage.ts';
+import type { UsageBucket } from './read-buckets.ts';
 
 /** The schema of a page of buckets with these results, as OpenAI's admin API names them. */
 export const pageSchema = <Result extends z.ZodType>(result: Result) =>
@@ -20,8 +20,8 @@ export const pageSchema = <Result extends z.ZodType>(result: Result) =>
   });
 
 export const pageOfBuckets = <Result>(
-  { buckets, next }: { buckets: Bucket[]; next: string | null },
-  resultOf: (group: Group) => Result,
+  { buckets, next }: { buckets: UsageBucket[]; next: string | null },
+  resultOf: (group: UsageGroup) => Result,
 ) => ({
   object: 'page' as const,
   data: buckets.map(({ fromMs, toMs, groups }) => ({

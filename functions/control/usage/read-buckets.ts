@@ -1,8 +1,16 @@
 import * as z from 'zod';
 import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
-import { createGroups, type Dimension, type Filters, type Group, isNone, matches, type Usage } from '../query/group-usage.ts';
-import { type Bound, cursorOf, positionOf } from '../query/page-cursor.ts';
-import { organizationsOf, type Scope, type ScopeDependencies } from '../query/scope.ts';
+import {
+  createGroups,
+  type Filters,
+  isNone,
+  matches,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageRecord,
+} from '../query/group-usage.ts';
+import { type CursorBinding, cursorOf, positionOf } from '../query/page-cursor.ts';
+import { organizationsOf, type ScopeDependencies, type UsageScope } from '../query/scope.ts';
 import { bucketsOf, type TimeRange, type Width, widthSpan } from '../query/time-buckets.ts';
 
 // A page ends with the bucket in which it has read this many rows, and continues within a bucket with more results.
@@ -14,26 +22,26 @@ const Position = z.strictObject({ at: z.int(), skip: z.int().min(0), after: z.st
 type Position = z.output<typeof Position>;
 
 export interface BucketQuery {
-  scope: Scope;
+  scope: UsageScope;
   range: TimeRange;
   width: Width;
   limit: number;
   page: string | undefined;
-  bound: Bound;
+  bound: CursorBinding;
   filters: Filters;
-  groupBy: readonly Dimension[];
+  groupBy: readonly UsageDimension[];
   /** Reads the usage of an organization in the order of time. */
-  read: (organization: string, range: TimeRange) => AsyncGenerator<Usage>[];
+  read: (organization: string, range: TimeRange) => AsyncGenerator<UsageRecord>[];
 }
 
-export interface Bucket extends TimeRange {
-  groups: Group[];
+export interface UsageBucket extends TimeRange {
+  groups: UsageGroup[];
 }
 
-const readerOf = (usage: AsyncGenerator<Usage>) => {
-  let next: IteratorResult<Usage> | undefined;
-  return async (endMs: number): Promise<Usage[]> => {
-    const taken: Usage[] = [];
+const readerOf = (usage: AsyncGenerator<UsageRecord>) => {
+  let next: IteratorResult<UsageRecord> | undefined;
+  return async (endMs: number): Promise<UsageRecord[]> => {
+    const taken: UsageRecord[] = [];
     for (;;) {
       next ??= await usage.next();
       if (next.done || next.value.startMs >= endMs) return taken;
@@ -56,7 +64,10 @@ const startOf = ({ page, bound, range, width }: BucketQuery): Position => {
  * and so on.
  * @throws 400
  */
-export const readBuckets = async (deps: ScopeDependencies, query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | null }> => {
+export const readBuckets = async (
+  deps: ScopeDependencies,
+  query: BucketQuery,
+): Promise<{ buckets: UsageBucket[]; next: string | null }> => {
   const { range, width, limit, bound, filters, groupBy } = query;
   const start = startOf(query);
   const { ids, next } = await organizationsOf(deps, query.scope, start.after);
@@ -64,7 +75,7 @@ export const readBuckets = async (deps: ScopeDependencies, query: BucketQuery): 
   const whole = { fromMs: start.at, toMs: wanted.at(-1)?.toMs ?? start.at };
   const readers = isNone(filters) ? [] : ids.flatMap((id) => query.read(id, whole)).map(readerOf);
 
-  const buckets: Bucket[] = [];
+  const buckets: UsageBucket[] = [];
   const pageEnd = (at: number, skip = 0): string => cursorOf(bound, { at, skip, ...(start.after && { after: start.after }) });
   let rows = 0;
   let room = MAX_RESULTS;

@@ -5,7 +5,7 @@ import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/ident
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { type OrganizationStatuses, type Role, requireActive } from '../access/actor.ts';
+import { type OrganizationStatuses, requireActive, type UserRole } from '../access/actor.ts';
 
 export interface UserDependencies extends AuditDependencies {
   userPool: UserPool;
@@ -18,7 +18,7 @@ export interface UserDependencies extends AuditDependencies {
 interface UserFields {
   email: string;
   name: string | null;
-  role: Role;
+  role: UserRole;
   organization: string | null;
   temporary_password?: string | undefined;
   /** Only operators set it. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
-import type { AttemptStore } from '../../../shared/identity/attempt-store.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
+import type { LoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
-import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
+import { type Actor, isPlatformRole, organizationFor, requireRole, UserRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
@@ -13,7 +13,7 @@ import { visibleUser } from './update-user.ts';
 export const NewUser = z.strictObject({
   email: Email,
   name: UserName.nullable().default(null),
-  role: Role.default('member'),
+  role: UserRole.default('member'),
   organization: OrganizationId.optional().meta({
     description: 'The user’s organization. Required for admins, except for the roles `admin` and `support`; owners can leave it out.',
   }),
@@ -24,7 +24,7 @@ export const NewUser = z.strictObject({
 export type NewUser = z.output<typeof NewUser>;
 
 export interface InvitationDependencies extends UserDependencies {
-  attempts: AttemptStore;
+  attempts: LoginAttempts;
   calls: Pick<CallCounter, 'countByRule'>;
 }
 

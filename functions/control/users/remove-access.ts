@@ -86,16 +86,16 @@ export const deleteUser = async (
   { revokes }: { revokes: boolean },
   expected?: Expected,
 ): Promise<DeletedUser> => {
-  const found = checkVersion(await visibleUser(deps, actor, id), expected);
+  const before = checkVersion(await visibleUser(deps, actor, id), expected);
   requireRole(actor, 'owner');
   if (id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   if (revokes) {
-    if (found.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [found.version]);
-    const left = await revokeKeysOf(deps, actor, found);
+    if (before.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [before.version]);
+    const left = await revokeKeysOf(deps, actor, before);
     if (left.length > 0) throw new ServiceUnavailable(new Error(`${left.length} API keys of ${id} are still to be revoked.`));
   }
-  const user = revokes ? await visibleUser(deps, actor, id) : found;
+  const user = revokes ? await visibleUser(deps, actor, id) : before;
   const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
   const claim = newTimedId('event', actor.origin.nowMs);
   const mails = await toStopMails(deps, user);

@@ -4,12 +4,12 @@ import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
-import { type Actor, isAtLeast, isPlatformRole, Role, requireRole } from '../access/actor.ts';
+import { type Actor, isAtLeast, isPlatformRole, requireRole, UserRole } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 
 export const UserUpdate = z.strictObject({
   name: UserName.nullable().optional(),
-  role: Role.optional(),
+  role: UserRole.optional(),
   status: z.enum(['active', 'disabled']).optional().meta({ description: '`disabled` takes effect at the user’s next request.' }),
   max_api_keys: MaxApiKeys.optional(),
 });

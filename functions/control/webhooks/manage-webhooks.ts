@@ -160,8 +160,8 @@ export const updateWebhook = async (
 ): Promise<WebhookResource> => {
   const before = checkVersion(await visibleWebhook(deps, actor, place), expected);
   if (body.url !== undefined) checkUrl(deps.networks, body.url);
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<Webhook>;
-  return replace(deps, actor, before, 'webhook.updated', { ...given, ...(body.enabled && { disabled_reason: null }) });
+  const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<Webhook>;
+  return replace(deps, actor, before, 'webhook.updated', { ...changes, ...(body.enabled && { disabled_reason: null }) });
 };
 
 // A client that repeats a rotation because its response was lost would end the secret that its receiver knows.
@@ -214,7 +214,7 @@ export const listWebhooks = async (
   actor: Actor,
   organization: string | undefined,
 ): Promise<{ object: 'list'; data: WebhookResource[]; has_more: false; next: null }> => {
-  const found = await webhooks.list(organizationFor(actor, organization));
-  const data = found.map((webhook) => toWebhookResource(webhook, actor.origin.nowMs));
+  const listed = await webhooks.list(organizationFor(actor, organization));
+  const data = listed.map((webhook) => toWebhookResource(webhook, actor.origin.nowMs));
   return { object: 'list', data, has_more: false, next: null };
 };

@@ -76,7 +76,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
 
 /** Operators have no quota of keys per day. */
 export const noDailyQuota = {
-  toCountInSpan: (): never => {
+  toCount: (): never => {
     throw new Error('An operator has no daily quota.');
   },
 };
@@ -90,7 +90,7 @@ export const createOperatorKey = async (
   const stores = open(tables);
   await ensureOrganization(stores, origin, key.organization);
   const actor = { userId: `operator:${origin.actor.id}`, email: '', role: 'admin', organization: null, maxApiKeys: 0, origin } as const;
-  const { id, secret } = await createApiKey({ ...stores, attempts: noDailyQuota }, actor, key);
+  const { id, secret } = await createApiKey({ ...stores, quotas: noDailyQuota }, actor, key);
   return { key_id: id, secret };
 };
 

@@ -4,7 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
 import { balanceOf } from '../../../functions/control/organizations/balance.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
-import type { DeskDependencies } from '../../../functions/control/tickets/dependencies.ts';
+import type { TicketDependencies } from '../../../functions/control/tickets/dependencies.ts';
 import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { createLimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
@@ -154,7 +154,7 @@ const invoiceStores = async (database: Database, stack: string) => {
   };
 };
 
-const deskOf = async (database: Database, stack: string): Promise<DeskDependencies> => {
+const deskOf = async (database: Database, stack: string): Promise<TicketDependencies> => {
   const tables = await accountTables(database, stack);
   const accounts = createRecordTable(database, tables.accountsTable);
   const ticketsTable = await physicalName('TICKETS_TABLE', 'TicketsTable', stack);

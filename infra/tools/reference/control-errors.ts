@@ -4,7 +4,7 @@ import { tooManyOfMember } from '../../../functions/control/api-keys/key-quota.t
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../../functions/control/deployments/errors.ts';
 import { RefreshRefused } from '../../../functions/control/sessions/errors.ts';
 import { LoginRefused } from '../../../functions/sign-in/errors.ts';
-import { Credentials } from '../../../functions/sign-in/session.ts';
+import { LoginCredentials } from '../../../functions/sign-in/session.ts';
 import { OrganizationSuspended } from '../../../shared/admission/item/organization.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { ErrorStatus } from '../../../shared/hosts/operation.ts';
@@ -27,8 +27,8 @@ export const controlErrorReplies = {
     schema: 'Error',
     headers: [],
     examples: examplesOf({
-      missing_property: refusalOf(() => validate(Credentials, { email })),
-      unknown_property: refusalOf(() => validate(Credentials, { email, password: 'correct-Horse-9-battery', remember: true })),
+      missing_property: refusalOf(() => validate(LoginCredentials, { email })),
+      unknown_property: refusalOf(() => validate(LoginCredentials, { email, password: 'correct-Horse-9-battery', remember: true })),
       weak_password: new WeakPassword('new_password'),
       if_match: refusalOf(() => expectedVersions(ifMatch('3'))),
     }),

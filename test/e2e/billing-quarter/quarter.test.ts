@@ -5,7 +5,7 @@ import { balanceOf } from '../../../functions/control/organizations/balance.ts';
 import { sha256Of } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
-import { DETAILS, SPAN_MS, type Span } from '../../../shared/usage/organization-totals.ts';
+import { DETAILS, SPAN_MS, type TotalsSpan } from '../../../shared/usage/organization-totals.ts';
 import { testFonts } from '../../functions/billing/documents.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { deploymentsOf } from '../../support/fixtures/deployments.ts';
@@ -200,8 +200,8 @@ test('has the balance of credit of the reference, and drifts nowhere', async () 
 });
 
 describe('the totals of an organization', () => {
-  const timeOf = (ms: number, span: Span): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
-  const spans: Span[] = ['minute', 'ten_minutes', 'hour', 'day'];
+  const timeOf = (ms: number, span: TotalsSpan): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
+  const spans: TotalsSpan[] = ['minute', 'ten_minutes', 'hour', 'day'];
 
   test.each(spans.flatMap((span) => DETAILS.map((detail) => [span, detail] as const)))(
     'are those of the reference by %s and %s',

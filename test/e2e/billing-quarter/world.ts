@@ -1,6 +1,6 @@
 import { type ExpireCredit, expireCredit } from '../../../functions/billing/credit-expiry/expire-credit.ts';
 import { type RerateDependencies, rerateEvents } from '../../../functions/billing/rerate/rerate-events.ts';
-import { type RerateDependencies as ControlRerates, createRerate } from '../../../functions/control/billing/rerates/rerates.ts';
+import { type RerateRouteDependencies as ControlRerates, createRerate } from '../../../functions/control/billing/rerates/rerates.ts';
 import { limitConfiguration, newLimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LoginRefused } from '../../../functions/sign-in/errors.ts';
-import { logIn } from '../../../functions/sign-in/log-in.ts';
+import { type LoginDependencies, logIn } from '../../../functions/sign-in/log-in.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { createAttemptStore } from '../../../shared/identity/attempt-store.ts';
-import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
+import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
+import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -45,11 +45,12 @@ const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCo
   const accounts = createRecordTable(database.database, database.tables.Accounts as string);
   let now = atMs;
   const waits: number[] = [];
-  const deps: SessionDependencies = {
+  const deps: LoginDependencies = {
     database: database.database,
     audit: createAuditStore(accounts),
     users: createUserStore(accounts),
-    attempts: createAttemptStore(database.database, database.tables.Attempts as string),
+    attempts: createLoginAttempts(database.database, database.tables.Attempts as string),
+    quotas: createQuotaStore(database.database, database.tables.Attempts as string),
     userPool: {
       signIn: async () => {
         now += tookMs;
@@ -109,7 +110,7 @@ test('refused logins of a user are one entry of the audit log in an hour, whatev
 });
 
 test('ten of a hundred concurrent attempts are allowed, and the others get 429', async () => {
-  const attempts = createAttemptStore(database.database, database.tables.Attempts as string);
+  const attempts = createLoginAttempts(database.database, database.tables.Attempts as string);
   const counts = Array.from({ length: 100 }, () =>
     attempts.count({ kind: 'reset', ipAddress: '10.1.0.1', account: 'one' }, NOON).then(() => true),
   );

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../../shared/database/database.ts';
 import {
   createRefusalStore,
-  type Refusal,
   type RefusalCount,
   type RefusalStore,
+  type RefusedRequest,
   TooManyLines,
 } from '../../../shared/observability/refusal-store.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
@@ -25,16 +25,16 @@ afterAll(async () => {
 
 const AT = Date.parse('2026-11-23T16:43Z');
 let lines = 0;
-const refusalOf = (organization: string | null, fields: Partial<Refusal> = {}): Refusal => ({
+const refusalOf = (organization: string | null, fields: Partial<RefusedRequest> = {}): RefusedRequest => ({
   lineId: String(lines++),
   organization,
   keyId: organization && 'key_1',
   code: 'rate_limit_exceeded',
   ...fields,
 });
-const refusalsOf = (organization: string, count: number): Refusal[] => Array.from({ length: count }, () => refusalOf(organization));
+const refusalsOf = (organization: string, count: number): RefusedRequest[] => Array.from({ length: count }, () => refusalOf(organization));
 
-const count = (refusals: readonly Refusal[], startMs = AT, stream = 'inference/1') => store.count({ stream, startMs }, refusals);
+const count = (refusals: readonly RefusedRequest[], startMs = AT, stream = 'inference/1') => store.count({ stream, startMs }, refusals);
 const list = (organization: string | null, fromMs = AT, toMs = AT + MINUTE_MS): Promise<RefusalCount[]> =>
   Array.fromAsync(store.list({ organization, fromMs, toMs }));
 const sumOf = async (organization: string | null, fromMs = AT, toMs = AT + MINUTE_MS): Promise<number> =>

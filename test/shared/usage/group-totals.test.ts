@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { foldUsers, type Group, groupIdOf, groupTotals } from '../../../shared/usage/group-totals.ts';
+import { foldUsers, groupIdOf, groupTotals, type TotalsGroup } from '../../../shared/usage/group-totals.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';
 
 const MAX_USERS = 3;
@@ -8,13 +8,13 @@ const Groups = fc.array(
   fc.record({ model: fc.constantFrom('small', null), user: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'B', '(other)', null) }),
   { maxLength: 40 },
 );
-const groupsOf = (drafts: readonly { model: string | null; user: string | null }[]): Group[] =>
+const groupsOf = (drafts: readonly { model: string | null; user: string | null }[]): TotalsGroup[] =>
   drafts.map(({ model, user }, i) => ({
     ...{ model, route: null, deployment: null, keyId: 'key_1', userId: user },
     totals: { ...noTotals(), events: 1, cost_nanos: 2n ** BigInt(i) },
   }));
-const sum = (...parts: readonly Group[][]): Group[] => foldUsers(groupTotals(parts.flat(), 'user'), MAX_USERS);
-const inOrder = (groups: readonly Group[]) =>
+const sum = (...parts: readonly TotalsGroup[][]): TotalsGroup[] => foldUsers(groupTotals(parts.flat(), 'user'), MAX_USERS);
+const inOrder = (groups: readonly TotalsGroup[]) =>
   groups.map(({ lastUser: _, ...group }) => group).toSorted((a, b) => (groupIdOf(a) < groupIdOf(b) ? -1 : 1));
 
 describe('totals by user', () => {
@@ -24,9 +24,9 @@ describe('totals by user', () => {
         const groups = groupsOf(drafts);
         const [from, to] = [i, j].toSorted((a, b) => a - b);
         const [a, b, c] = [groups.slice(0, from), groups.slice(from, to), groups.slice(to)].map((part) => sum(part)) as [
-          Group[],
-          Group[],
-          Group[],
+          TotalsGroup[],
+          TotalsGroup[],
+          TotalsGroup[],
         ];
         const whole = inOrder(sum(groups));
         expect(inOrder(sum(sum(a, b), c))).toEqual(whole);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../../shared/database/database.ts';
-import type { OrganizationTotals, Span, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
+import type { OrganizationTotals, TotalsQuery, TotalsSpan } from '../../../shared/usage/organization-totals.ts';
 import {
   createOrganizationTotalsStore,
   type OrganizationTotalsStore,
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const totalsOf = (events: number): Totals => ({ ...noTotals(), events, requests: events, cost_nanos: BigInt(events) * 10n ** 18n });
-const rowOf = (organization: string, span: Span, start: string, fields: Partial<TotalsRow> = {}): TotalsRow => ({
+const rowOf = (organization: string, span: TotalsSpan, start: string, fields: Partial<TotalsRow> = {}): TotalsRow => ({
   organization,
   span,
   detail: 'model',
@@ -55,7 +55,7 @@ const itemsOf = async (partition: string) => {
 };
 
 describe('the totals of an organization', () => {
-  test.each<[Span, string[]]>([
+  test.each<[TotalsSpan, string[]]>([
     ['minute', ['2026-11-30T23:59Z', '2026-12-01T00:00Z', '2026-12-01T00:01Z']],
     ['ten_minutes', ['2026-11-30T23:50Z', '2026-12-01T00:00Z', '2026-12-01T00:10Z']],
     ['hour', ['2026-11-30T23:00Z', '2026-12-01T00:00Z', '2026-12-01T01:00Z']],
@@ -98,7 +98,7 @@ describe('the totals of an organization', () => {
   test('expire after 7 days by minute, after 90 by ten minutes and hour, and never by day', async () => {
     const organization = newId('organization');
     const start = '2026-11-21T00:00Z';
-    const expiryOf = async (span: Span, period: string): Promise<unknown> => {
+    const expiryOf = async (span: TotalsSpan, period: string): Promise<unknown> => {
       await store.put(rowOf(organization, span, start));
       const [item] = await itemsOf(`totals#${organization}#${span}#model#${period}`);
       expect(item).toBeDefined();

@@ -101,13 +101,13 @@ export const createCreditNote = async (
   const { organization } = await visibleInvoice(deps, actor, invoiceId);
   const once = key === undefined ? undefined : { key, request: JSON.stringify([invoiceId, body.amount ?? 'whole', body.reason]) };
   const earlier = async (): Promise<CreditNote | undefined> => {
-    const made = once && (await deps.creditNotes.getOnce(organization, once.key));
-    if (made && made.request !== once.request) throw new IdempotencyKeyReused();
-    return made?.note;
+    const existing = once && (await deps.creditNotes.getOnce(organization, once.key));
+    if (existing && existing.request !== once.request) throw new IdempotencyKeyReused();
+    return existing?.note;
   };
   const note = await numberDocument(deps, 'credit-note', async (last) => {
-    const made = await earlier();
-    if (made) return made;
+    const existing = await earlier();
+    if (existing) return existing;
     const invoice = await visibleInvoice(deps, actor, invoiceId);
     const planned = await planNote(deps, invoice, body, last, actor.origin.nowMs);
     try {

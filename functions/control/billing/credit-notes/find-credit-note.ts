@@ -33,9 +33,9 @@ export const visibleCreditNote = async ({ creditNotes }: CreditNoteReads, actor:
 const listed = async (deps: CreditNoteReads, actor: Actor, { organization, invoice }: CreditNotesQuery): Promise<string> => {
   const own = organizationFor(actor, organization);
   if (invoice === undefined) return own;
-  const found = await visibleInvoice(deps, actor, invoice);
-  if (found.organization !== own) throw new ResourceNotFound('invoice', invoice, 'invoice');
-  return found.id;
+  const visible = await visibleInvoice(deps, actor, invoice);
+  if (visible.organization !== own) throw new ResourceNotFound('invoice', invoice, 'invoice');
+  return visible.id;
 };
 
 /** Lists credit notes, newest first: an invoice's, or an organization's. @throws 400, 404 */

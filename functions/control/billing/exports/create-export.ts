@@ -10,7 +10,7 @@ import type { OrganizationStatuses } from '../../access/actor.ts';
 import type { SignDownload } from '../downloads/download.ts';
 import { type Export, exportToWire, type NewExport } from './export-resource.ts';
 
-export interface ExportDependencies extends AuditDependencies {
+export interface ExportRouteDependencies extends AuditDependencies {
   organizations: OrganizationStatuses;
   exports: ExportStore;
   billingTasks: BillingTasks;
@@ -56,23 +56,23 @@ const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewEx
  * request
  */
 export const createExport = async (
-  deps: ExportDependencies,
+  deps: ExportRouteDependencies,
   origin: Origin,
   organization: string,
   wanted: NewExport,
   once?: Once,
 ): Promise<Export> => {
   await deps.organizations.get(organization);
-  const send = async (made: EventExport): Promise<Export> => {
+  const send = async (stored: EventExport): Promise<Export> => {
     // Also for a repeated request, since the first one may have crashed before it sent the task.
-    if (isRunning(made)) await deps.billingTasks.send({ task: 'export', organization, export: made.id }, origin.nowMs);
-    return exportToWire(made, null);
+    if (isRunning(stored)) await deps.billingTasks.send({ task: 'export', organization, export: stored.id }, origin.nowMs);
+    return exportToWire(stored, null);
   };
   const earlier = async (): Promise<EventExport | undefined> => {
-    const found = once && (await deps.exports.getOnce(organization, once.key));
-    if (!found) return undefined;
-    if (found.fingerprint !== once?.fingerprint) throw new IdempotencyKeyReused();
-    return deps.exports.get(organization, found.id);
+    const existing = once && (await deps.exports.getOnce(organization, once.key));
+    if (!existing) return undefined;
+    if (existing.fingerprint !== once?.fingerprint) throw new IdempotencyKeyReused();
+    return deps.exports.get(organization, existing.id);
   };
   const before = await earlier();
   if (before) return send(before);
@@ -81,9 +81,9 @@ export const createExport = async (
   try {
     await commit(deps, origin, change, deps.exports.toCreate(created, once));
   } catch (error) {
-    const made = error instanceof AlreadyExported ? await earlier() : undefined;
-    if (!made) throw error;
-    return send(made);
+    const stored = error instanceof AlreadyExported ? await earlier() : undefined;
+    if (!stored) throw error;
+    return send(stored);
   }
   return send(created);
 };

@@ -6,10 +6,10 @@ import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
 import { organizationFor } from '../../access/actor.ts';
 import { createRoute } from '../../access/route.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { createExport, type ExportDependencies } from './create-export.ts';
+import { createExport, type ExportRouteDependencies } from './create-export.ts';
 import { Export, exportToWire, NewExport } from './export-resource.ts';
 
-const route = createRoute<ExportDependencies>('Billing');
+const route = createRoute<ExportRouteDependencies>('Billing');
 const exportsPath = '/v1/billing/exports';
 
 const organization = OrganizationId.optional().meta({

@@ -25,7 +25,7 @@ export interface InvoiceDependencies extends IssueDependencies {
 
 type Expected = readonly number[] | undefined;
 
-export const Payment = z.strictObject({
+export const InvoicePayment = z.strictObject({
   paid_at: z
     .int()
     .min(0)
@@ -33,7 +33,7 @@ export const Payment = z.strictObject({
     .meta({ description: 'When it was paid: not before the UTC day of its issue. Unix time in seconds. Default: now.' }),
   reference: z.string().trim().min(1).max(200).optional().meta({ description: 'Such as the reference of a bank transfer.' }),
 });
-export type Payment = z.output<typeof Payment>;
+export type InvoicePayment = z.output<typeof InvoicePayment>;
 
 export const VoidReason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 export type VoidReason = z.output<typeof VoidReason>;
@@ -109,7 +109,7 @@ export const payInvoice = async (
   deps: InvoiceDependencies,
   actor: Actor,
   id: string,
-  { paid_at, reference }: Payment,
+  { paid_at, reference }: InvoicePayment,
   expected: Expected,
 ): Promise<InvoiceResource> => {
   const { nowMs } = actor.origin;

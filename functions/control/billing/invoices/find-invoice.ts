@@ -39,10 +39,10 @@ export const visibleInvoice = async ({ invoices }: InvoiceReads, actor: Actor, i
   return invoice;
 };
 
-type Found = Awaited<ReturnType<InvoiceStore['list']>>;
+type InvoicePage = Awaited<ReturnType<InvoiceStore['list']>>;
 
 // The invoices of one month are few, and fit a page.
-const read = async ({ invoices }: InvoiceReads, organization: string, { month, limit, after }: InvoicesQuery): Promise<Found> => {
+const listPage = async ({ invoices }: InvoiceReads, organization: string, { month, limit, after }: InvoicesQuery): Promise<InvoicePage> => {
   if (month === undefined) return invoices.list(organization, { limit, after });
   if (after !== undefined) return { invoices: [], hasMore: false, next: null };
   return { invoices: (await invoices.ofMonth(organization, month)).reverse(), hasMore: false, next: null };
@@ -54,7 +54,7 @@ export const listInvoices = async (deps: InvoiceReads, actor: Actor, query: Invo
   const data: InvoiceSummary[] = [];
   let after = query.after;
   for (let reads = 1; ; reads++) {
-    const { invoices, next } = await read(deps, organization, { ...query, after, limit: query.limit - data.length });
+    const { invoices, next } = await listPage(deps, organization, { ...query, after, limit: query.limit - data.length });
     const wanted = invoices.filter((invoice) => isVisibleTo(actor, invoice) && (query.state ?? invoice.state) === invoice.state);
     data.push(...wanted.map(toSummary));
     if (next === null || data.length >= query.limit || reads === MAX_READS) return { object: 'list', data, has_more: next !== null, next };

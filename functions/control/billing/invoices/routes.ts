@@ -1,7 +1,7 @@
 import { pageOf } from '../../../../shared/http/page.ts';
 import { createRoute } from '../../access/route.ts';
 import { Download, type SignDownload } from '../downloads/download.ts';
-import { deleteDraft, issueDraft, Payment, payInvoice, VoidReason, voidInvoice } from './change-invoice.ts';
+import { deleteDraft, InvoicePayment, issueDraft, payInvoice, VoidReason, voidInvoice } from './change-invoice.ts';
 import { downloadInvoice } from './download-invoice.ts';
 import { InvoicesQuery, listInvoices, visibleInvoice } from './find-invoice.ts';
 import { InvoiceResource, InvoiceSummary, toInvoiceResource } from './invoice-resource.ts';
@@ -99,7 +99,7 @@ export const invoiceRoutes = [
       operationId: 'payInvoice',
       summary: 'Record that an invoice was paid',
       ...change,
-      body: { name: 'Payment', schema: Payment, example: { paid_at: 1_764_547_200, reference: 'Transfer 2026-11-30/17' } },
+      body: { name: 'Payment', schema: InvoicePayment, example: { paid_at: 1_764_547_200, reference: 'Transfer 2026-11-30/17' } },
       errors: [400, ...change.errors],
     },
     ({ deps, actor, parameters, body, expected }) => payInvoice(deps, actor, parameters.id ?? '', body, expected),

@@ -46,8 +46,8 @@ export const updateProfile = async (
   const forbidden = actor.role === 'admin' ? undefined : ADMIN_FIELDS.find((field) => body[field] !== undefined);
   if (forbidden) throw new SetByAdmins(forbidden);
   const before = checkVersion(await deps.settings.getProfile(id), expected);
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-  const after = { ...before, ...given };
+  const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  const after = { ...before, ...changes };
   const change = { action: 'billing_profile.updated', organization: id, target: { type: 'billing_profile', id }, before, after };
   await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.settings.toReplaceProfile(after, before)]);
   return { object: 'billing_profile', ...after, version: before.version + 1 };

@@ -4,7 +4,7 @@ import { InvalidRequest } from '../../../../shared/http/errors.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { NewRerate } from './rerate-resource.ts';
 
-export interface PriceReads {
+export interface PriceLookup {
   models: Pick<ModelStore, 'get' | 'retiredPrices'>;
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
@@ -15,8 +15,8 @@ const versionOf = <Version extends { version: string }>(
   param: 'from_version' | 'to_version',
   advice: string,
 ): Version => {
-  const found = prices.find(({ version }) => version === body[param]);
-  if (found) return found;
+  const price = prices.find(({ version }) => version === body[param]);
+  if (price) return price;
   throw new InvalidRequest({
     param,
     message: `Invalid value for '${param}': ${body.model === undefined ? 'the instance type' : 'the model'} '${body.model ?? body.instance_type}' has no price version '${body[param]}'. ${advice}`,
@@ -32,7 +32,7 @@ const bothOf = <Version extends { version: string }>(prices: readonly Version[],
  * Finds a rerate's model or instance type with both price versions, also of a deleted model.
  * @throws 400 if one of the versions does not exist
  */
-export const findPrices = async ({ models, catalogue }: PriceReads, body: NewRerate): Promise<Rerate['subject']> => {
+export const findPrices = async ({ models, catalogue }: PriceLookup, body: NewRerate): Promise<Rerate['subject']> => {
   const { model, instance_type: name = '', organization } = body;
   if (model === undefined) {
     const advice = '`GET /v1/instance-types/{id}` lists its price versions.';

@@ -10,10 +10,10 @@ import { newTimedId } from '../../../../shared/ids/id.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
-import { findPrices, type PriceReads } from './find-prices.ts';
+import { findPrices, type PriceLookup } from './find-prices.ts';
 import { isComplete, type NewRerate, type PhaseFacts, progressToWire, type RerateResource, toResource } from './rerate-resource.ts';
 
-export interface RerateDependencies extends AuditDependencies, PriceReads {
+export interface RerateRouteDependencies extends AuditDependencies, PriceLookup {
   organizations: Pick<OrganizationStore, 'get'>;
   rerates: RerateStore;
   billingTasks: BillingTasks;
@@ -35,7 +35,7 @@ const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void =>
 
 // The organizations are read if an earlier release began the phase.
 const phaseFacts = async (
-  { rerates }: Pick<RerateDependencies, 'rerates'>,
+  { rerates }: Pick<RerateRouteDependencies, 'rerates'>,
   { id, organization }: Rerate,
   phase: ReratePhase,
 ): Promise<PhaseFacts> => ({
@@ -43,7 +43,7 @@ const phaseFacts = async (
   totals: (await rerates.totals(id, phase)) ?? totalsOf(await Array.fromAsync(rerates.allProgress(id, phase))),
 });
 
-const describe = async (deps: Pick<RerateDependencies, 'rerates'>, rerate: Rerate): Promise<RerateResource> =>
+const describe = async (deps: Pick<RerateRouteDependencies, 'rerates'>, rerate: Rerate): Promise<RerateResource> =>
   toResource(
     rerate,
     await phaseFacts(deps, rerate, 'preview'),
@@ -51,11 +51,11 @@ const describe = async (deps: Pick<RerateDependencies, 'rerates'>, rerate: Rerat
   );
 
 // The task of a rerate of all organizations sends one for each of them.
-const begin = ({ billingTasks }: RerateDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
+const begin = ({ billingTasks }: RerateRouteDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
   billingTasks.send({ task: 'rerate', organization: organization ?? 'platform', rerate: id }, nowMs, messageStep(phase, 0));
 
 // Only an execution is recorded in the audit log: a preview changes nothing.
-const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate, writes: readonly Write[]): Promise<void> => {
+const write = async (deps: RerateRouteDependencies, { origin }: Actor, rerate: Rerate, writes: readonly Write[]): Promise<void> => {
   if (rerate.phase === 'preview') return transact(deps.database, writes);
   const { id, subject, start_time, end_time, organization, reason } = rerate;
   const after = { [subject.kind]: subject.name, from_version: subject.from.version, to_version: subject.to.version, start_time, end_time };
@@ -63,13 +63,13 @@ const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate
   return commit(deps, origin, change, writes);
 };
 
-const isSame = (made: Rerate, rerate: Rerate): boolean => {
+const isSame = (existing: Rerate, rerate: Rerate): boolean => {
   const textOf = ({ subject: { kind, name, from, to }, start_time, end_time, organization, reason, created_at, executed_at }: Rerate) => {
     // The phase changes when a preview is executed.
     const wasDryRun = executed_at !== created_at;
     return JSON.stringify([kind, name, from.version, to.version, start_time, end_time, organization, reason, wasDryRun]);
   };
-  return textOf(made) === textOf(rerate);
+  return textOf(existing) === textOf(rerate);
 };
 
 /**
@@ -78,7 +78,7 @@ const isSame = (made: Rerate, rerate: Rerate): boolean => {
  * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate
  */
 export const createRerate = async (
-  deps: RerateDependencies,
+  deps: RerateRouteDependencies,
   actor: Actor,
   body: NewRerate,
   idempotencyKey?: string,
@@ -102,25 +102,25 @@ export const createRerate = async (
     version: 1,
   };
   const earlier = idempotencyKey === undefined ? undefined : await deps.rerates.getOnce(idempotencyKey);
-  const made = earlier ?? (await create(deps, actor, rerate, idempotencyKey));
-  if (!isSame(made, rerate)) throw new IdempotencyKeyReused();
-  await begin(deps, made, nowMs);
-  return describe(deps, made);
+  const stored = earlier ?? (await create(deps, actor, rerate, idempotencyKey));
+  if (!isSame(stored, rerate)) throw new IdempotencyKeyReused();
+  await begin(deps, stored, nowMs);
+  return describe(deps, stored);
 };
 
 // A concurrent request can have created it with the same idempotency key.
-const create = async (deps: RerateDependencies, actor: Actor, rerate: Rerate, key: string | undefined): Promise<Rerate> => {
+const create = async (deps: RerateRouteDependencies, actor: Actor, rerate: Rerate, key: string | undefined): Promise<Rerate> => {
   try {
     await write(deps, actor, rerate, deps.rerates.toCreate(rerate, key));
     return rerate;
   } catch (error) {
-    const made = error instanceof RerateAlreadyCreated && key !== undefined ? await deps.rerates.getOnce(key) : undefined;
-    if (!made) throw error;
-    return made;
+    const stored = error instanceof RerateAlreadyCreated && key !== undefined ? await deps.rerates.getOnce(key) : undefined;
+    if (!stored) throw error;
+    return stored;
   }
 };
 
-const find = async ({ rerates }: Pick<RerateDependencies, 'rerates'>, id: string): Promise<Rerate> => {
+const find = async ({ rerates }: Pick<RerateRouteDependencies, 'rerates'>, id: string): Promise<Rerate> => {
   const rerate = await rerates.get(id);
   if (!rerate) throw new ResourceNotFound('rerate', id);
   return rerate;
@@ -136,7 +136,7 @@ class PreviewRunning extends Conflict {
  * Executes a previewed rerate; continues one that is being executed already.
  * @throws 404, 409, 412 after a concurrent change
  */
-export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: string): Promise<RerateResource> => {
+export const executeRerate = async (deps: RerateRouteDependencies, actor: Actor, id: string): Promise<RerateResource> => {
   const { nowMs } = actor.origin;
   const before = await find(deps, id);
   if (before.phase === 'preview') {
@@ -150,17 +150,17 @@ export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: 
 };
 
 /** Returns a rerate with its progress. @throws 404 */
-export const retrieveRerate = async (deps: Pick<RerateDependencies, 'rerates'>, id: string): Promise<RerateResource> =>
+export const retrieveRerate = async (deps: Pick<RerateRouteDependencies, 'rerates'>, id: string): Promise<RerateResource> =>
   describe(deps, await find(deps, id));
 
 /** Lists rerates, newest first. */
-export const listRerates = async (deps: Pick<RerateDependencies, 'rerates'>, request: PageRequest): Promise<Page<RerateResource>> => {
+export const listRerates = async (deps: Pick<RerateRouteDependencies, 'rerates'>, request: PageRequest): Promise<Page<RerateResource>> => {
   const { data, ...page } = await deps.rerates.list(request);
   return { ...page, data: await Promise.all(data.map((rerate) => describe(deps, rerate))) };
 };
 
 /** Lists a rerate's effects by organization: of its execution, or else of its preview. @throws 404 */
-export const listRerateOrganizations = async (deps: Pick<RerateDependencies, 'rerates'>, id: string, request: PageRequest) => {
+export const listRerateOrganizations = async (deps: Pick<RerateRouteDependencies, 'rerates'>, id: string, request: PageRequest) => {
   const { phase } = await find(deps, id);
   const { data, ...page } = await deps.rerates.pageOfProgress(id, phase, request);
   return { ...page, data: data.map(progressToWire) };

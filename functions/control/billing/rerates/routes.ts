@@ -3,9 +3,16 @@ import { idempotencyKeyOf } from '../../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
 import { createRoute } from '../../access/route.ts';
 import { NewRerate, RerateOfOrganization, RerateResource } from './rerate-resource.ts';
-import { createRerate, executeRerate, listRerateOrganizations, listRerates, type RerateDependencies, retrieveRerate } from './rerates.ts';
+import {
+  createRerate,
+  executeRerate,
+  listRerateOrganizations,
+  listRerates,
+  type RerateRouteDependencies,
+  retrieveRerate,
+} from './rerates.ts';
 
-const route = createRoute<RerateDependencies>('Billing');
+const route = createRoute<RerateRouteDependencies>('Billing');
 const rerates = '/v1/billing/rerates';
 const oneRerate = `${rerates}/{id}`;
 const parameters = { id: { description: 'The id of a rerate.', example: 'rr_VbdBUPc4RtYvB8fK2m' } } as const;

@@ -7,7 +7,7 @@ import { Outcome } from '../../../../shared/usage/event.ts';
 import { type Histogram, quantiles } from '../../../../shared/usage/histogram.ts';
 import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { Totals } from '../../../../shared/usage/totals.ts';
-import type { Activity, Series } from './metrics-series.ts';
+import type { Activity, MetricsSeries } from './metrics-series.ts';
 import type { MetricsWindow } from './metrics-window.ts';
 
 // An integer of any size: sums of tokens are bigints.
@@ -116,7 +116,7 @@ const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals:
  */
 export const metricsOf = (
   { span, fromMs, toMs }: MetricsWindow,
-  series: readonly Series[],
+  series: readonly MetricsSeries[],
   { nowMs, hasRefusals }: { nowMs: number; hasRefusals: boolean },
 ): z.infer<typeof Metrics> => {
   // The current point, and with it the window, has only lasted until now.

@@ -1,6 +1,6 @@
 import { type Counts, count, mergeCounts, sumOfCounts } from '../../../../shared/usage/counts.ts';
 import { mergeTotals, noTotals, type Totals } from '../../../../shared/usage/totals.ts';
-import type { Dimension, Usage } from '../../query/group-usage.ts';
+import type { UsageDimension, UsageRecord } from '../../query/group-usage.ts';
 
 // The series with the most requests are returned; all others are one.
 const MAX_SERIES = 20;
@@ -14,8 +14,8 @@ export interface Activity {
 }
 
 /** The activity of a group, by the start of each point. */
-export interface Series {
-  by: Partial<Usage['by']>;
+export interface MetricsSeries {
+  by: Partial<UsageRecord['by']>;
   points: Map<number, Activity>;
   sum: Activity;
 }
@@ -27,24 +27,24 @@ const sumOf = (a: Activity, b: Activity): Activity => ({
   refusals: mergeCounts(a.refusals, b.refusals),
 });
 
-const emptySeries = (by: Series['by']): Series => ({ by, points: new Map(), sum: noActivity() });
+const emptySeries = (by: MetricsSeries['by']): MetricsSeries => ({ by, points: new Map(), sum: noActivity() });
 
-const change = (series: Series, startMs: number, add: (activity: Activity) => Activity): void => {
+const change = (series: MetricsSeries, startMs: number, add: (activity: Activity) => Activity): void => {
   series.points.set(startMs, add(series.points.get(startMs) ?? noActivity()));
   series.sum = add(series.sum);
 };
 
 /** Adds up activity by some dimensions. */
-export const createSeries = (dimensions: readonly Dimension[]) => {
-  const series = new Map<string, Series>();
-  const seriesOf = (by: Series['by']): Series => {
+export const createSeries = (dimensions: readonly UsageDimension[]) => {
+  const series = new Map<string, MetricsSeries>();
+  const seriesOf = (by: MetricsSeries['by']): MetricsSeries => {
     const id = JSON.stringify(dimensions.map((dimension) => by[dimension]));
-    const found = series.get(id) ?? emptySeries(Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])));
-    series.set(id, found);
-    return found;
+    const entry = series.get(id) ?? emptySeries(Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])));
+    series.set(id, entry);
+    return entry;
   };
 
-  /** Merges all but the largest series into one, with users beyond the limit of a span, who are `(other)` at rest. */
+  // Users beyond the limit of a span, who are `(other)` at rest, are merged with all but the largest series.
   const fold = (): void => {
     const inOrder = [...series].sort(
       ([a, one], [b, other]) =>
@@ -63,11 +63,11 @@ export const createSeries = (dimensions: readonly Dimension[]) => {
 
   return {
     /** Adds requests to the point that starts at `startMs`. */
-    addTotals: (by: Series['by'], startMs: number, totals: Totals): void =>
+    addTotals: (by: MetricsSeries['by'], startMs: number, totals: Totals): void =>
       change(seriesOf(by), startMs, (before) => ({ ...before, totals: mergeTotals(before.totals, totals) })),
 
     /** Adds refused requests to the point that starts at `startMs`. */
-    addRefusals: (by: Series['by'], startMs: number, code: string, times: number): void =>
+    addRefusals: (by: MetricsSeries['by'], startMs: number, code: string, times: number): void =>
       change(seriesOf(by), startMs, (before) => {
         const refusals = new Map(before.refusals);
         count(refusals, code, times);
@@ -78,7 +78,7 @@ export const createSeries = (dimensions: readonly Dimension[]) => {
      * The series in the order of their requests, most first, then all others as one. Without dimensions, there is
      * always one.
      */
-    list: (): Series[] => {
+    list: (): MetricsSeries[] => {
       if (dimensions.length === 0) seriesOf({});
       fold();
       return [...series.values()];

@@ -1,23 +1,23 @@
 import { InvalidRequest } from '../../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
-import { isExpired, RETENTION_DAYS, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
+import { isExpired, RETENTION_DAYS, SPAN_MS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
 
 // Of a series.
 const MAX_POINTS = 400;
 const DEFAULT_LENGTH_MS = 3_600_000;
 
-const SPAN_OF: Readonly<Record<Resolution, Span>> = { '1m': 'minute', '10m': 'ten_minutes', '1h': 'hour', '1d': 'day' };
+const SPAN_OF: Readonly<Record<Resolution, TotalsSpan>> = { '1m': 'minute', '10m': 'ten_minutes', '1h': 'hour', '1d': 'day' };
 
 /** A range of whole points, in ms since the epoch; its end is exclusive. */
 export interface MetricsWindow {
   /** The length of a point. */
-  span: Span;
+  span: TotalsSpan;
   fromMs: number;
   toMs: number;
 }
 
-const inSpans = (span: Span, startMs: number, endMs: number): MetricsWindow => ({
+const inSpans = (span: TotalsSpan, startMs: number, endMs: number): MetricsWindow => ({
   span,
   fromMs: Math.floor(startMs / SPAN_MS[span]) * SPAN_MS[span],
   toMs: Math.ceil(endMs / SPAN_MS[span]) * SPAN_MS[span],
@@ -33,7 +33,7 @@ const tooLong = (resolution: Resolution): InvalidRequest => {
   });
 };
 
-const tooOld = (resolution: Resolution, span: Exclude<Span, 'day'>): InvalidRequest =>
+const tooOld = (resolution: Resolution, span: Exclude<TotalsSpan, 'day'>): InvalidRequest =>
   new InvalidRequest({
     param: 'start_time',
     message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a time in the last ${RETENTION_DAYS[span]} days. Use a later time, or leave out 'resolution'.`,

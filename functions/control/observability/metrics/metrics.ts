@@ -3,13 +3,13 @@ import type { RefusalStore } from '../../../../shared/observability/refusal-stor
 import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../../access/actor.ts';
-import { type Dimension, type Filters, isNone, matches, namesOf } from '../../query/group-usage.ts';
-import { organizationsOf, type Scope, type ScopeDependencies, scopeOf } from '../../query/scope.ts';
+import { type Filters, isNone, matches, namesOf, type UsageDimension } from '../../query/group-usage.ts';
+import { organizationsOf, type ScopeDependencies, scopeOf, type UsageScope } from '../../query/scope.ts';
 import { dimensionsOf, filtersOf } from '../../query/usage-query.ts';
 import { detailOf } from '../../usage/completions-usage.ts';
 import type { MetricsQuery } from './metrics-query.ts';
 import { metricsOf } from './metrics-resource.ts';
-import { createSeries, type Series } from './metrics-series.ts';
+import { createSeries, type MetricsSeries } from './metrics-series.ts';
 import { type MetricsWindow, metricsWindowOf } from './metrics-window.ts';
 
 export interface MetricsDependencies extends ScopeDependencies {
@@ -34,7 +34,7 @@ const NO_NAMES = { user_id: null, model: null, route: null, deployment: null, li
 const tooMuch = (what: string): InvalidRequest =>
   new InvalidRequest({ param: null, message: `The query ${what}. Use a shorter window, a coarser 'resolution', or fewer groups.` });
 
-const allOrganizations = async (deps: ScopeDependencies, scope: Scope): Promise<string[]> => {
+const allOrganizations = async (deps: ScopeDependencies, scope: UsageScope): Promise<string[]> => {
   const all: string[] = [];
   for (let after: string | undefined; ; ) {
     const { ids, next } = await organizationsOf(deps, scope, after);
@@ -57,11 +57,11 @@ const haveRefusals = (names: readonly string[], organizations: number, { fromMs,
 interface Reading {
   window: MetricsWindow;
   filters: Filters;
-  groupBy: readonly Dimension[];
+  groupBy: readonly UsageDimension[];
   hasRefusals: boolean;
 }
 
-const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], reading: Reading): Promise<Series[]> => {
+const readSeries = async (deps: MetricsDependencies, ids: readonly (string | null)[], reading: Reading): Promise<MetricsSeries[]> => {
   const { filters, groupBy } = reading;
   const { span, fromMs, toMs } = reading.window;
   const series = createSeries(groupBy);
@@ -92,7 +92,7 @@ const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], 
   return series.list();
 };
 
-const checkSize = (series: readonly Series[]): void => {
+const checkSize = (series: readonly MetricsSeries[]): void => {
   let bytes = 0;
   for (const { points } of series)
     for (const { totals, refusals } of points.values()) bytes += POINT_BYTES + CODE_BYTES * (totals.errors.size + refusals.size);
@@ -109,7 +109,7 @@ export const metrics = async (deps: MetricsDependencies, actor: Actor, query: Me
   const ids: (string | null)[] = isNone(filters) ? [] : await allOrganizations(deps, scope);
   if (scope.organization === null) ids.push(null);
   const hasRefusals = haveRefusals([...groupBy, ...Object.keys(filters)], ids.length, window);
-  const series = await read(deps, ids, { window, filters, groupBy, hasRefusals });
+  const series = await readSeries(deps, ids, { window, filters, groupBy, hasRefusals });
   checkSize(series);
   return metricsOf(window, series, { nowMs, hasRefusals });
 };

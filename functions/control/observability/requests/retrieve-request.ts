@@ -96,9 +96,9 @@ export const findRequest = async (
   place: RequestPlace = {},
 ): Promise<{ detail: RequestDetail; rated: RatedRequest }> => {
   if (!isRequestId(id)) throw notFound(id);
-  const found = await describeRequest(deps, await keyOf(deps, actor, id, place), id);
-  if (!found) throw notFound(id);
-  return found;
+  const request = await describeRequest(deps, await keyOf(deps, actor, id, place), id);
+  if (!request) throw notFound(id);
+  return request;
 };
 
 /** Returns a request's details, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */

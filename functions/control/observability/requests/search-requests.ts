@@ -6,7 +6,7 @@ import type { RequestRow } from '../../../../shared/observability/request-row.ts
 import type { RequestRowStore, RowPage } from '../../../../shared/observability/request-row-store.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
-import { type Bound, cursorOf, positionOf } from '../../query/page-cursor.ts';
+import { type CursorBinding, cursorOf, positionOf } from '../../query/page-cursor.ts';
 import { type ScopeDependencies, scopeOf } from '../../query/scope.ts';
 import { isAboutFailures, matcherOf, type RequestFilters } from './request-filters.ts';
 
@@ -62,7 +62,7 @@ export const searchRequests = async (
   const range = rangeOf(filters, actor.origin.nowMs);
   const organization = organizationFor(actor, filters.organization);
   const { ownKeys } = await scopeOf(deps, actor, organization);
-  const bound: Bound = { ...filters, route: name, organization, user: actor.userId };
+  const bound: CursorBinding = { ...filters, route: name, organization, user: actor.userId };
   const cursorAt = (before: string): string => cursorOf(bound, { before });
   const before = after === undefined ? undefined : positionOf(after, { bound, position: Position, param: 'after', next: 'next' }).before;
   const matches = matcherOf(filters, ownKeys);

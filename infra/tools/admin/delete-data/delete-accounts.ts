@@ -67,7 +67,7 @@ export const endKeys = async ({ deps, keys, operator, isDeleting }: Deletion): P
   );
   if (!isDeleting) return found.length;
   for (const { id, organization } of found) {
-    await revokeApiKey({ ...deps, attempts: noDailyQuota }, operator, id);
+    await revokeApiKey({ ...deps, quotas: noDailyQuota }, operator, id);
     const key = await deps.apiKeys.get(organization, id);
     await transact(deps.database, [deps.apiKeys.toReplace({ ...key, name: DELETED_NAME, metadata: {} })]);
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OrganizationRollups } from '../../../../functions/rollup/organization-rollup.ts';
 import { rowsOf } from '../../../../functions/rollup/organization-rows.ts';
-import { DETAILS, type Detail, isExpired, SPAN_MS, SPANS, type Span } from '../../../../shared/usage/organization-totals.ts';
+import { DETAILS, type Detail, isExpired, SPAN_MS, SPANS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { type StoredRow, type TotalsRow, totalsRowId } from '../../../../shared/usage/organization-totals-store.ts';
 import { addDifference, type Differences } from './drift.ts';
 import type { KeyRows } from './rebuild-key.ts';
@@ -23,7 +23,7 @@ export const readOrganization = async (
 const rangeOf = (day: string) => ({ fromMs: Date.parse(day), toMs: Date.parse(day) + SPAN_MS.day });
 
 // Rows of a day expire one after the other. From the first one on, none are rebuilt.
-const hasExpired = (span: Span, day: string, nowMs: number): boolean => isExpired(span, Date.parse(day), nowMs);
+const hasExpired = (span: TotalsSpan, day: string, nowMs: number): boolean => isExpired(span, Date.parse(day), nowMs);
 
 const rowsOfDay = (shards: readonly TotalsRow[], maxUsers: number | undefined, details: readonly Detail[]): TotalsRow[] => {
   const [minutes, tenMinutes] = (['minute', 'ten_minutes'] as const).map((span) => shards.filter((row) => row.span === span)) as [

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../../functions/control/access/actor.ts';
-import type { DeskDependencies } from '../../../../functions/control/tickets/dependencies.ts';
+import type { TicketDependencies } from '../../../../functions/control/tickets/dependencies.ts';
 import { listTickets, TicketsQuery } from '../../../../functions/control/tickets/list-tickets.ts';
 import { listEvidence, listHistory } from '../../../../functions/control/tickets/read-ticket.ts';
 import { visibleTicket } from '../../../../functions/control/tickets/ticket-access.ts';
@@ -40,7 +40,7 @@ const allOf = async <Entry>(page: (request: PageRequest) => Promise<Page<Entry>>
   return all;
 };
 
-const show = async (deps: DeskDependencies, actor: Actor, id: string): Promise<string> => {
+const show = async (deps: TicketDependencies, actor: Actor, id: string): Promise<string> => {
   const ticket = toTicketResource(await visibleTicket(deps, actor, id), 'support', actor.origin.nowMs);
   return drawTicket(ticket, {
     messages: await allOf((page) => listMessages(deps, actor, id, page)),
@@ -55,7 +55,7 @@ const show = async (deps: DeskDependencies, actor: Actor, id: string): Promise<s
  * @throws 400, 404, 409
  */
 export const answerTickets = async (
-  deps: DeskDependencies,
+  deps: TicketDependencies,
   origin: Origin,
   {
     statuses,

@@ -1,6 +1,6 @@
 import { type RerateDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
 import { NewRerate, type RerateResource } from '../../../../functions/control/billing/rerates/rerate-resource.ts';
-import { type RerateDependencies as ControlRerates, createRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
+import { type RerateRouteDependencies as ControlRerates, createRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
 import { shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../../../shared/admission/item/shards.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Actor, Role } from '../../../../functions/control/access/actor.ts';
+import type { Actor, UserRole } from '../../../../functions/control/access/actor.ts';
 import { CALL_LIMITS, type CallLimitName, callLimitOf, limitsOf, textForAll } from '../../../../functions/control/access/call-limits.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { controlRoutes } from '../../../../functions/control/routes.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
-import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
+import { createQuotaStore } from '../../../../shared/quotas/quota-store.ts';
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
@@ -31,10 +31,10 @@ const newEnvironment = () => {
       return database.update(input);
     },
   };
-  return createCallCounter(createAttemptStore(counting, tables.Attempts as string));
+  return createCallCounter(createQuotaStore(counting, tables.Attempts as string));
 };
 
-const actorOf = (role: Role, organization: string | null, userId = newId('user')): Actor => {
+const actorOf = (role: UserRole, organization: string | null, userId = newId('user')): Actor => {
   const email = `${userId}@example.com`;
   const actor = { type: 'user', id: userId, email, organization } as const;
   return { userId, email, role, organization, maxApiKeys: 5, origin: { actor, requestId: 'req_1', ipAddress: '192.0.2.1', nowMs: NOON } };
@@ -112,9 +112,9 @@ describe('countCall', () => {
   test('bounds an organization’s changes in a day, and so its audit log', async () => {
     const organization = newId('organization');
     const { tables, database } = emulator;
-    const attempts = createAttemptStore(database, tables.Attempts as string);
+    const quotas = createQuotaStore(database, tables.Attempts as string);
     const quota = { kind: 'changes/account', span: 'day', account: organization, max: 20_000, by: 19_999 } as const;
-    await attempts.countInSpan(quota, NOON);
+    await quotas.count(quota, NOON);
     const rejected = await makeCalls(actorOf('owner', organization), { times: 2, limits: ['changes'] });
     expect(rejected.map(({ message, headers }) => [message, headers['retry-after']])).toEqual([
       ['Your organization can make 20,000 changes a day. Try again in 43200 s.', '43200'],
@@ -180,7 +180,7 @@ describe('countCall', () => {
 
   test('accepts reads and searches while the database takes no writes, but no changes', async () => {
     const owner = actorOf('owner', newId('organization'));
-    const environments = [createCallCounter({ countInSpan: () => Promise.reject(new DatabaseUnavailable(new Error('It is down.'))) })];
+    const environments = [createCallCounter({ count: () => Promise.reject(new DatabaseUnavailable(new Error('It is down.'))) })];
     for (const limits of [['reads'], ['searches']] as const)
       expect(await makeCalls(owner, { times: 50, limits, environments })).toEqual([]);
     expect(await makeCalls(owner, { times: 1, limits: ['changes'], environments })).toMatchObject([{ status: 503 }]);

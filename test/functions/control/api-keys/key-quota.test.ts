@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Actor, Role } from '../../../../functions/control/access/actor.ts';
+import type { Actor, UserRole } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { revokeApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const create = (by: Actor) => createApiKey(accountStores(database), by, NewApiKey.parse({ name: 'key' }));
 const revoke = (by: Actor, id: string) => revokeApiKey(accountStores(database), by, id);
-const user = (role: Role, fields: { maxApiKeys?: number } = {}): Promise<Actor> =>
+const user = (role: UserRole, fields: { maxApiKeys?: number } = {}): Promise<Actor> =>
   storeUser(accountStores(database), { role, organization, nowMs: MORNING, ...fields });
 const at = (actor: Actor, nowMs: number): Actor => ({ ...actor, origin: { ...actor.origin, nowMs } });
 
@@ -88,7 +88,7 @@ test('an organization creates at most a thousand keys a day, whoever of its user
   const member = await storeUser(stores, { role: 'member', organization: id, nowMs: MORNING });
   const count = (): Promise<void> =>
     transact(database.database, [
-      stores.attempts.toCountInSpan({ kind: 'api_key', span: 'day', account: id, max: 1_000 }, MORNING, () => new Error('full')),
+      stores.quotas.toCount({ kind: 'api_key', span: 'day', account: id, max: 1_000 }, MORNING, () => new Error('full')),
     ]);
   for (let i = 0; i < 998; i++) await count();
   await create(owner);

@@ -3,7 +3,7 @@ import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { deploymentRoutes } from '../../../../functions/control/deployments/routes.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
-import { createAttemptStore } from '../../../../shared/identity/attempt-store.ts';
+import { createQuotaStore } from '../../../../shared/quotas/quota-store.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { type ManagedDeployments, manageDeployments } from '../../../support/fixtures/managed-deployments.ts';
@@ -35,7 +35,7 @@ const send = async (operationId: string, { id, body, headers = {} }: Sent = {}) 
   const event = { ...eventOf(found.path, { method: found.method, headers }), requestContext: {} } as ReturnType<typeof eventOf>;
   const request = { ...event, pathParameters: id === undefined ? null : { id }, body: body ? JSON.stringify(body) : null };
   const authenticate = async () => ({ actor: owner }) as SignedInUser;
-  const calls = createCallCounter(createAttemptStore(emulator.database, emulator.tables.Attempts as string));
+  const calls = createCallCounter(createQuotaStore(emulator.database, emulator.tables.Attempts as string));
   const reply = await found.handle({ ...managed.deps, authenticate, calls }, request);
   return { status: reply.statusCode, etag: reply.headers.etag, body: JSON.parse(reply.body) };
 };

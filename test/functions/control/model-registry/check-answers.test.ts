@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CheckDependencies } from '../../../../functions/control/model-registry/check-targets.ts';
+import type { TargetCheckDependencies } from '../../../../functions/control/model-registry/check-targets.ts';
 import type { Model, NewModel } from '../../../../shared/models/model.ts';
 import { checksWith, type Fakes, startFakes } from './target-check-fixtures.ts';
 
@@ -23,7 +23,7 @@ afterEach(() => {
 const { check, checkOne } = checksWith(() => fakes.deps);
 
 describe('a container that does not answer as it should', () => {
-  const failedDetail = async (other: Partial<CheckDependencies> = {}): Promise<string> => {
+  const failedDetail = async (other: Partial<TargetCheckDependencies> = {}): Promise<string> => {
     sagemaker.deploy('e');
     const { passed, failed, detail = '' } = await checkOne({ endpoint: 'e' }, other);
     expect({ passed, failed }).toEqual({ passed: ['exists', 'tagged', 'in_service'], failed: 'answers' });

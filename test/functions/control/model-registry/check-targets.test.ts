@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type CheckDependencies, checkTargets } from '../../../../functions/control/model-registry/check-targets.ts';
-import { createEndpointFacts } from '../../../../functions/control/model-registry/endpoint-facts.ts';
+import { checkTargets, type TargetCheckDependencies } from '../../../../functions/control/model-registry/check-targets.ts';
+import { createTargetFacts } from '../../../../functions/control/model-registry/target-facts.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { NewModel } from '../../../../shared/models/model.ts';
 import { checksWith, type Fakes, modelOf, startFakes } from './target-check-fixtures.ts';
@@ -145,7 +145,7 @@ describe('a model with several targets', () => {
     const names = Array.from({ length: 16 }, (_, i) => `e${i}`);
     for (const name of names) sagemaker.deploy(name);
     let [active, most] = [0, 0];
-    const invoke: CheckDependencies['invoke'] = async function* (invocation) {
+    const invoke: TargetCheckDependencies['invoke'] = async function* (invocation) {
       active++;
       most = Math.max(most, active);
       await nextTurn();
@@ -163,14 +163,14 @@ describe('checkTargets', () => {
   const checkAt = async <Result>(
     status: number,
     error: object,
-    checking: (facts: CheckDependencies['facts']) => Promise<Result>,
+    checking: (facts: TargetCheckDependencies['facts']) => Promise<Result>,
   ): Promise<Result> => {
     const server = createServer((_request, response) => {
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(error));
     });
     const client = new SageMakerClient({ endpoint: await listen(server, 0), maxAttempts: 1 });
     try {
-      return await checking(createEndpointFacts(() => client));
+      return await checking(createTargetFacts(() => client));
     } finally {
       client.destroy();
       await closeServer(server);

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { type CheckDependencies, checkTargets } from '../../../../functions/control/model-registry/check-targets.ts';
-import { createEndpointFacts, createSageMakerClients } from '../../../../functions/control/model-registry/endpoint-facts.ts';
+import { checkTargets, type TargetCheckDependencies } from '../../../../functions/control/model-registry/check-targets.ts';
 import { RegistrationReport } from '../../../../functions/control/model-registry/registration-report.ts';
+import { createSageMakerClients, createTargetFacts } from '../../../../functions/control/model-registry/target-facts.ts';
 import { createInvokeFunction } from '../../../../shared/aws/invoke-function.ts';
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
@@ -13,8 +13,8 @@ import { startFakeSageMaker } from './fake-sagemaker.ts';
 export const startFakes = async () => {
   const lambda = await startFakeLambda();
   const sagemaker = await startFakeSageMaker();
-  const deps: CheckDependencies = {
-    facts: createEndpointFacts(createSageMakerClients()),
+  const deps: TargetCheckDependencies = {
+    facts: createTargetFacts(createSageMakerClients()),
     invoke: createSdkInvoke(),
     tokenizer: createTokenizer(createInvokeFunction(), 'the-tokenizer'),
     endpointTag: 'sluice',
@@ -42,9 +42,9 @@ export const modelOf = (targets: NewModel['targets'], change: Partial<NewModel> 
   });
 
 /** Checks targets with the dependencies, which can be made later. */
-export const checksWith = (deps: () => CheckDependencies) => {
+export const checksWith = (deps: () => TargetCheckDependencies) => {
   /** Runs the checks; the report must have the documented shape and must not leak internals. */
-  const check = async (targets: NewModel['targets'], change: Partial<NewModel> = {}, other: Partial<CheckDependencies> = {}) => {
+  const check = async (targets: NewModel['targets'], change: Partial<NewModel> = {}, other: Partial<TargetCheckDependencies> = {}) => {
     const report = await checkTargets({ ...deps(), ...other }, modelOf(targets, change));
     expect(RegistrationReport.parse(report)).toEqual(report);
     expect(JSON.stringify(report)).not.toMatch(/arn:|\d{12}|https?:|Traceback|the-tokenizer/);
@@ -52,7 +52,7 @@ export const checksWith = (deps: () => CheckDependencies) => {
   };
 
   /** The first target's passed checks, and its failed check with its detail. */
-  const checkOne = async (target: NewModel['targets'][0], other: Partial<CheckDependencies> = {}) => {
+  const checkOne = async (target: NewModel['targets'][0], other: Partial<TargetCheckDependencies> = {}) => {
     const { targets, passed } = await check([target], {}, other);
     const checks = targets[0]?.checks ?? [];
     const failed = checks.find((one) => !one.passed);

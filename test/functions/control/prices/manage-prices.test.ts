@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { addPrice, listPrices, type PriceDependencies } from '../../../../functions/control/prices/add-price.ts';
+import { addPrice, listPrices, type PriceRouteDependencies } from '../../../../functions/control/prices/add-price.ts';
 import { NewPrice, PriceList, PriceResource } from '../../../../functions/control/prices/price-resource.ts';
 import { PriceSheet, priceSheet } from '../../../../functions/control/prices/price-sheet.ts';
 import type { Model } from '../../../../shared/models/model.ts';
@@ -22,7 +22,7 @@ const NOW_MS = NOW_SECONDS * 1_000;
 const LATER_MS = NOW_MS + 1_000;
 const later = actorOf('admin', null, LATER_MS);
 const perMillion = { prompt: '0.1', completion: '0.4' };
-const add = (model: string, fields: object = {}, deps: PriceDependencies = managed.deps) =>
+const add = (model: string, fields: object = {}, deps: PriceRouteDependencies = managed.deps) =>
   addPrice(deps, later, NewPrice.parse({ model, per_million: perMillion, ...fields }));
 const stored = async (name: string): Promise<Model> => (await database.models.get(SERVERLESS_POOL, name)) as Model;
 

@@ -1,4 +1,4 @@
-import type { Actor, Role } from '../../../../functions/control/access/actor.ts';
+import type { Actor, UserRole } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
@@ -76,7 +76,7 @@ export const startTicketDesk = async (promise: object = {}) => {
     deps,
     admin,
     newOrganization: async (name = 'Acme'): Promise<string> => (await createOrganization(stores, admin.origin, { name })).id,
-    newUser: (role: Role, organization: string | null): Promise<Actor> => storeUser(stores, { role, organization }),
+    newUser: (role: UserRole, organization: string | null): Promise<Actor> => storeUser(stores, { role, organization }),
 
     /** Sends a request through the route with this operation id. */
     send: async (operationId: string, { as, id, attachment, body, query, headers = {}, atMs = as.origin.nowMs }: Sent): Promise<Reply> => {

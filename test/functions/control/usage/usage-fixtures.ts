@@ -7,7 +7,7 @@ import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { DAY_MS } from '../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
-import { DETAILS, type Detail, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
+import { DETAILS, type Detail, SPAN_MS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { createOrganizationTotalsStore, type TotalsRow } from '../../../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
@@ -78,7 +78,7 @@ export const Facts: fc.Arbitrary<EventFacts> = fc.record({
 });
 
 /** The rows of totals that the events add up to. */
-export const rowsOf = (events: readonly PlainEvent[], spans: readonly Span[], details: readonly Detail[] = DETAILS): TotalsRow[] => {
+export const rowsOf = (events: readonly PlainEvent[], spans: readonly TotalsSpan[], details: readonly Detail[] = DETAILS): TotalsRow[] => {
   const rows = new Map<string, TotalsRow>();
   for (const { event, deployment } of events)
     for (const span of spans)
@@ -123,5 +123,5 @@ export const usageStores = (emulator: TestDatabase, database: Database = emulato
     actor: (role: Actor['role'], organization: string | null): Promise<Actor> => storeUser(stores, { role, organization, nowMs: NOW }),
   };
 };
-export const SPANS_READ: readonly Span[] = ['minute', 'hour', 'day'];
+export const SPANS_READ: readonly TotalsSpan[] = ['minute', 'hour', 'day'];
 export const seconds = (ms: number): number => Math.floor(ms / 1_000);

@@ -1,41 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Attempt, type AttemptStore, createAttemptStore } from '../../../shared/identity/attempt-store.ts';
+import { createLoginAttempts, type LoginAttempt, type LoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const WINDOW_MS = 5 * 60_000;
 
 let database: TestDatabase;
-let attempts: AttemptStore;
+let attempts: LoginAttempts;
 beforeAll(async () => {
   database = await startTestDatabase();
-  attempts = createAttemptStore(await database.as('sign-in'), database.tables.Attempts as string);
+  attempts = createLoginAttempts(await database.as('sign-in'), database.tables.Attempts as string);
 });
 afterAll(async () => {
   await database.close();
 });
 
-const isAllowed = (attempt: Attempt, nowMs: number): Promise<boolean> =>
+const isAllowed = (attempt: LoginAttempt, nowMs: number): Promise<boolean> =>
   attempts.count(attempt, nowMs).then(
     () => true,
     () => false,
   );
 
 // One after another.
-const allowedOf = async (times: readonly number[], attempt: (i: number) => Attempt): Promise<number[]> => {
+const allowedOf = async (times: readonly number[], attempt: (i: number) => LoginAttempt): Promise<number[]> => {
   const allowed: number[] = [];
   for (const [i, nowMs] of times.entries()) if (await isAllowed(attempt(i), nowMs)) allowed.push(nowMs);
   return allowed;
 };
 
-describe('the limits of attempts', () => {
-  test('let no more through around a boundary of five minutes than within one', async () => {
+describe('createLoginAttempts', () => {
+  test('lets no more through around a boundary of five minutes than within one', async () => {
     const times = [...Array<number>(20).fill(NOON - 1_000), ...Array<number>(20).fill(NOON + 1_000)];
     expect(await allowedOf(times, () => ({ kind: 'totp', ipAddress: '192.0.2.1', account: 'boundary' }))).toHaveLength(10);
   });
 
-  test('do not count a success', async () => {
-    const attempt: Attempt = { kind: 'totp', ipAddress: '192.0.2.5', account: 'right' };
+  test('does not count a success', async () => {
+    const attempt: LoginAttempt = { kind: 'totp', ipAddress: '192.0.2.5', account: 'right' };
     for (let i = 0; i < 30; i++) {
       const nowMs = NOON + i * 9_000;
       await attempts.count(attempt, nowMs);
@@ -45,22 +45,26 @@ describe('the limits of attempts', () => {
     expect(allowed).toHaveLength(10);
   });
 
-  test('give an address sixty logins, challenges and resets together in five minutes', async () => {
+  test('gives an address sixty logins, challenges and resets together in five minutes', async () => {
     const kinds = ['login', 'challenge', 'reset'] as const;
     const times = Array.from({ length: 90 }, (_, i) => NOON + i * 1_000);
-    const attempt = (i: number): Attempt => ({ kind: kinds[i % 3] as 'login', ipAddress: '192.0.2.6', account: `person-${i}` });
+    const attempt = (i: number): LoginAttempt => ({ kind: kinds[i % 3] as 'login', ipAddress: '192.0.2.6', account: `person-${i}` });
     expect(await allowedOf(times, attempt)).toHaveLength(60);
   });
 
-  test('give an address ten of them at once, as long as a refused one is held back', async () => {
-    const attempt = (i: number): Attempt => ({ kind: 'login', ipAddress: '192.0.2.7', account: `person-${i}` });
+  test('gives an address ten of them at once, as long as a refused one is held back', async () => {
+    const attempt = (i: number): LoginAttempt => ({ kind: 'login', ipAddress: '192.0.2.7', account: `person-${i}` });
     expect(await allowedOf(Array<number>(14).fill(NOON), attempt)).toHaveLength(10);
     expect(await isAllowed(attempt(20), NOON + 799)).toBe(false);
     expect(await isAllowed(attempt(21), NOON + 800)).toBe(true);
   });
 
-  test('count the addresses of an IPv6 network of a household together', async () => {
-    const attempt = (i: number): Attempt => ({ kind: 'forgot', ipAddress: `2001:db8:1:2${i.toString(16)}::${i}`, account: `person-${i}` });
+  test('counts the addresses of an IPv6 network of a household together', async () => {
+    const attempt = (i: number): LoginAttempt => ({
+      kind: 'forgot',
+      ipAddress: `2001:db8:1:2${i.toString(16)}::${i}`,
+      account: `person-${i}`,
+    });
     const times = Array<number>(40).fill(NOON);
     expect(await allowedOf(times, (i) => attempt(i % 16))).toHaveLength(20);
     expect(await isAllowed({ ...attempt(1), ipAddress: '2001:db8:1:300::1' }, NOON)).toBe(true);
@@ -68,7 +72,7 @@ describe('the limits of attempts', () => {
 });
 
 describe('a user whose account strangers have locked', () => {
-  /** Uses up the attempts of an account from many addresses. */
+  // From many addresses.
   const lock = async (kind: 'login' | 'challenge', account: string): Promise<void> => {
     const max = kind === 'login' ? 100 : 30;
     await Promise.all(Array.from({ length: max }, (_, i) => isAllowed({ kind, ipAddress: `198.51.100.${i}`, account }, NOON)));

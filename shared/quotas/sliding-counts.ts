@@ -53,7 +53,7 @@ const secondsUntilRoom = ({ max, windowMs }: SlidingLimit, slots: readonly Slot[
 export const createSlidingCounts = (database: Database, table: string) => {
   const expiresAt = ({ windowMs }: SlidingLimit, nowMs: number): number => Math.ceil((nowMs + windowMs + RETENTION_MS) / 1_000);
 
-  /** Makes a conditional write. @returns undefined if it was made, otherwise the row */
+  // Undefined: the write was made; otherwise its condition failed for this row.
   const write = async (
     limit: SlidingLimit,
     update: Omit<UpdateInput, 'TableName' | 'Key'>,
@@ -74,10 +74,7 @@ export const createSlidingCounts = (database: Database, table: string) => {
       ExpressionAttributeValues: { ':expires': expiresAt(limit, nowMs), ':now': nowMs, ':one': 1, ':slot': slot },
     });
 
-  /**
-   * Begins a slot, without the slots that count no longer. Only others' writes to the same slot can be newer than the
-   * row.
-   */
+  // Without the slots that count no longer. Only others' writes to the same slot can be newer than the row.
   const beginSlot = (limit: SlidingLimit, row: Item | undefined, counted: readonly Slot[], nowMs: number) => {
     const seen = row && Number(row.slot);
     const own = slotOf(limit, nowMs);

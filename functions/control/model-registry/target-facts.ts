@@ -9,7 +9,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import type { Target } from '../../../shared/models/model.ts';
 
-const MAX_ATTEMPTS = 3;
+const MAX_CALL_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 // For all calls of one target.
@@ -20,7 +20,7 @@ const MAX_TAG_PAGES = 4;
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/;
 
 /** SageMaker's facts about a target. */
-export interface EndpointFacts {
+export interface TargetFacts {
   /** undefined: the endpoint does not exist. */
   endpointStatus: string | undefined;
   endpointTags: Record<string, string>;
@@ -69,7 +69,8 @@ export const createSageMakerClients = (): ClientOf => {
     httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
   });
   return (region = '') => {
-    const client = clients.get(region) ?? new SageMakerClient({ ...(region && { region }), maxAttempts: MAX_ATTEMPTS, requestHandler });
+    const client =
+      clients.get(region) ?? new SageMakerClient({ ...(region && { region }), maxAttempts: MAX_CALL_ATTEMPTS, requestHandler });
     clients.set(region, client);
     return client;
   };
@@ -136,12 +137,12 @@ const toApiError = (error: unknown, region: string | undefined): unknown => {
 };
 
 /** Reads facts from SageMaker's control API, which no other code calls. */
-export const createEndpointFacts = (clientOf: ClientOf) => ({
+export const createTargetFacts = (clientOf: ClientOf) => ({
   /**
    * Returns SageMaker's facts about a target within 10 s.
    * @throws TargetInaccessible (400) if Sluice has no access, SageMakerUnavailable (503)
    */
-  describe: async ({ endpoint, component, region }: Target): Promise<EndpointFacts> => {
+  describe: async ({ endpoint, component, region }: Target): Promise<TargetFacts> => {
     // The region becomes part of a host name.
     if (region !== undefined && !REGION.test(region)) throw new TargetInaccessible(region);
     const lookup = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
@@ -157,4 +158,4 @@ export const createEndpointFacts = (clientOf: ClientOf) => ({
   },
 });
 
-export type EndpointFactsReader = ReturnType<typeof createEndpointFacts>;
+export type EndpointFactsReader = ReturnType<typeof createTargetFacts>;

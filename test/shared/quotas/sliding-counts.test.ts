@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createSlidingCounts, type SlidingLimit } from '../../../shared/identity/sliding-counts.ts';
+import { createSlidingCounts, type SlidingLimit } from '../../../shared/quotas/sliding-counts.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
