@@ -1,4 +1,4 @@
-import type { OrganizationTotals } from '../../../shared/usage/organization-totals.ts';
+import type { Detail, OrganizationTotals } from '../../../shared/usage/organization-totals.ts';
 
 /** Usage of a span, by its dimensions. Null: it has none. */
 export interface UsageRecord {
@@ -74,6 +74,13 @@ export const matches = (filters: Filters, { by }: Pick<UsageRecord, 'by'>): bool
 
 /** Returns true if a filter has no values, so that nothing matches. */
 export const isNone = (filters: Filters): boolean => Object.values(filters).some((values) => values.size === 0);
+
+/** Returns the detail with the fewest rows that has every dimension of the groups and filters. */
+export const detailOf = (groupBy: readonly string[], filters: Filters): Detail => {
+  const names = new Set<string>([...groupBy, ...Object.keys(filters)]);
+  if (names.has('user_id')) return 'user';
+  return names.has('api_key_id') ? 'key' : 'model';
+};
 
 /** Sums of a group: `by` has the dimensions that were grouped by. */
 export interface UsageGroup {

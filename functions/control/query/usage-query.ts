@@ -70,19 +70,19 @@ export const CostsQuery = z.strictObject({
 });
 export type CostsQuery = z.output<typeof CostsQuery>;
 
-interface Limits {
+export interface PageLimits {
   default: number;
   max: number;
 }
-export const USAGE_LIMITS: Readonly<Record<Width, Limits>> = {
+export const USAGE_LIMITS: Readonly<Record<Width, PageLimits>> = {
   '1d': { default: 7, max: 31 },
   '1h': { default: 24, max: 168 },
   '1m': { default: 60, max: 1_440 },
 };
-export const COSTS_LIMITS: Limits = { default: 7, max: 180 };
+export const COSTS_LIMITS: PageLimits = { default: 7, max: 180 };
 
 /** Returns the number of buckets on a page. @throws 400 */
-export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; bucket_width: Width }, limits: Limits): number => {
+export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; bucket_width: Width }, limits: PageLimits): number => {
   if (limit !== undefined && limit > limits.max)
     throw new InvalidRequest({
       param: 'limit',

@@ -1,19 +1,11 @@
 import * as z from 'zod';
 import { exactInteger } from '../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import type { Detail } from '../../../shared/usage/organization-totals.ts';
-import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Filters, type UsageGroup, type UsageRecord, usageOf } from '../query/group-usage.ts';
-import { type ScopeDependencies, scopeOf } from '../query/scope.ts';
-import { rangeOf, segmentsOf, type TimeRange, type Width } from '../query/time-buckets.ts';
-import { boundOf, type CompletionsQuery, dimensionsOf, filtersOf, limitOf, USAGE_LIMITS } from '../query/usage-query.ts';
+import type { UsageGroup } from '../query/group-usage.ts';
+import { type CompletionsQuery, USAGE_LIMITS } from '../query/usage-query.ts';
 import { pageOfBuckets, pageSchema } from './page.ts';
-import { readBuckets } from './read-buckets.ts';
-
-export interface UsageDependencies extends ScopeDependencies {
-  organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
-}
+import { readUsage, type UsageDependencies } from './read-usage.ts';
 
 // An integer of any size: sums of tokens are bigints.
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
@@ -92,42 +84,6 @@ const resultOf = ({ by, sums: { requests, promptTokens, cachedTokens, completion
   };
 };
 
-/** Returns the detail with the fewest rows that has every dimension of the groups and filters. */
-export const detailOf = (groupBy: readonly string[], filters: Filters): Detail => {
-  const names = new Set<string>([...groupBy, ...Object.keys(filters)]);
-  if (names.has('user_id')) return 'user';
-  return names.has('api_key_id') ? 'key' : 'model';
-};
-
-/** Reads an organization's totals of a range in the order of time. */
-export async function* totalsIn(
-  { organizationTotals }: UsageDependencies,
-  { organization, width, detail }: { organization: string; width: Width; detail: Detail },
-  range: TimeRange,
-): AsyncGenerator<UsageRecord> {
-  for (const segment of segmentsOf(range, width))
-    for await (const totals of organizationTotals.list({ organization, detail, ...segment })) yield usageOf(totals);
-}
-
 /** Returns the usage that an actor can see, by buckets of time. @throws 400, 404 */
-export const completionsUsage = async (deps: UsageDependencies, actor: Actor, query: CompletionsQuery) => {
-  const { bucket_width: width } = query;
-  const range = rangeOf(query, actor.origin.nowMs);
-  const limit = limitOf(query, USAGE_LIMITS[width]);
-  const scope = await scopeOf(deps, actor, query.organization);
-  const filters = filtersOf(query, scope);
-  const groupBy = dimensionsOf(query.group_by);
-  const detail = detailOf(groupBy, filters);
-  const page = await readBuckets(deps, {
-    scope,
-    range,
-    width,
-    limit,
-    page: query.page,
-    bound: boundOf('completions', query, actor),
-    filters,
-    groupBy,
-    read: (organization, part) => [totalsIn(deps, { organization, width, detail }, part)],
-  });
-  return pageOfBuckets(page, resultOf);
-};
+export const completionsUsage = async (deps: UsageDependencies, actor: Actor, query: CompletionsQuery) =>
+  pageOfBuckets(await readUsage(deps, actor, query, { name: 'completions', limits: USAGE_LIMITS[query.bucket_width] }), resultOf);

@@ -5,12 +5,10 @@ import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../access/actor.ts';
 import type { UsageGroup, UsageRecord } from '../query/group-usage.ts';
-import { scopeOf } from '../query/scope.ts';
-import { rangeOf, type TimeRange } from '../query/time-buckets.ts';
-import { boundOf, COSTS_LIMITS, type CostsQuery, dimensionsOf, filtersOf, limitOf } from '../query/usage-query.ts';
-import { detailOf, totalsIn, type UsageDependencies } from './completions-usage.ts';
+import type { TimeRange } from '../query/time-buckets.ts';
+import { COSTS_LIMITS, type CostsQuery } from '../query/usage-query.ts';
 import { pageOfBuckets, pageSchema } from './page.ts';
-import { readBuckets } from './read-buckets.ts';
+import { readUsage, type UsageDependencies } from './read-usage.ts';
 
 export interface CostsDependencies extends UsageDependencies {
   gpuEvents: Pick<GpuEventStore, 'listDays'>;
@@ -102,26 +100,11 @@ async function* gpuTimeIn(
 
 /** Returns the costs that an actor can see, by UTC day: of tokens and of GPU time. @throws 400, 404 */
 export const costs = async (deps: CostsDependencies, actor: Actor, query: CostsQuery) => {
-  const { bucket_width: width } = query;
-  const range = rangeOf(query, actor.origin.nowMs, ['day']);
-  const limit = limitOf(query, COSTS_LIMITS);
-  const scope = await scopeOf(deps, actor, query.organization);
-  const filters = filtersOf(query, scope);
-  const groupBy = dimensionsOf(query.group_by);
-  const detail = detailOf(groupBy, filters);
-  const page = await readBuckets(deps, {
-    scope,
-    range,
-    width,
-    limit,
-    page: query.page,
-    bound: boundOf('costs', query, actor),
-    filters,
-    groupBy,
-    read: (organization, part) => [
-      totalsIn(deps, { organization, width, detail }, part),
-      ...(filters.api_key_id ? [] : [gpuTimeIn(deps, organization, part)]),
-    ],
+  const page = await readUsage(deps, actor, query, {
+    name: 'costs',
+    limits: COSTS_LIMITS,
+    spans: ['day'],
+    others: (organization, range, filters) => (filters.api_key_id ? [] : [gpuTimeIn(deps, organization, range)]),
   });
   return pageOfBuckets(page, resultIn((await deps.currency()).toLowerCase()));
 };

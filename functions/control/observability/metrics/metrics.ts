@@ -3,10 +3,9 @@ import type { RefusalStore } from '../../../../shared/observability/refusal-stor
 import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../../access/actor.ts';
-import { type Filters, isNone, matches, namesOf, type UsageDimension } from '../../query/group-usage.ts';
+import { detailOf, type Filters, isNone, matches, namesOf, type UsageDimension } from '../../query/group-usage.ts';
 import { organizationsOf, type ScopeDependencies, scopeOf, type UsageScope } from '../../query/scope.ts';
 import { dimensionsOf, filtersOf } from '../../query/usage-query.ts';
-import { detailOf } from '../../usage/completions-usage.ts';
 import type { MetricsQuery } from './metrics-query.ts';
 import { metricsOf } from './metrics-resource.ts';
 import { createSeries, type MetricsSeries } from './metrics-series.ts';
