@@ -24,10 +24,10 @@ import type { AlertStore } from './alerts/alert-store.ts';
 import type { Taxes } from './close/taxes.ts';
 import type { MeterStore } from './meters/meter-store.ts';
 import type { Fonts } from './render/fonts.ts';
-import type { OnceFiles } from './render/once-files.ts';
+import type { WriteOnceFiles } from './render/write-once-files.ts';
 
 /** The stores and clients of the function `billing`. */
-export interface BillingDependencies extends AuditDependencies {
+export interface BillingTaskDependencies extends AuditDependencies {
   organizations: OrganizationDirectory;
   /** The name of an organization. @throws 404 */
   nameOf: (organization: string) => Promise<string>;
@@ -51,7 +51,7 @@ export interface BillingDependencies extends AuditDependencies {
   exports: ExportStore;
   alerts: AlertStore;
   meters: MeterStore;
-  files: BillingFiles & OnceFiles;
+  files: BillingFiles & WriteOnceFiles;
   /** The client and bucket of these files, for uploads in parts. */
   s3: S3Client;
   bucket: string;

@@ -34,13 +34,13 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createAlertStore } from './alerts/alert-store.ts';
 import { createTaxFunction, noTaxes } from './close/taxes.ts';
-import type { BillingDependencies } from './dependencies.ts';
+import type { BillingTaskDependencies } from './dependencies.ts';
 import { createDueStore } from './due/due-store.ts';
 import { sendDueTasks } from './due/send-due-tasks.ts';
 import { handleSchedule, queuedTasks } from './handle-event.ts';
 import { createMeterStore } from './meters/meter-store.ts';
 import { createFonts, FONTS_FOLDER } from './render/fonts.ts';
-import { createOnceFiles } from './render/once-files.ts';
+import { createWriteOnceFiles } from './render/write-once-files.ts';
 import { rules, runTask } from './rules.ts';
 
 const database = createSdkDatabase();
@@ -55,7 +55,7 @@ const s3 = createBillingClient();
 const organizations = createOrganizationDirectory(accounts);
 const { TAX_FUNCTION: taxFunction, STRIPE_SECRET: stripeSecret } = process.env;
 
-const dependencies: Omit<BillingDependencies, 'hasTime'> = {
+const dependencies: Omit<BillingTaskDependencies, 'hasTime'> = {
   database,
   audit: createAuditStore(tableOf('AUDIT_TABLE')),
   organizations,
@@ -81,7 +81,7 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   exports: createExportStore(billing),
   alerts: createAlertStore(database, billingTable),
   meters: createMeterStore(billing),
-  files: { ...createBillingFiles(s3, bucket), ...createOnceFiles(s3, bucket) },
+  files: { ...createBillingFiles(s3, bucket), ...createWriteOnceFiles(s3, bucket) },
   s3,
   bucket,
   fonts: createFonts(path.join(import.meta.dirname, FONTS_FOLDER)),

@@ -1,7 +1,7 @@
 import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
-import type { BillingDependencies } from './dependencies.ts';
+import type { BillingTaskDependencies } from './dependencies.ts';
 
-type Rule<Task> = (deps: BillingDependencies, task: Task) => Promise<unknown>;
+type Rule<Task> = (deps: BillingTaskDependencies, task: Task) => Promise<unknown>;
 
 export type Rules = { [Kind in BillingTask['task']]: Rule<Extract<BillingTask, { task: Kind }>> };
 
@@ -32,5 +32,5 @@ export const rules: Rules = {
   },
 };
 
-export const runTask = (of: Rules, deps: BillingDependencies, task: BillingTask): Promise<unknown> =>
+export const runTask = (of: Rules, deps: BillingTaskDependencies, task: BillingTask): Promise<unknown> =>
   (of[task.task] as Rule<BillingTask>)(deps, task);

@@ -18,9 +18,9 @@ interface Key extends KeyShards {
   lastUsedMs: number;
 }
 
-const CLOCKS_MS = 60_000;
-const BATCH = 1_000;
-const PARALLEL = 16;
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+const BATCH_LIMITERS = 1_000;
+const PARALLEL_KEYS = 16;
 
 const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
 
@@ -33,8 +33,8 @@ const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string
     const most = Math.max(known.shards, shards, shardNumberOf(limiterId) + 1);
     keys.set(id, { id, shards: most, lastUsedMs: Math.max(known.lastUsedMs, lastUsedMs) });
   };
-  for (let i = 0; i < ids.length; i += BATCH) {
-    const batch = ids.slice(i, i + BATCH);
+  for (let i = 0; i < ids.length; i += BATCH_LIMITERS) {
+    const batch = ids.slice(i, i + BATCH_LIMITERS);
     for (const id of batch) note(id, 1, 0);
     for (const item of await limiters.getMany(batch)) note(item.id, shardsOf(item), item.last_used ?? 0);
   }
@@ -48,7 +48,7 @@ const daysWithTotals = async (
   [first, last]: readonly [first: string, last: string],
 ): Promise<Map<string, ReadonlySet<string>>> => {
   const days = new Map<string, ReadonlySet<string>>();
-  const failures = await inParallel(keys, PARALLEL, async ({ id }) => {
+  const failures = await inParallel(keys, PARALLEL_KEYS, async ({ id }) => {
     const rows = await Array.fromAsync(rollups.listDays(id, first, last), ({ day }) => day);
     if (rows.length > 0) days.set(id, new Set(rows));
   });
@@ -58,8 +58,8 @@ const daysWithTotals = async (
 
 // A key's id contains its creation, and every admission stores the last use in its limiter.
 const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
-  fromMs: timeOfTimedId('key', id) - CLOCKS_MS,
-  untilMs: lastUsedMs + CLOCKS_MS,
+  fromMs: timeOfTimedId('key', id) - MAX_CLOCK_DIFFERENCE_MS,
+  untilMs: lastUsedMs + MAX_CLOCK_DIFFERENCE_MS,
 });
 
 const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);

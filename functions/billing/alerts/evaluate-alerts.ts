@@ -14,7 +14,7 @@ import { type Alert, type AlertStore, AlreadyAlerted, type CreditBaseline } from
 import { type BudgetUse, budgetUseOf } from './budget-use.ts';
 import { thresholdReached } from './threshold.ts';
 
-export interface EvaluateAlerts {
+export interface AlertDependencies {
   database: Database;
   limiters: Pick<LimiterReader, 'get' | 'getMany'>;
   credit: Pick<CreditStore, 'list'>;
@@ -25,15 +25,15 @@ export interface EvaluateAlerts {
   now: () => number;
 }
 
-const PARALLEL = 16;
+const PARALLEL_LIMITERS = 16;
 
-const readWhole = async (limiters: EvaluateAlerts['limiters'], id: string): Promise<LimiterItem | undefined> => {
+const readWhole = async (limiters: AlertDependencies['limiters'], id: string): Promise<LimiterItem | undefined> => {
   const [own, ...others] = await readAllShards(limiters, id);
   return own && mergeShards([own, ...others]);
 };
 
 const notify = async (
-  { database, alerts, outbox, now }: EvaluateAlerts,
+  { database, alerts, outbox, now }: AlertDependencies,
   alert: Alert,
   { type, subject, data }: { type: NotificationType; subject: string; data: Record<string, unknown> },
 ): Promise<void> => {
@@ -45,7 +45,7 @@ const notify = async (
 };
 
 const alertOfBudget = async (
-  deps: EvaluateAlerts,
+  deps: AlertDependencies,
   organization: string,
   owner: string,
   { period, periodId, budgetNanos, spentNanos }: BudgetUse,
@@ -67,7 +67,7 @@ const heldFromCredit = (item: LimiterItem): bigint =>
   entriesOf(item).reduce((held, [, { isFromCredit, holdNanos }]) => (isFromCredit ? held + holdNanos : held), 0n);
 
 const currentBaseline = async (
-  { alerts, credit }: EvaluateAlerts,
+  { alerts, credit }: AlertDependencies,
   organization: string,
   { grants: entries = 0 }: LimiterItem,
   leftNanos: bigint,
@@ -84,7 +84,7 @@ const currentBaseline = async (
 };
 
 const alertOfCredit = async (
-  deps: EvaluateAlerts,
+  deps: AlertDependencies,
   organization: string,
   item: LimiterItem,
   percentages: readonly number[],
@@ -106,7 +106,7 @@ const alertOfCredit = async (
  * period, and again after the budget was changed.
  */
 export const evaluateAlerts = async (
-  deps: EvaluateAlerts,
+  deps: AlertDependencies,
   { organization, keys }: { organization: string; keys: readonly string[] },
 ): Promise<void> => {
   const { budget_thresholds, credit_thresholds } = await deps.profileOf(organization);
@@ -116,5 +116,5 @@ export const evaluateAlerts = async (
     for (const use of budgetUseOf(item, deps.now())) await alertOfBudget(deps, organization, owner, use, budget_thresholds);
     if (owner === organization && isPrepaid(item)) await alertOfCredit(deps, organization, item, credit_thresholds);
   };
-  throwFailures(await inParallel([organization, ...keys], PARALLEL, evaluate));
+  throwFailures(await inParallel([organization, ...keys], PARALLEL_LIMITERS, evaluate));
 };

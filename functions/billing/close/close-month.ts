@@ -11,7 +11,7 @@ import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import { type Draft, type DraftDependencies, type Drafting, draftInvoice } from './draft-invoice.ts';
+import { type Draft, type DraftDependencies, draftInvoice, type InvoiceToDraft } from './draft-invoice.ts';
 import { invoiceIdOf } from './invoice-id.ts';
 import { OutOfTime } from './read-day.ts';
 import { progressOf } from './read-days.ts';
@@ -30,7 +30,7 @@ interface Month {
   month: string;
 }
 
-const toClose = (deps: CloseDependencies, { organization, month, state }: Drafting, { invoice, months }: Draft): Write[] => {
+const writesToClose = (deps: CloseDependencies, { organization, month, state }: InvoiceToDraft, { invoice, months }: Draft): Write[] => {
   const { last_closed_month, carried_forward_nanos } = state;
   const last = last_closed_month !== null && last_closed_month > month ? last_closed_month : month;
   return [
@@ -52,9 +52,9 @@ const toClose = (deps: CloseDependencies, { organization, month, state }: Drafti
 };
 
 // One transaction, so that only one of two functions that close a month at the same time succeeds.
-const close = async (deps: CloseDependencies, drafting: Drafting): Promise<void> => {
-  const draft = await draftInvoice(deps, drafting);
-  const writes = toClose(deps, drafting, draft);
+const close = async (deps: CloseDependencies, wanted: InvoiceToDraft): Promise<void> => {
+  const draft = await draftInvoice(deps, wanted);
+  const writes = writesToClose(deps, wanted, draft);
   const { invoice } = draft;
   if (!invoice) return transact(deps.database, writes);
   const change = {
@@ -66,7 +66,7 @@ const close = async (deps: CloseDependencies, drafting: Drafting): Promise<void>
   await commit(deps, systemOrigin('billing', deps.now()), change, writes);
 };
 
-const issue = async (deps: CloseDependencies, invoice: Invoice): Promise<Invoice> => {
+const issueIfAutomatic = async (deps: CloseDependencies, invoice: Invoice): Promise<Invoice> => {
   if (invoice.state !== 'draft' || (await deps.settings.getSeller())?.issue !== 'automatic') return invoice;
   try {
     return await issueInvoice(deps, systemOrigin('billing', deps.now()), invoice);
@@ -77,8 +77,8 @@ const issue = async (deps: CloseDependencies, invoice: Invoice): Promise<Invoice
   }
 };
 
-const complete = async (deps: CloseDependencies, found: Invoice): Promise<void> => {
-  const invoice = await issue(deps, found);
+const complete = async (deps: CloseDependencies, existing: Invoice): Promise<void> => {
+  const invoice = await issueIfAutomatic(deps, existing);
   const isIssued = invoice.state === 'issued' || invoice.state === 'paid';
   if (isIssued && invoice.files.pdf !== undefined) return transact(deps.database, [deps.invoices.toFinish(invoice)]);
   if (isIssued) await deps.tasks.send({ task: 'render', organization: invoice.organization, document: invoice.id }, deps.now());
@@ -92,11 +92,11 @@ const findInvoice = async ({ invoices }: CloseDependencies, { organization, mont
 // An earlier month is closed again if its invoice is void or its closing failed.
 const isNext = async ({ organizations }: CloseDependencies, { organization, month }: Month, last: string | null): Promise<boolean> => {
   if (last !== null) return month <= nextMonth(last);
-  const [found] = await organizations.getMany([organization]);
-  return found !== undefined && month === monthOf(found.createdAtMs);
+  const [stored] = await organizations.getMany([organization]);
+  return stored !== undefined && month === monthOf(stored.createdAtMs);
 };
 
-const continueLater = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
+const queueContinuation = async (deps: CloseDependencies, of: Month, invoice: string, before: string): Promise<void> => {
   const progress = await progressOf(deps, of.organization, invoice);
   if (progress === before) throw new Error(`No API key of ${of.organization} could be read for ${of.month} in the time of one invocation.`);
   await deps.tasks.send({ task: 'close', ...of }, deps.now(), progress);
@@ -117,7 +117,7 @@ const ensureClosed = async (deps: CloseDependencies, of: Month, invoice: string)
     await close(deps, { ...of, invoice, state });
   } catch (error) {
     if (error instanceof OutOfTime) {
-      await continueLater(deps, of, invoice, before);
+      await queueContinuation(deps, of, invoice, before);
       return false;
     }
     const isClosed = isClosedMeanwhile(error) && (await deps.billedMonths.get(organization, month)) !== undefined;
@@ -132,14 +132,14 @@ const ensureComplete = async (deps: CloseDependencies, of: Month): Promise<boole
   if (invoice) await complete(deps, invoice);
   if (invoice || (await deps.billedMonths.get(organization, month)) !== undefined) return true;
   if (!(await ensureClosed(deps, of, nextId))) return false;
-  const { invoice: made } = await findInvoice(deps, of);
-  logInfo('month_closed', { ...of, invoice: made?.id ?? null, total_nanos: made?.total_nanos ?? null });
-  if (made) await complete(deps, made);
+  const { invoice: drafted } = await findInvoice(deps, of);
+  logInfo('month_closed', { ...of, invoice: drafted?.id ?? null, total_nanos: drafted?.total_nanos ?? null });
+  if (drafted) await complete(deps, drafted);
   return true;
 };
 
 // Only one month of an organization is queued at a time, so that months are closed in order.
-const sendNext = async ({ billedMonths, tasks, now }: CloseDependencies, { organization, month }: Month): Promise<void> => {
+const queueNextMonth = async ({ billedMonths, tasks, now }: CloseDependencies, { organization, month }: Month): Promise<void> => {
   const { last_closed_month } = await billedMonths.getState(organization);
   const next = nextMonth(month);
   if (last_closed_month === month && now() >= closableAt(next)) await tasks.send({ task: 'close', organization, month: next }, now());
@@ -155,5 +155,5 @@ export const closeMonth = async (deps: CloseDependencies, of: Month): Promise<vo
   const closableMs = closableAt(of.month);
   if (deps.now() < closableMs)
     throw new Error(`${of.month} can be closed from ${new Date(closableMs).toISOString()} on, when its last requests have ended.`);
-  if (await ensureComplete(deps, of)) await sendNext(deps, of);
+  if (await ensureComplete(deps, of)) await queueNextMonth(deps, of);
 };

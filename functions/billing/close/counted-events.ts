@@ -2,23 +2,27 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
+import { addGroup, type ChargeGroup, type ChargeGroups, gpuGroup, usageGroup } from './charge-group.ts';
 import type { Source } from './day-file.ts';
-import { addGroup, type Group, type Groups, gpuGroup, usageGroup } from './group.ts';
 
 // Lines are compressed in chunks, so that a day with millions of events needs little memory.
 const CHUNK_CHARACTERS = 1024 * 1024;
 
 /** The part of an event that an invoice counts. */
-export interface Counted {
+export interface CountedEvent {
   id: string;
   atMs: number;
-  group: Group;
+  group: ChargeGroup;
 }
 
-export const countUsage = (event: UsageEvent): Counted => ({ id: event.request_id, atMs: event.admitted_at, group: usageGroup(event) });
-export const countGpu = (event: GpuEvent): Counted => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
+export const countUsage = (event: UsageEvent): CountedEvent => ({
+  id: event.request_id,
+  atMs: event.admitted_at,
+  group: usageGroup(event),
+});
+export const countGpu = (event: GpuEvent): CountedEvent => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
 
-const lineOf = (source: string, { id, atMs, group }: Counted): string => {
+const lineOf = (source: string, { id, atMs, group }: CountedEvent): string => {
   const names = [group.model, group.deployment, group.deployment_name, group.instance_type, group.price_version, group.rerate_from];
   const sums = [group.prompt_tokens, group.cached_tokens, group.completion_tokens, group.instance_seconds];
   return JSON.stringify([source, id, atMs, ...names, ...[...sums, group.cost_nanos, group.prepaid_nanos].map(String)]);
@@ -32,11 +36,11 @@ export interface CountedLine {
 }
 
 /** Adds up the events of an API key or deployment on a day, one after the other, and collects their lines. */
-export const createSourceCount = (source: string, groups: Groups) => {
+export const createSourceCount = (source: string, groups: ChargeGroups) => {
   const hash = createHash('sha256');
   const compressed: Uint8Array[] = [];
   let text = '';
-  let last: Counted | undefined;
+  let last: CountedEvent | undefined;
   const sums = { events: 0, cost_nanos: 0n, prepaid_nanos: 0n };
   const compress = (): void => {
     if (text !== '') compressed.push(gzipSync(text));
@@ -44,7 +48,7 @@ export const createSourceCount = (source: string, groups: Groups) => {
   };
   return {
     /** Counts an event. @returns its line */
-    add: (counted: Counted): string => {
+    add: (counted: CountedEvent): string => {
       const line = lineOf(source, counted);
       hash.update(`${line}\n`);
       text += `${line}\n`;

@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { type BilledDay, billedFileKey } from '../../../shared/billing/billed-month.ts';
 import { type BillingFiles, getFile, putFile, sha256Of } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
-import { Group } from './group.ts';
+import { ChargeGroup } from './charge-group.ts';
 
 /** The events of an API key or a deployment on a day. */
 export const Source = z.object({
   /** The id of the key or deployment. */
   id: z.string(),
   events: z.int(),
-  cost_nanos: Group.shape.cost_nanos,
-  prepaid_nanos: Group.shape.prepaid_nanos,
+  cost_nanos: ChargeGroup.shape.cost_nanos,
+  prepaid_nanos: ChargeGroup.shape.prepaid_nanos,
   last_event: z.string(),
   /** SHA-256 (hex) of its events' lines, each with a line feed: see `counted-events.ts`. */
   sha256: z.string(),
@@ -22,7 +22,7 @@ export const DayFile = z.object({
   organization: z.string(),
   day: z.string(),
   /** The groups that invoices charge. */
-  groups: z.array(Group),
+  groups: z.array(ChargeGroup),
   /** The API keys and deployments, in the order of their ids. */
   sources: z.array(Source),
   /** The file that lists each counted event: compressed lines of JSON. */
@@ -41,7 +41,7 @@ export interface DayRead extends Omit<DayFile, 'counted'> {
   counted: Uint8Array;
 }
 
-const sumOf = (groups: readonly Group[], name: 'cost_nanos' | 'instance_seconds'): bigint =>
+const sumOf = (groups: readonly ChargeGroup[], name: 'cost_nanos' | 'instance_seconds'): bigint =>
   groups.reduce((sum, group) => sum + group[name], 0n);
 
 /**

@@ -49,7 +49,7 @@ export const isSame = (day: DayTotals, totals: DayTotals = NO_TOTALS): boolean =
   day.gpu_seconds === totals.gpu_seconds &&
   day.gpu_cost_nanos === totals.gpu_cost_nanos;
 
-const MAX_LOGGED = 31;
+const MAX_LOGGED_DAYS = 31;
 
 /** Logs the days whose events don't add up to their stored totals. The invoice is right, because it counts events. */
 export const reportDifferences = (
@@ -60,7 +60,7 @@ export const reportDifferences = (
   const differing = [...counted].filter(([day, read]) => !isSame(read, totals.get(day)));
   if (differing.length === 0) return;
   const days = differing
-    .slice(0, MAX_LOGGED)
+    .slice(0, MAX_LOGGED_DAYS)
     .map(([day, { sha256: _, ...events }]) => ({ day, events, totals: totals.get(day) ?? NO_TOTALS }));
   logError('totals_differ', 'The totals of some days differ from their events.', { ...of, count: differing.length, days });
 };

@@ -6,14 +6,15 @@ import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import { buyerParty, sellerParty } from '../../../shared/billing/parties.ts';
-import { type BillDependencies, type Billed, readBilled } from './bill-month.ts';
-import { chargeLines, composeInvoice } from './compose.ts';
+import type { PriceStores } from '../prices/price-versions.ts';
+import { chargeLines, composeInvoice } from './compose-invoice.ts';
 import { loadDay } from './day-file.ts';
 import { groupsByMonth, type Inputs } from './inputs.ts';
-import { createPriceBook, type PriceDependencies, readPrices } from './price-book.ts';
+import { createInvoicePrices, readPrices } from './invoice-prices.ts';
+import { type CoverageDependencies, type InvoiceCoverage, readCoverage } from './read-coverage.ts';
 import type { Taxes } from './taxes.ts';
 
-export interface DraftDependencies extends BillDependencies, PriceDependencies {
+export interface DraftDependencies extends CoverageDependencies, PriceStores {
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
   nameOf: (organization: string) => Promise<string>;
   taxes: Taxes;
@@ -21,7 +22,7 @@ export interface DraftDependencies extends BillDependencies, PriceDependencies {
   release: string;
 }
 
-export interface Drafting {
+export interface InvoiceToDraft {
   organization: string;
   month: string;
   /** The id of the new invoice. */
@@ -32,13 +33,13 @@ export interface Drafting {
 /** A draft, if anything is charged or credited, and the months that it bills. */
 export interface Draft {
   invoice: Invoice | undefined;
-  months: Billed['months'];
+  months: InvoiceCoverage['months'];
 }
 
 const DEFAULT_CURRENCY = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30, payment_instructions: null };
 
 // Seller and buyer are read again when the invoice is issued.
-const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: Drafting) => {
+const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: InvoiceToDraft) => {
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? DEFAULT_CURRENCY;
   return {
@@ -70,23 +71,23 @@ const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { 
   };
 };
 
-const replacedOf = (months: Billed['months'], month: string): ReplacedMonth[] =>
+const replacedOf = (months: InvoiceCoverage['months'], month: string): ReplacedMonth[] =>
   months.map(({ before }: { before: BilledMonth | undefined }) => ({ month: before?.month ?? month, before: before ?? null }));
 
 /**
  * Drafts a month's invoice from the events. The same events, prices, settings and taxes make the same draft.
  * @throws OutOfTime if days are still unread; call it again to continue
  */
-export const draftInvoice = async (deps: DraftDependencies, drafting: Drafting): Promise<Draft> => {
-  const { organization, month, invoice, state } = drafting;
-  const { days, months } = await readBilled(deps, drafting);
+export const draftInvoice = async (deps: DraftDependencies, wanted: InvoiceToDraft): Promise<Draft> => {
+  const { organization, month, invoice, state } = wanted;
+  const { days, months } = await readCoverage(deps, wanted);
   const groups = await groupsByMonth(days, (day, read) => loadDay(deps.files, organization, day, read));
   const prices = await readPrices(deps, organization, [...groups.values()].flat());
   const carriedNanos = state.carried_forward_nanos;
-  const charges = chargeLines({ month, groups, prices: createPriceBook(prices), carriedNanos });
+  const charges = chargeLines({ month, groups, prices: createInvoicePrices(prices), carriedNanos });
   if (charges.length === 0) return { invoice: undefined, months };
 
-  const blank = { ...(await blankInvoice(deps, drafting)), replaced: replacedOf(months, month) };
+  const blank = { ...(await blankInvoice(deps, wanted)), replaced: replacedOf(months, month) };
   const untaxed: Invoice = { ...blank, ...composeInvoice(month, charges, []) };
   const taxes = untaxed.subtotal_nanos > 0n ? await deps.taxes(untaxed) : [];
   const inputs: Inputs = { invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes };

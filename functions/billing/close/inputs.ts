@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { BilledDay } from '../../../shared/billing/billed-month.ts';
+import { addGroup, type ChargeGroup, type ChargeGroups, listGroups } from './charge-group.ts';
 import type { DayFile } from './day-file.ts';
-import { addGroup, type Group, type Groups, listGroups } from './group.ts';
-import { Prices } from './price-book.ts';
+import { Prices } from './invoice-prices.ts';
 
 const Amount = z
   .string()
@@ -36,10 +36,10 @@ export const monthOfDay = (day: string): string => day.slice(0, 7);
 export type LoadDay = (day: string, read: Pick<BilledDay, 'sha256'>) => Promise<DayFile | undefined>;
 
 /** The groups of the days by month: the events that were read, less those billed before. */
-export const groupsByMonth = async (days: readonly InputDay[], load: LoadDay): Promise<Map<string, Group[]>> => {
-  const months = new Map<string, Groups>();
+export const groupsByMonth = async (days: readonly InputDay[], load: LoadDay): Promise<Map<string, ChargeGroup[]>> => {
+  const months = new Map<string, ChargeGroups>();
   for (const { day, before, read } of days) {
-    const groups: Groups = months.get(monthOfDay(day)) ?? new Map();
+    const groups: ChargeGroups = months.get(monthOfDay(day)) ?? new Map();
     months.set(monthOfDay(day), groups);
     for (const group of (await load(day, { sha256: read }))?.groups ?? []) addGroup(groups, group);
     for (const group of (await load(day, { sha256: before }))?.groups ?? []) addGroup(groups, group, -1);

@@ -1,6 +1,6 @@
 import { type InvoiceLine, LineKind, TokenKind } from '../../../shared/billing/invoice.ts';
-import type { Group } from './group.ts';
-import type { PriceBook } from './price-book.ts';
+import type { ChargeGroup } from './charge-group.ts';
+import type { InvoicePrices } from './invoice-prices.ts';
 
 const MILLION = 1_000_000n;
 const HOUR_SECONDS = 3_600n;
@@ -35,12 +35,12 @@ export const amountLine = (kind: InvoiceLine['kind'], description: string, month
 export const sumLines = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
 
 /** The month of some lines: the invoice's own, or an earlier one that they correct. */
-export interface Period {
+export interface LinePeriod {
   month: string;
   isCorrection: boolean;
 }
 
-const subjectOf = ({ model, deployment, deployment_name }: Group): string =>
+const subjectOf = ({ model, deployment, deployment_name }: ChargeGroup): string =>
   deployment === null ? (model ?? 'Unknown model') : (deployment_name ?? deployment);
 
 const WORDS: Record<TokenKind, string> = {
@@ -50,8 +50,8 @@ const WORDS: Record<TokenKind, string> = {
 };
 
 const lineOf = (
-  group: Group,
-  { month, isCorrection }: Period,
+  group: ChargeGroup,
+  { month, isCorrection }: LinePeriod,
   words: string,
   line: Partial<InvoiceLine> & Pick<InvoiceLine, 'kind' | 'amount_nanos'>,
 ): InvoiceLine => {
@@ -62,13 +62,13 @@ const lineOf = (
 };
 
 // The rounding difference between the events' exact cost and quantity × unit price.
-const differenceLine = (group: Group, period: Period, lines: readonly InvoiceLine[]): InvoiceLine[] => {
+const differenceLine = (group: ChargeGroup, period: LinePeriod, lines: readonly InvoiceLine[]): InvoiceLine[] => {
   const amount_nanos = group.cost_nanos - sumLines(lines);
   if (amount_nanos === 0n) return [];
   return [lineOf(group, period, 'difference to the sum of all requests', { kind: 'metering_difference', amount_nanos })];
 };
 
-const tokenLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+const tokenLines = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrices): InvoiceLine[] => {
   const price = prices.tokens(group.model, group.price_version);
   if (!price) {
     const quantity = group.prompt_tokens + group.cached_tokens + group.completion_tokens;
@@ -96,7 +96,7 @@ const tokenLines = (group: Group, period: Period, prices: PriceBook): InvoiceLin
   return [...lines, ...differenceLine(group, period, lines)];
 };
 
-const gpuLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+const gpuLines = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrices): InvoiceLine[] => {
   const { instance_seconds: quantity, cost_nanos, instance_type } = group;
   const unit_price_nanos = prices.instanceHour(instance_type, group.price_version);
   if (quantity === 0n && cost_nanos === 0n) return [];
@@ -106,13 +106,13 @@ const gpuLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[
   return [...(quantity === 0n ? [] : [line]), ...differenceLine(group, period, quantity === 0n ? [] : [line])];
 };
 
-const adjustmentLines = (group: Group, period: Period): InvoiceLine[] => {
+const adjustmentLines = (group: ChargeGroup, period: LinePeriod): InvoiceLine[] => {
   if (group.cost_nanos === 0n) return [];
   const { rerate_from, price_version, cost_nanos: amount_nanos } = group;
   return [lineOf(group, period, `price ${rerate_from} corrected to ${price_version}`, { kind: 'adjustment', rerate_from, amount_nanos })];
 };
 
-const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+const linesOfGroup = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrices): InvoiceLine[] => {
   if (group.rerate_from !== null) return adjustmentLines(group, period);
   return group.deployment === null ? tokenLines(group, period, prices) : gpuLines(group, period, prices);
 };
@@ -122,7 +122,7 @@ const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceL
  * the part paid from credit.
  * @param groups for a correction: the differences to what was billed before
  */
-export const usageLines = (groups: readonly Group[], period: Period, prices: PriceBook): InvoiceLine[] => {
+export const usageLines = (groups: readonly ChargeGroup[], period: LinePeriod, prices: InvoicePrices): InvoiceLine[] => {
   const lines = groups.flatMap((group) => linesOfGroup(group, period, prices));
   const prepaid = groups.reduce((sum, { prepaid_nanos }) => sum + prepaid_nanos, 0n);
   if (prepaid === 0n) return sortLines(lines);

@@ -1,7 +1,7 @@
 import { inParallel } from '../../../shared/database/in-parallel.ts';
+import { addGroup, type ChargeGroups, listGroups } from './charge-group.ts';
 import { createSourceCount } from './counted-events.ts';
 import type { DayRead } from './day-file.ts';
-import { addGroup, type Groups, listGroups } from './group.ts';
 import type { EventSource } from './sources.ts';
 
 /** The invocation ended before everything was read. */
@@ -23,7 +23,7 @@ interface DayReading extends DayRead {
   failures: unknown[];
 }
 
-type SourceRead = { groups: Groups; end: ReturnType<ReturnType<typeof createSourceCount>['end']> };
+type SourceRead = { groups: ChargeGroups; end: ReturnType<ReturnType<typeof createSourceCount>['end']> };
 
 const firstOf = (reads: readonly (SourceRead | undefined)[]): SourceRead[] => {
   const missing = reads.indexOf(undefined);
@@ -47,14 +47,14 @@ export const readDay = async (
   const reads: (SourceRead | undefined)[] = left.map(() => undefined);
   const failures = await inParallel([...left.entries()], parallel, async ([i, source]) => {
     if (!hasTime()) throw new OutOfTime();
-    const groups: Groups = new Map();
+    const groups: ChargeGroups = new Map();
     const count = createSourceCount(source.id, groups);
     await source.count(count.add);
     reads[i] = { groups, end: count.end() };
   });
 
   const done = firstOf(reads);
-  const groups: Groups = new Map();
+  const groups: ChargeGroups = new Map();
   for (const group of before?.groups ?? []) addGroup(groups, group);
   for (const source of done) for (const group of source.groups.values()) addGroup(groups, group);
   const counted = done.flatMap(({ end }) => end ?? []);

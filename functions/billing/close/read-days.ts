@@ -18,7 +18,7 @@ export interface ReadDependencies extends SourceDependencies {
 }
 
 // Each API key or deployment makes up to 16 queries at a time.
-const PARALLEL = 16;
+const PARALLEL_SOURCES = 16;
 
 export interface Reading {
   organization: string;
@@ -34,7 +34,7 @@ const openPart = async ({ files }: ReadDependencies, { organization }: Reading, 
 };
 
 // Another function may have stored the day for the same reader before.
-const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading, day: string, read: BilledDay): Promise<void> => {
+const storeWholeDay = async (deps: ReadDependencies, { organization, reader }: Reading, day: string, read: BilledDay): Promise<void> => {
   try {
     await transact(deps.database, deps.billedMonths.toKeepDay(organization, reader, day, read));
   } catch (error) {
@@ -42,7 +42,7 @@ const keepDay = async (deps: ReadDependencies, { organization, reader }: Reading
   }
 };
 
-const readAndKeep = async (
+const readAndStore = async (
   deps: ReadDependencies,
   reading: Reading,
   day: string,
@@ -54,7 +54,7 @@ const readAndKeep = async (
   const hasMore = read.read > (before?.read ?? 0);
   if (!read.isWhole && !hasMore) return read.failures;
   const stored = await storeDay(deps.files, read);
-  if (read.isWhole) await keepDay(deps, reading, day, stored);
+  if (read.isWhole) await storeWholeDay(deps, reading, day, stored);
   else
     await transact(deps.database, [
       deps.billedMonths.toKeepPart(organization, reader, day, { ...stored, after: read.after, sources: read.read }),
@@ -71,18 +71,18 @@ const readAndKeep = async (
  */
 export const readDays = async (deps: ReadDependencies, reading: Reading): Promise<Map<string, BilledDay>> => {
   const { organization, reader, days } = reading;
-  const kept = await deps.billedMonths.readDays(organization, reader);
-  const missing = days.filter((day) => !kept.has(day));
-  if (missing.length === 0) return kept;
+  const stored = await deps.billedMonths.readDays(organization, reader);
+  const missing = days.filter((day) => !stored.has(day));
+  if (missing.length === 0) return stored;
   const parts = await deps.billedMonths.readParts(organization, reader);
   const sourcesOf = await openSources(deps, organization, missing);
   const most = Math.max(1, ...missing.map((day) => sourcesOf(day).length));
-  const daysAtOnce = Math.max(1, Math.floor(PARALLEL / most));
+  const daysAtOnce = Math.max(1, Math.floor(PARALLEL_SOURCES / most));
   const ofSources: unknown[] = [];
   const ofDays = await inParallel(missing, daysAtOnce, async (day) => {
     if (!deps.hasTime()) throw new OutOfTime();
-    const of = { sources: sourcesOf(day), part: parts.get(day), parallel: Math.ceil(PARALLEL / daysAtOnce) };
-    ofSources.push(...(await readAndKeep(deps, reading, day, of)));
+    const of = { sources: sourcesOf(day), part: parts.get(day), parallel: Math.ceil(PARALLEL_SOURCES / daysAtOnce) };
+    ofSources.push(...(await readAndStore(deps, reading, day, of)));
   });
   const failures = [...ofDays, ...ofSources];
   throwFailures(failures.filter((failure) => !(failure instanceof OutOfTime)));

@@ -2,7 +2,7 @@ import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import { eventsOfKeyDay } from '../key-events.ts';
 import { findUsedKeys, type UsedKeysDependencies } from '../used-keys.ts';
-import { type Counted, countGpu, countUsage } from './counted-events.ts';
+import { type CountedEvent, countGpu, countUsage } from './counted-events.ts';
 
 export interface SourceDependencies extends UsedKeysDependencies {
   usage: Pick<UsageStore, 'listByBucket'>;
@@ -13,7 +13,7 @@ export interface SourceDependencies extends UsedKeysDependencies {
 export interface EventSource {
   id: string;
   /** Calls `add` with each event of the day, in a fixed order. */
-  count: (add: (event: Counted) => void) => Promise<void>;
+  count: (add: (event: CountedEvent) => void) => Promise<void>;
 }
 
 /**

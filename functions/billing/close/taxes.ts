@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { InvokeFunction } from '../../../shared/aws/invoke-function.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
-import type { Tax } from './compose.ts';
+import type { Tax } from './compose-invoice.ts';
 
 /**
  * Computes the taxes of a draft with a positive subtotal. It can be called several times for an invoice and must return
@@ -12,7 +12,7 @@ export type Taxes = (draft: Invoice) => Promise<Tax[]>;
 
 export const noTaxes: Taxes = async () => [];
 
-const MAX_LINES = 20;
+const MAX_TAX_LINES = 20;
 
 const SignedDollars = z
   .string()
@@ -20,7 +20,7 @@ const SignedDollars = z
   .transform((dollars) => (dollars.startsWith('-') ? -1n : 1n) * (nanosOf(dollars.replace('-', '')) ?? 0n));
 
 const Reply = z.object({
-  lines: z.array(z.object({ description: z.string().trim().min(1).max(200), amount: SignedDollars })).max(MAX_LINES),
+  lines: z.array(z.object({ description: z.string().trim().min(1).max(200), amount: SignedDollars })).max(MAX_TAX_LINES),
 });
 
 // The event that the deployer's function receives. Amounts are dollars as text.

@@ -18,10 +18,10 @@ import { OutOfTime } from '../close/read-day.ts';
 import { progressOf } from '../close/read-days.ts';
 import { remainingOfGrants } from './credit-consumption.ts';
 import { dueExpiries } from './due-expiries.ts';
-import { type PrepaidCosts, prepaidCostsByDay } from './prepaid-costs.ts';
+import { type PrepaidCostDependencies, prepaidCostsByDay } from './prepaid-costs.ts';
 
-export interface ExpireCredit extends AuditDependencies, LedgerDependencies, PrepaidCosts {
-  limiters: LedgerDependencies['limiters'] & PrepaidCosts['limiters'];
+export interface ExpiryDependencies extends AuditDependencies, LedgerDependencies, PrepaidCostDependencies {
+  limiters: LedgerDependencies['limiters'] & PrepaidCostDependencies['limiters'];
   deployments: Pick<DeploymentStore, 'list'>;
   outbox: Outbox;
   tasks: Pick<BillingTasks, 'send'>;
@@ -36,27 +36,35 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const positive = (nanos: bigint): bigint => (nanos > 0n ? nanos : 0n);
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nanos) => total + nanos, 0n);
 
-interface Look {
+interface ExpiryResult {
   nanos: bigint;
   /** False if nothing must be written. */
   hasChanged: boolean;
   next: ExpiryCheck | undefined;
 }
 
-interface Held {
+interface HeldCredit {
   nanos: bigint;
   reader: string;
 }
 
 // Limiters are read before events, because a hold is released after its event was written. The reader's name contains
 // the held amount and the day, so that days are read again when either changes.
-const readHeld = async ({ limiters, now }: ExpireCredit, { organization, number, expiresAtMs, looks }: ExpiryCheck): Promise<Held> => {
+const readHeld = async (
+  { limiters, now }: ExpiryDependencies,
+  { organization, number, expiresAtMs, looks }: ExpiryCheck,
+): Promise<HeldCredit> => {
   const nanos = heldForRequests(await readAllShards(limiters, organization), expiresAtMs);
   return { nanos, reader: `expiry-${number}-${looks + 1}-${nanos}-${dayOf(now())}` };
 };
 
 // Credit held for requests that arrived before the expiry counts as used until they are settled.
-const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, held: Held): Promise<bigint> => {
+const remainingNanos = async (
+  deps: ExpiryDependencies,
+  entries: readonly Grant[],
+  check: ExpiryCheck,
+  held: HeldCredit,
+): Promise<bigint> => {
   const { organization, number, expiresAtMs, looks } = check;
   const firstMs = Math.min(...entries.map(({ granted_at }) => granted_at));
   const range = { fromMs: firstMs - (firstMs % DAY_MS), toMs: expiresAtMs };
@@ -68,13 +76,18 @@ const remainingNanos = async (deps: ExpireCredit, entries: readonly Grant[], che
   return left;
 };
 
-const nextCheckMs = (expiresAtMs: number, held: Held, nowMs: number): number => {
+const nextCheckMs = (expiresAtMs: number, held: HeldCredit, nowMs: number): number => {
   if (held.nanos > 0n) return nowMs;
   const settledMs = expiresAtMs + SETTLED_AFTER_MS;
   return nowMs < settledMs ? settledMs : NEVER_MS;
 };
 
-const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: ExpiryCheck, before: Held): Promise<Look> => {
+const computeExpiry = async (
+  deps: ExpiryDependencies,
+  entries: readonly Grant[],
+  check: ExpiryCheck,
+  before: HeldCredit,
+): Promise<ExpiryResult> => {
   const { organization, number, expiresAtMs } = check;
   const nowMs = deps.now();
   const isComputed = nowMs >= check.checkAtMs;
@@ -92,12 +105,12 @@ const lookAt = async (deps: ExpireCredit, entries: readonly Grant[], check: Expi
   return { nanos, hasChanged, next: isDone ? undefined : { ...check, looks: check.looks + 1, owedNanos, checkAtMs } };
 };
 
-const toEndLook = ({ credit }: ExpireCredit, check: ExpiryCheck, next: ExpiryCheck | undefined): Write[] => {
+const toRecordCheck = ({ credit }: ExpiryDependencies, check: ExpiryCheck, next: ExpiryCheck | undefined): Write[] => {
   if (check.looks === 0) return [credit.toEndExpiry(check), ...(next ? [credit.toCheckAgain(next)] : [])];
   return [next ? credit.toCheckAgain(next) : credit.toEndCheck(check)];
 };
 
-const toNotify = ({ outbox, now }: ExpireCredit, { organization, number, expiresAtMs }: ExpiryCheck, nanos: bigint): Write =>
+const toNotify = ({ outbox, now }: ExpiryDependencies, { organization, number, expiresAtMs }: ExpiryCheck, nanos: bigint): Write =>
   outbox.toEmit(
     newNotification({
       type: 'sluice.credit.expired.v1',
@@ -109,7 +122,7 @@ const toNotify = ({ outbox, now }: ExpireCredit, { organization, number, expires
   );
 
 const writeEntry =
-  (deps: ExpireCredit, check: ExpiryCheck, { nanos, next }: Look) =>
+  (deps: ExpiryDependencies, check: ExpiryCheck, { nanos, next }: ExpiryResult) =>
   async (entry: Grant): Promise<void> => {
     const { organization, number } = check;
     const change = {
@@ -118,30 +131,30 @@ const writeEntry =
       target: { type: 'credit_grant', id: String(number) },
       after: { amount: dollarsOf(nanos > 0n ? nanos : -nanos), entry: entry.number },
     };
-    const writes = [...deps.credit.toCreate(entry), ...toEndLook(deps, check, next)];
+    const writes = [...deps.credit.toCreate(entry), ...toRecordCheck(deps, check, next)];
     if (nanos > 0n) writes.push(toNotify(deps, check, nanos));
     await commit(deps, systemOrigin('billing', deps.now()), change, writes);
   };
 
-const expire = async (deps: ExpireCredit, check: ExpiryCheck, before: Held): Promise<void> => {
+const expire = async (deps: ExpiryDependencies, check: ExpiryCheck, before: HeldCredit): Promise<void> => {
   const { organization, number, expiresAtMs } = check;
   const entries = await Array.fromAsync(deps.credit.list(organization));
-  const look = await lookAt(deps, entries, check, before);
-  if (!look.hasChanged) return;
-  if (look.nanos === 0n) return transact(deps.database, toEndLook(deps, check, look.next));
+  const result = await computeExpiry(deps, entries, check, before);
+  if (!result.hasChanged) return;
+  if (result.nanos === 0n) return transact(deps.database, toRecordCheck(deps, check, result.next));
   const entry = {
     organization,
-    amount_nanos: -look.nanos,
+    amount_nanos: -result.nanos,
     actor: 'billing',
-    reason: look.nanos > 0n ? `Expiry of grant ${number}` : `Correction of the expiry of grant ${number}: usage was recorded later`,
+    reason: result.nanos > 0n ? `Expiry of grant ${number}` : `Correction of the expiry of grant ${number}: usage was recorded later`,
     granted_at: Math.max(deps.now(), expiresAtMs),
     expired_grant: number,
   };
-  await grantCredit(deps, entry, writeEntry(deps, check, look));
-  logInfo('credit_expired', { organization, grant: number, nanos: look.nanos });
+  await grantCredit(deps, entry, writeEntry(deps, check, result));
+  logInfo('credit_expired', { organization, grant: number, nanos: result.nanos });
 };
 
-const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void> => {
+const runCheck = async (deps: ExpiryDependencies, check: ExpiryCheck): Promise<void> => {
   const { organization } = check;
   const held = await readHeld(deps, check);
   const progress = (): Promise<string> => progressOf(deps, organization, held.reader);
@@ -162,8 +175,8 @@ const expireOnce = async (deps: ExpireCredit, check: ExpiryCheck): Promise<void>
  * when it is released. Two days later, the rest is computed again, and an entry corrects late usage.
  * @throws TotalsIncomplete; Error if an invocation is too short to read one API key
  */
-export const expireCredit = async (deps: ExpireCredit, { organization }: { organization: string }): Promise<void> => {
+export const expireCredit = async (deps: ExpiryDependencies, { organization }: { organization: string }): Promise<void> => {
   // A crash can leave entries out of the balance.
   await applyGrants(deps, organization);
-  for await (const check of dueExpiries(deps)) if (check.organization === organization) await expireOnce(deps, check);
+  for await (const check of dueExpiries(deps)) if (check.organization === organization) await runCheck(deps, check);
 };

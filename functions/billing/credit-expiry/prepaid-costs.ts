@@ -4,7 +4,7 @@ import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/orga
 import { loadDay } from '../close/day-file.ts';
 import { type ReadDependencies, readDays } from '../close/read-days.ts';
 
-export interface PrepaidCosts extends ReadDependencies {
+export interface PrepaidCostDependencies extends ReadDependencies {
   totals: { list: (query: TotalsQuery) => AsyncIterable<OrganizationTotals> };
   now: () => number;
 }
@@ -23,7 +23,12 @@ class TotalsIncomplete extends Error {
 type Costs = Map<string, bigint>;
 const adding = (costs: Costs, day: string, nanos: bigint): void => void costs.set(day, (costs.get(day) ?? 0n) + nanos);
 
-const costsByTotals = async ({ totals, gpuEvents }: PrepaidCosts, organization: string, fromMs: number, toMs: number): Promise<Costs> => {
+const costsByTotals = async (
+  { totals, gpuEvents }: PrepaidCostDependencies,
+  organization: string,
+  fromMs: number,
+  toMs: number,
+): Promise<Costs> => {
   const costs: Costs = new Map();
   const query = { organization, span: 'day', detail: 'model', fromMs, toMs } as const;
   for await (const { startMs, totals: sums } of totals.list(query)) adding(costs, dayOf(startMs), sums.prepaid_nanos);
@@ -39,7 +44,7 @@ const costsByTotals = async ({ totals, gpuEvents }: PrepaidCosts, organization: 
  * @throws OutOfTime (days that were read stay stored); TotalsIncomplete
  */
 export const prepaidCostsByDay = async (
-  deps: PrepaidCosts,
+  deps: PrepaidCostDependencies,
   organization: string,
   { fromMs, toMs }: { fromMs: number; toMs: number },
   reader: string,

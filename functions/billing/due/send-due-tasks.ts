@@ -12,7 +12,7 @@ import type { MeterStore } from '../meters/meter-store.ts';
 import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
 
-export interface SendDueTasks {
+export interface DueTaskDependencies {
   due: DueStore;
   billedMonths: Pick<BilledMonthsStore, 'getState' | 'last'>;
   invoices: Pick<InvoiceStore, 'listUnfinished' | 'ofMonth'>;
@@ -29,16 +29,16 @@ export interface SendDueTasks {
 // Meters can't be corrected downwards, so an hour is exported when its events are complete.
 const METER_AFTER_MS = 2 * HOUR_MS;
 const METERED_HOURS = 48;
-const READ_AT_ONCE = 100;
-const PARALLEL = 25;
+const BATCH_ORGANIZATIONS = 100;
+const PARALLEL_CALLS = 25;
 
-const send = async ({ tasks, now, hasTime }: SendDueTasks, due: readonly BillingTask[]): Promise<void> =>
-  throwFailures(await inParallel(due, PARALLEL, (task) => tasks.send(task, now()), hasTime));
+const send = async ({ tasks, now, hasTime }: DueTaskDependencies, due: readonly BillingTask[]): Promise<void> =>
+  throwFailures(await inParallel(due, PARALLEL_CALLS, (task) => tasks.send(task, now()), hasTime));
 
 async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
   let batch: string[] = [];
   for await (const id of ids) {
-    if (batch.push(id) < READ_AT_ONCE) continue;
+    if (batch.push(id) < BATCH_ORGANIZATIONS) continue;
     yield batch;
     batch = [];
   }
@@ -49,7 +49,7 @@ type CloseTask = Extract<BillingTask, { task: 'close' }>;
 
 // An admin decides about months whose invoice is void.
 const skippedMonth = async (
-  { billedMonths, invoices }: SendDueTasks,
+  { billedMonths, invoices }: DueTaskDependencies,
   { id, createdAtMs }: BilledOrganization,
   lastClosed: string,
 ): Promise<string | undefined> => {
@@ -58,10 +58,10 @@ const skippedMonth = async (
   return undefined;
 };
 
-const dueOfBatch = async (deps: SendDueTasks, ids: readonly string[], lastClosable: string): Promise<CloseTask[]> => {
+const dueOfBatch = async (deps: DueTaskDependencies, ids: readonly string[], lastClosable: string): Promise<CloseTask[]> => {
   const closed = new Map<string, string | null>();
   const read = async (id: string): Promise<void> => void closed.set(id, (await deps.billedMonths.getState(id)).last_closed_month);
-  throwFailures(await inParallel(ids, PARALLEL, read, deps.hasTime));
+  throwFailures(await inParallel(ids, PARALLEL_CALLS, read, deps.hasTime));
   const behind = await deps.organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
   const due: CloseTask[] = [];
   const look = async (organization: BilledOrganization): Promise<void> => {
@@ -71,12 +71,12 @@ const dueOfBatch = async (deps: SendDueTasks, ids: readonly string[], lastClosab
     const month = skipped ?? dueMonth(createdAtMs, last, lastClosable);
     if (month !== undefined) due.push({ task: 'close', organization: id, month });
   };
-  throwFailures(await inParallel(behind, PARALLEL, look, deps.hasTime));
+  throwFailures(await inParallel(behind, PARALLEL_CALLS, look, deps.hasTime));
   return due;
 };
 
 // The log line with the delay of the oldest month feeds an alarm.
-const sendMonths = async (deps: SendDueTasks): Promise<void> => {
+const sendMonths = async (deps: DueTaskDependencies): Promise<void> => {
   const nowMs = deps.now();
   const lastClosable = lastClosableMonth(nowMs);
   if (((await deps.due.allClosedUntil()) ?? '') >= lastClosable) return;
@@ -96,12 +96,12 @@ const sendMonths = async (deps: SendDueTasks): Promise<void> => {
 
 // Requeues invoices whose task used up its retries. Drafts that wait for an admin are requeued too; the task ignores
 // them.
-const sendUnfinished = async (deps: SendDueTasks): Promise<void> => {
+const sendUnfinished = async (deps: DueTaskDependencies): Promise<void> => {
   const tasks = await Array.fromAsync(deps.invoices.listUnfinished(), (month): BillingTask => ({ task: 'close', ...month }));
   await send(deps, tasks);
 };
 
-const sendExpiries = async (deps: SendDueTasks): Promise<void> => {
+const sendExpiries = async (deps: DueTaskDependencies): Promise<void> => {
   const organizations = new Set<string>();
   for await (const { organization } of dueExpiries(deps)) organizations.add(organization);
   await send(
@@ -110,7 +110,7 @@ const sendExpiries = async (deps: SendDueTasks): Promise<void> => {
   );
 };
 
-const sendMeters = async (deps: SendDueTasks): Promise<void> => {
+const sendMeters = async (deps: DueTaskDependencies): Promise<void> => {
   if (!deps.hasMeters) return;
   const lastHour = Math.floor((deps.now() - METER_AFTER_MS) / HOUR_MS) * HOUR_MS - HOUR_MS;
   const hours = Array.from({ length: METERED_HOURS }, (_, i) => lastHour - (METERED_HOURS - 1 - i) * HOUR_MS);
@@ -132,7 +132,7 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
  * are still sent.
  * @throws AggregateError if a kind failed; the next run sends it again
  */
-export const sendDueTasks = async (deps: SendDueTasks): Promise<void> => {
+export const sendDueTasks = async (deps: DueTaskDependencies): Promise<void> => {
   const failures = await inParallel([sendMonths, sendUnfinished, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));
   throwFailures(failures);
   logInfo('due_tasks_sent');

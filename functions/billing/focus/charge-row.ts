@@ -1,12 +1,10 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
+import { costText, timeText } from './charge-units.ts';
 import { CATEGORIES, detailIdOf } from './charges.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import type { IssuedInvoice } from './invoice-detail.ts';
-import { costText, timeText } from './units.ts';
-
-export type LineKind = InvoiceLine['kind'];
 
 const SERVICE = { ServiceCategory: 'AI and Machine Learning', ServiceSubcategory: 'Generative AI' };
 const TOKENS_SERVICE = 'Model inference';
@@ -23,7 +21,7 @@ export interface Account {
 }
 
 /** The month of some charges, and its issued invoice, if any. */
-export interface BilledMonth {
+export interface InvoicedMonth {
   account: Account;
   month: string;
   invoice: IssuedInvoice | undefined;
@@ -32,8 +30,8 @@ export interface BilledMonth {
 }
 
 /** A charge that becomes a row; `columns` overrides the derived ones. */
-export interface Charge {
-  kind: LineKind;
+export interface FocusCharge {
+  kind: InvoiceLine['kind'];
   /** Default: that of its kind. */
   category?: 'Adjustment';
   description: string;
@@ -51,7 +49,7 @@ export const periodOfDay = (day: string) => ({ startMs: Date.parse(day), endMs: 
 export const periodOfMonth = (month: string) => ({ startMs: startOfMonth(month), endMs: endOfMonth(month) });
 
 /** A charge as a row of Cost and Usage. No discounts exist, so its four costs are equal. */
-export const chargeRow = ({ account, month, invoice }: BilledMonth, charge: Charge): CostAndUsageRow => {
+export const chargeRow = ({ account, month, invoice }: InvoicedMonth, charge: FocusCharge): CostAndUsageRow => {
   const { kind, category = CATEGORIES[kind], line, columns } = charge;
   const cost = costText(charge.cost);
   const billing = periodOfMonth(month);

@@ -1,9 +1,7 @@
 import type { InvoiceLine, TokenKind } from '../../../shared/billing/invoice.ts';
 
-type LineKind = InvoiceLine['kind'];
-
 /** The FOCUS category of each kind of line. */
-export const CATEGORIES: Readonly<Record<LineKind, 'Usage' | 'Credit' | 'Tax' | 'Adjustment'>> = {
+export const CATEGORIES: Readonly<Record<InvoiceLine['kind'], 'Usage' | 'Credit' | 'Tax' | 'Adjustment'>> = {
   tokens: 'Usage',
   gpu_time: 'Usage',
   metering_difference: 'Adjustment',

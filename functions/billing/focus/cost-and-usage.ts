@@ -1,14 +1,14 @@
 import type { InvoiceLine, TokenKind } from '../../../shared/billing/invoice.ts';
 import type { InstancePrice } from '../../../shared/prices/instance-price.ts';
 import type { Price } from '../../../shared/prices/price.ts';
-import { type BilledMonth, chargeRow, periodOfMonth, TIME_SERVICE } from './charge-row.ts';
+import { chargeRow, type InvoicedMonth, periodOfMonth, TIME_SERVICE } from './charge-row.ts';
+import { costOfNanos, pricedSeconds, pricedTokens, priceText, TIME_UNIT, TOKEN_UNIT } from './charge-units.ts';
 import { resourceOf, skuOf } from './charges.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import type { TimeGroup, TokenGroup } from './day-groups.ts';
 import { groupCharges, type PricedRow } from './group-charges.ts';
 import type { IssuedInvoice } from './invoice-detail.ts';
 import { type Charged, findLine, type GroupId, groupOfLine, groupOfTime, groupOfTokens } from './line-groups.ts';
-import { costOfNanos, pricedSeconds, pricedTokens, priceText, TIME_UNIT, TOKEN_UNIT } from './units.ts';
 
 const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
   prompt: 'prompt tokens',
@@ -49,7 +49,7 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
  * The rows of a key's day for one model and price version. @param price undefined if it was removed or never existed
  */
 export const tokenCharges = (
-  billed: BilledMonth,
+  billed: InvoicedMonth,
   { keyId, day }: { keyId: string; day: string },
   group: TokenGroup,
   price: Price | undefined,
@@ -89,7 +89,7 @@ const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeG
  * The rows of a deployment's day for one instance type and price version.
  * @param price undefined if it was removed or never existed
  */
-export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
+export const timeCharges = (billed: InvoicedMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
   const { deployment, instanceType, seconds } = group;
   const name = `${group.name} on ${instanceType}`;
   const consumed = { ConsumedQuantity: String(seconds), ConsumedUnit: 'Seconds' };
@@ -116,7 +116,10 @@ export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, 
  * month add up to the invoice's total.
  * @param sums the costs of the month's rows by group
  */
-export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice }, sums: ReadonlyMap<GroupId, bigint>): CostAndUsageRow[] => {
+export const invoiceCharges = (
+  billed: InvoicedMonth & { invoice: IssuedInvoice },
+  sums: ReadonlyMap<GroupId, bigint>,
+): CostAndUsageRow[] => {
   const left = new Map([...sums].map(([group, cost]) => [group, -cost]));
   const rows: CostAndUsageRow[] = [];
   for (const [place, line] of billed.invoice.lines.entries()) {
@@ -128,7 +131,7 @@ export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice },
   return [...rows, ...late.map(([group, cost]) => lateRow(billed, group, cost))];
 };
 
-const lineRow = (billed: BilledMonth, line: InvoiceLine, place: number): CostAndUsageRow =>
+const lineRow = (billed: InvoicedMonth, line: InvoiceLine, place: number): CostAndUsageRow =>
   chargeRow(billed, {
     kind: line.kind,
     description: line.description,
@@ -144,7 +147,7 @@ const lineRow = (billed: BilledMonth, line: InvoiceLine, place: number): CostAnd
     },
   });
 
-const lateRow = (billed: BilledMonth, group: GroupId, cost: bigint): CostAndUsageRow =>
+const lateRow = (billed: InvoicedMonth, group: GroupId, cost: bigint): CostAndUsageRow =>
   chargeRow(billed, {
     kind: 'adjustment',
     description: 'Usage that was recorded after its month was closed; a later invoice charges it',

@@ -1,8 +1,8 @@
-import type { TokenKind } from '../../../shared/billing/invoice.ts';
-import { type BilledMonth, type Charge, chargeRow, type LineKind, periodOfDay } from './charge-row.ts';
+import type { InvoiceLine, TokenKind } from '../../../shared/billing/invoice.ts';
+import { chargeRow, type FocusCharge, type InvoicedMonth, periodOfDay } from './charge-row.ts';
+import { costOfNanos } from './charge-units.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import { type Charged, CREDIT_GROUP, findLine, type GroupId, isBilledLater } from './line-groups.ts';
-import { costOfNanos } from './units.ts';
 
 /** A row of usage: a quantity with its price. */
 export interface PricedRow {
@@ -13,7 +13,7 @@ export interface PricedRow {
 }
 
 /** The sums of a day that share a model or deployment and a price version. */
-export interface Sums {
+export interface GroupSums {
   id: GroupId;
   /** The name of the usage in descriptions. */
   name: string;
@@ -35,7 +35,7 @@ export interface Sums {
  * The rows of a group: usage by price, the events' rounding difference, and the payment from credit. They add up to the
  * events' cost, less the credit.
  */
-export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
+export const groupCharges = (billed: InvoicedMonth, sums: GroupSums): Charged => {
   const { id, ratedFrom, costNanos, prepaidNanos } = sums;
   if (isBilledLater(billed, id, ratedFrom)) return { rows: [], sums: [] };
   const cost = costOfNanos(costNanos);
@@ -54,14 +54,14 @@ export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
   };
 };
 
-type Draft = Pick<Charge, 'category' | 'description' | 'cost'> & {
-  kind: LineKind;
+type ChargeDraft = Pick<FocusCharge, 'category' | 'description' | 'cost'> & {
+  kind: InvoiceLine['kind'];
   group?: GroupId;
   tokenKind?: TokenKind | null;
   columns?: Partial<CostAndUsageRow>;
 };
 
-const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, consumed, priced }: Sums): Draft[] => {
+const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, consumed, priced }: GroupSums): ChargeDraft[] => {
   const cost = costOfNanos(costNanos);
   if (ratedFrom !== null)
     return [{ kind: 'adjustment', description: `${name}: rated again, from price ${ratedFrom} to ${priceVersion}`, cost }];
@@ -74,7 +74,7 @@ const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, consumed
   return [...priced.map((row) => ({ kind, ...row })), ...(difference === 0n ? [] : [rounding])];
 };
 
-const creditCharges = ({ name, prepaidNanos }: Sums): Draft[] =>
+const creditCharges = ({ name, prepaidNanos }: GroupSums): ChargeDraft[] =>
   prepaidNanos === 0n
     ? []
     : [

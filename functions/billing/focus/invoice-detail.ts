@@ -1,9 +1,9 @@
 import type { CreditNote, Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { priceText, quantityOf, timeText } from './charge-units.ts';
 import { CATEGORIES, detailIdOf, resourceOf, skuOf } from './charges.ts';
 import { headerOf, INVOICE_DETAIL, type InvoiceDetailRow, linesOf } from './columns.ts';
-import { priceText, quantityOf, timeText } from './units.ts';
 
 export interface IssuedInvoice extends Invoice {
   number: string;

@@ -1,5 +1,5 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
-import type { BilledMonth } from './charge-row.ts';
+import type { InvoicedMonth } from './charge-row.ts';
 import type { CostAndUsageRow } from './columns.ts';
 import type { TimeGroup, TokenGroup } from './day-groups.ts';
 
@@ -35,19 +35,19 @@ const adjustmentGroup = (names: Names, ratedFrom: string | null | undefined): Gr
   return ratedFrom === undefined ? groupId(...of) : groupId(...of, ratedFrom);
 };
 
-const namesRatedFrom = ({ invoice }: BilledMonth): boolean => invoice?.lines.at(0)?.rerate_from !== undefined;
+const namesRatedFrom = ({ invoice }: InvoicedMonth): boolean => invoice?.lines.at(0)?.rerate_from !== undefined;
 
-const groupOf = (billed: BilledMonth, names: Names, ratedFrom: string | null): GroupId => {
+const groupOf = (billed: InvoicedMonth, names: Names, ratedFrom: string | null): GroupId => {
   if (ratedFrom === null) return usageGroup(names);
   return adjustmentGroup(names, namesRatedFrom(billed) ? ratedFrom : undefined);
 };
 
-export const groupOfTokens = (billed: BilledMonth, { model, priceVersion, ratedFrom }: TokenGroup): GroupId => {
+export const groupOfTokens = (billed: InvoicedMonth, { model, priceVersion, ratedFrom }: TokenGroup): GroupId => {
   const names = { model, deployment: null, deployment_name: null, instance_type: null, price_version: priceVersion };
   return groupOf(billed, names, ratedFrom);
 };
 
-export const groupOfTime = (billed: BilledMonth, { deployment, name, instanceType, priceVersion, ratedFrom }: TimeGroup): GroupId => {
+export const groupOfTime = (billed: InvoicedMonth, { deployment, name, instanceType, priceVersion, ratedFrom }: TimeGroup): GroupId => {
   const names = { model: null, deployment, deployment_name: name, instance_type: instanceType, price_version: priceVersion };
   return groupOf(billed, names, ratedFrom);
 };
@@ -76,11 +76,11 @@ export const placesOfLines = (lines: readonly InvoiceLine[]): Map<GroupId, numbe
 
 /** The position of a group's line on the invoice, from 0. @param isLine selects among the group's lines */
 export const findLine = (
-  { invoice, places }: BilledMonth,
+  { invoice, places }: InvoicedMonth,
   group: GroupId,
   isLine: (line: InvoiceLine) => boolean = () => true,
 ): number | undefined => places.get(group)?.find((place) => isLine(invoice?.lines[place] as InvoiceLine));
 
 /** True if a group was rated again after its month was closed: a later invoice charges it as a correction. */
-export const isBilledLater = (billed: BilledMonth, group: GroupId, ratedFrom: string | null): boolean =>
+export const isBilledLater = (billed: InvoicedMonth, group: GroupId, ratedFrom: string | null): boolean =>
   ratedFrom !== null && billed.invoice !== undefined && findLine(billed, group) === undefined;

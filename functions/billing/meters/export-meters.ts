@@ -3,11 +3,11 @@ import type { Database } from '../../../shared/database/database.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { HOUR_MS } from '../../../shared/time/units.ts';
-import { noUsage, type Usage, type UsageReads, usageByHour } from './hourly-usage.ts';
-import { METERS, type Meter, type MeterEvent, type MeterExport } from './meter-export.ts';
+import { type MeteredUsage, type MeteredUsageStores, noUsage, usageByHour } from './hourly-usage.ts';
+import { METERS, type MeterEvent, type MeterExport, type UsageMeter } from './meter-export.ts';
 import { type Amounts, type MeteredHour, type MeterStore, NOT_METERED } from './meter-store.ts';
 
-export interface ExportMeters extends UsageReads {
+export interface MeterExportDependencies extends MeteredUsageStores {
   database: Database;
   meters: MeterStore;
   meterExport: MeterExport;
@@ -24,34 +24,34 @@ const REPEATABLE_MS = 23 * HOUR_MS;
 
 const REJECTED = 'Check that the meter exists in Stripe and that the customer is right. The usage is sent again for two days.';
 
-const identifierOf = (organization: string, hour: number, meter: Meter, count: number): string => {
+const identifierOf = (organization: string, hour: number, meter: UsageMeter, count: number): string => {
   const time = `${new Date(hour).toISOString().slice(0, 13)}Z`;
   return [organization, time, meter, ...(count === 0 ? [] : [`c${count}`])].join('.');
 };
 
 // Meters can't count down: if an amount has decreased, the difference is taken from later usage of the hour.
-const unsentOf = (usage: Usage, { sent }: MeteredHour): Amounts =>
+const unsentOf = (usage: MeteredUsage, { sent }: MeteredHour): Amounts =>
   Object.fromEntries(METERS.map((meter) => [meter, usage[meter] - (sent[meter] ?? 0n)] as const).filter(([, amount]) => amount > 0n));
 
-const addAmounts = (one: Amounts, other: Amounts, meters: readonly Meter[]): Amounts => {
+const addAmounts = (one: Amounts, other: Amounts, meters: readonly UsageMeter[]): Amounts => {
   const sum = { ...one };
   for (const meter of meters) sum[meter] = (sum[meter] ?? 0n) + (other[meter] ?? 0n);
   return sum;
 };
 
 interface Run {
-  deps: ExportMeters;
+  deps: MeterExportDependencies;
   organization: string;
   customer: string;
   /** Meters that rejected an event in this run. They would reject further ones, too. */
-  rejected: Set<Meter>;
+  rejected: Set<UsageMeter>;
 }
 
 const sendPending = async ({ deps, organization, rejected }: Run, hour: number, row: MeteredHour): Promise<MeteredHour> => {
   const { pending } = row;
   if (!pending) return row;
   const isOld = deps.now() - pending.since > REPEATABLE_MS;
-  const meters = Object.keys(pending.amounts) as Meter[];
+  const meters = Object.keys(pending.amounts) as UsageMeter[];
   const identifiers = meters.map((meter) => identifierOf(organization, hour, meter, row.count));
   if (isOld) {
     const message =
@@ -70,7 +70,7 @@ const sendPending = async ({ deps, organization, rejected }: Run, hour: number, 
   const results = isOld ? [] : await deps.meterExport.send(events);
   for (const [i, result] of results.entries()) {
     if (result.accepted) continue;
-    rejected.add(meters[i] as Meter);
+    rejected.add(meters[i] as UsageMeter);
     logError('meter_event_rejected', `${result.reason} ${REJECTED}`, { organization, identifier: identifiers[i] });
   }
   const counted = meters.filter((_, i) => isOld || results[i]?.accepted);
@@ -79,10 +79,10 @@ const sendPending = async ({ deps, organization, rejected }: Run, hour: number, 
   return { ...next, version: row.version + 1 };
 };
 
-const exportHour = async (run: Run, hour: number, usage: Usage, stored: MeteredHour | undefined): Promise<void> => {
+const exportHour = async (run: Run, hour: number, usage: MeteredUsage, stored: MeteredHour | undefined): Promise<void> => {
   const { deps, organization, customer, rejected } = run;
   const row = await sendPending(run, hour, stored ?? NOT_METERED);
-  const unsent = Object.entries(unsentOf(usage, row)).filter(([meter]) => !rejected.has(meter as Meter));
+  const unsent = Object.entries(unsentOf(usage, row)).filter(([meter]) => !rejected.has(meter as UsageMeter));
   if (unsent.length === 0) {
     // The row marks the hour as exported.
     if (row.version === 0) await transact(deps.database, [deps.meters.toReplace(organization, hour, row)]);
@@ -100,7 +100,10 @@ const exportHour = async (run: Run, hour: number, usage: Usage, stored: MeteredH
  * @param hour its start in ms since the epoch
  * @throws Error if the service can't be reached; the task is repeated
  */
-export const exportMeters = async (deps: ExportMeters, { organization, hour }: { organization: string; hour: number }): Promise<void> => {
+export const exportMeters = async (
+  deps: MeterExportDependencies,
+  { organization, hour }: { organization: string; hour: number },
+): Promise<void> => {
   const { stripe_customer: customer } = await deps.settings.getProfile(organization);
   if (customer === null) return;
   const hours = Array.from({ length: WINDOW_HOURS }, (_, i) => hour - (WINDOW_HOURS - 1 - i) * HOUR_MS);

@@ -2,14 +2,14 @@ import { HOUR_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
-import { METERS, type Meter } from './meter-export.ts';
+import { METERS, type UsageMeter } from './meter-export.ts';
 
 /** The amount of each meter. */
-export type Usage = Record<Meter, bigint>;
+export type MeteredUsage = Record<UsageMeter, bigint>;
 
-export const noUsage = (): Usage => Object.fromEntries(METERS.map((meter) => [meter, 0n])) as Usage;
+export const noUsage = (): MeteredUsage => Object.fromEntries(METERS.map((meter) => [meter, 0n])) as MeteredUsage;
 
-export interface UsageReads {
+export interface MeteredUsageStores {
   totals: { list: (query: TotalsQuery) => AsyncIterable<OrganizationTotals> };
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
 }
@@ -21,12 +21,12 @@ const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
  * the hour in which its interval began.
  */
 export const usageByHour = async (
-  { totals, gpuEvents }: UsageReads,
+  { totals, gpuEvents }: MeteredUsageStores,
   organization: string,
   fromMs: number,
   toMs: number,
-): Promise<Map<number, Usage>> => {
-  const hours = new Map<number, Usage>();
+): Promise<Map<number, MeteredUsage>> => {
+  const hours = new Map<number, MeteredUsage>();
   for (let hour = fromMs; hour < toMs; hour += HOUR_MS) hours.set(hour, noUsage());
   const query = { organization, span: 'hour', detail: 'model', fromMs, toMs } as const;
   for await (const { startMs, totals: sums } of totals.list(query)) {

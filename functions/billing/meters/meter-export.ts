@@ -1,10 +1,10 @@
 /** The exported amounts of an hour. Cached tokens are not among the other prompt tokens. */
 export const METERS = ['prompt_tokens', 'cached_prompt_tokens', 'completion_tokens', 'requests', 'gpu_seconds', 'cost_nanos'] as const;
-export type Meter = (typeof METERS)[number];
+export type UsageMeter = (typeof METERS)[number];
 
 /** A customer's usage, to be counted once. */
 export interface MeterEvent {
-  meter: Meter;
+  meter: UsageMeter;
   /** The receiver counts events with the same identifier once. */
   identifier: string;
   customer: string;

@@ -4,7 +4,7 @@ import type { MeterEvent, MeterExport, MeterResult } from './meter-export.ts';
 const API = 'https://api.stripe.com';
 // https://docs.stripe.com/api/billing/meter-event/create
 const API_VERSION = '2024-06-20';
-const MAX_ATTEMPTS = 5;
+const MAX_SEND_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const TIMEOUT_MS = 10_000;
 const MAX_REASON_CHARACTERS = 300;
@@ -70,12 +70,12 @@ export const createStripeMeters = ({ apiKey, wait, url = API }: StripeOptions): 
   };
 
   const sendOne = async (event: MeterEvent): Promise<MeterResult> => {
-    for (let number = 0; number < MAX_ATTEMPTS; number++) {
+    for (let number = 0; number < MAX_SEND_ATTEMPTS; number++) {
       if (number > 0) await wait(FIRST_WAIT_MS * 2 ** (number - 1) * (0.5 + Math.random()));
       const result = await attempt(event);
       if (result) return result;
     }
-    throw new Error(`Stripe did not accept the event ${event.identifier} in ${MAX_ATTEMPTS} attempts.`);
+    throw new Error(`Stripe did not accept the event ${event.identifier} in ${MAX_SEND_ATTEMPTS} attempts.`);
   };
 
   return {

@@ -2,8 +2,8 @@ import type { CreditNote } from '../../../shared/billing/invoice.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
-import { amountText, dateText, monthText, periodText } from './printed.ts';
-import { createSheet } from './sheet.ts';
+import { amountText, dateText, monthText, periodText } from './format-values.ts';
+import { createPdfWriter } from './pdf-writer.ts';
 
 interface Printed {
   /** The corrected invoice. */
@@ -17,15 +17,15 @@ export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, s
   const { number, organization, seller, buyer, invoice_number, issued_at, amount_nanos, currency, currency_symbol } = note;
   const { month, purchase_order } = invoice;
   const period = monthText(month);
-  const sheet = createSheet(fonts, {
+  const pdf = createPdfWriter(fonts, {
     title: `Credit note ${number} · ${period}`,
     author: seller.legal_name,
     country: seller.address?.country,
     running: `Credit note ${number}  ·  ${period}  ·  ${seller.legal_name}`,
     atMs: issued_at,
   });
-  sheet.addPage();
-  putHead(sheet, {
+  pdf.addPage();
+  putHead(pdf, {
     kind: 'Credit note',
     period,
     seller,
@@ -40,12 +40,12 @@ export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, s
       ...(purchase_order === null ? [] : [['Purchase order', purchase_order] as const]),
     ],
   });
-  putNote(sheet, 'Reason', note.reason);
-  sheet.rule();
-  sheet.skip(12);
-  putTotal(sheet, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);
-  sheet.skip(14);
-  if (note.note) putNote(sheet, 'Note', note.note);
-  putNote(sheet, 'SHA-256 of the JSON file of this credit note', sha256);
-  return sheet.end();
+  putNote(pdf, 'Reason', note.reason);
+  pdf.rule();
+  pdf.skip(12);
+  putTotal(pdf, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);
+  pdf.skip(14);
+  if (note.note) putNote(pdf, 'Note', note.note);
+  putNote(pdf, 'SHA-256 of the JSON file of this credit note', sha256);
+  return pdf.end();
 };

@@ -1,6 +1,6 @@
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { demandsTaxId } from './buyer-tax-id.ts';
-import type { Sheet } from './sheet.ts';
+import type { PdfWriter } from './pdf-writer.ts';
 
 type Party = Invoice['buyer'];
 
@@ -21,11 +21,11 @@ const detailsOf = (party: Party, isTaxIdDemanded: boolean): string[] => [
   ...(party.email === null ? [] : [party.email]),
 ];
 
-const putParty = (sheet: Sheet, party: Party, top: number, isTaxIdDemanded = false): number => {
-  const width = sheet.width() / 2 - 12;
+const putParty = (pdf: PdfWriter, party: Party, top: number, isTaxIdDemanded = false): number => {
+  const width = pdf.width() / 2 - 12;
   let y = top;
-  y += sheet.put(party.legal_name, 0, y, width, { size: 10, weight: 'bold' }) + 2;
-  for (const line of detailsOf(party, isTaxIdDemanded)) y += sheet.put(line, 0, y, width, { isQuiet: true });
+  y += pdf.put(party.legal_name, 0, y, width, { size: 10, weight: 'bold' }) + 2;
+  for (const line of detailsOf(party, isTaxIdDemanded)) y += pdf.put(line, 0, y, width, { isQuiet: true });
   return y - top;
 };
 
@@ -40,43 +40,43 @@ interface Head {
 }
 
 /** Prints the top of the first page: the kind of document, seller, buyer and facts. */
-export const putHead = (sheet: Sheet, { kind, period, seller, buyer, facts }: Head): void => {
-  const half = sheet.width() / 2 - 12;
-  const right = sheet.width() / 2 + 12;
-  const top = sheet.y();
-  const kindHeight = sheet.put(kind, right, top - 6, half, { size: 22, weight: 'bold', align: 'right' });
-  const periodHeight = sheet.put(period, right, top - 6 + kindHeight, half, { size: 12, isQuiet: true, align: 'right' });
-  const sellerHeight = putParty(sheet, seller, top);
-  sheet.moveTo(top + Math.max(sellerHeight, kindHeight + periodHeight) + 26);
+export const putHead = (pdf: PdfWriter, { kind, period, seller, buyer, facts }: Head): void => {
+  const half = pdf.width() / 2 - 12;
+  const right = pdf.width() / 2 + 12;
+  const top = pdf.y();
+  const kindHeight = pdf.put(kind, right, top - 6, half, { size: 22, weight: 'bold', align: 'right' });
+  const periodHeight = pdf.put(period, right, top - 6 + kindHeight, half, { size: 12, isQuiet: true, align: 'right' });
+  const sellerHeight = putParty(pdf, seller, top);
+  pdf.moveTo(top + Math.max(sellerHeight, kindHeight + periodHeight) + 26);
 
-  const blocks = sheet.y();
-  sheet.put('Bill to', 0, blocks, half, { size: 8, isQuiet: true });
-  const buyerHeight = LINE_HEIGHT + putParty(sheet, buyer, blocks + LINE_HEIGHT, demandsTaxId(seller, buyer));
+  const blocks = pdf.y();
+  pdf.put('Bill to', 0, blocks, half, { size: 8, isQuiet: true });
+  const buyerHeight = LINE_HEIGHT + putParty(pdf, buyer, blocks + LINE_HEIGHT, demandsTaxId(seller, buyer));
   let y = blocks;
   for (const [label, value] of facts) {
-    sheet.put(label, right, y, LABEL_WIDTH, { isQuiet: true });
-    y += Math.max(LINE_HEIGHT, sheet.put(value, right + LABEL_WIDTH, y, half - LABEL_WIDTH, { align: 'right' }));
+    pdf.put(label, right, y, LABEL_WIDTH, { isQuiet: true });
+    y += Math.max(LINE_HEIGHT, pdf.put(value, right + LABEL_WIDTH, y, half - LABEL_WIDTH, { align: 'right' }));
   }
-  sheet.moveTo(Math.max(blocks + buyerHeight, y) + 22);
+  pdf.moveTo(Math.max(blocks + buyerHeight, y) + 22);
 };
 
 /** Prints a label and an amount in the right half, as a total. */
-export const putTotal = (sheet: Sheet, label: string, amount: string, isFinal = false): void => {
+export const putTotal = (pdf: PdfWriter, label: string, amount: string, isFinal = false): void => {
   const style = isFinal ? ({ size: 11, weight: 'bold' } as const) : {};
-  const right = sheet.width() / 2 + 12;
-  const half = sheet.width() / 2 - 12;
-  const labelWidth = half - sheet.widthOf(amount, style) - GAP;
-  const height = sheet.heightOf(label, labelWidth, style);
-  sheet.need(height);
-  sheet.put(label, right, sheet.y(), labelWidth, { ...style, isQuiet: !isFinal });
-  sheet.put(amount, right, sheet.y(), half, { ...style, align: 'right' });
-  sheet.skip(height + 2);
+  const right = pdf.width() / 2 + 12;
+  const half = pdf.width() / 2 - 12;
+  const labelWidth = half - pdf.widthOf(amount, style) - GAP;
+  const height = pdf.heightOf(label, labelWidth, style);
+  pdf.need(height);
+  pdf.put(label, right, pdf.y(), labelWidth, { ...style, isQuiet: !isFinal });
+  pdf.put(amount, right, pdf.y(), half, { ...style, align: 'right' });
+  pdf.skip(height + 2);
 };
 
 /** Prints a paragraph with a small heading. */
-export const putNote = (sheet: Sheet, heading: string, text: string): void => {
-  sheet.need(LINE_HEIGHT + sheet.heightOf(text, sheet.width()));
-  sheet.put(heading, 0, sheet.y(), sheet.width(), { size: 8, isQuiet: true });
-  sheet.skip(LINE_HEIGHT);
-  sheet.skip(sheet.put(text, 0, sheet.y(), sheet.width()) + 10);
+export const putNote = (pdf: PdfWriter, heading: string, text: string): void => {
+  pdf.need(LINE_HEIGHT + pdf.heightOf(text, pdf.width()));
+  pdf.put(heading, 0, pdf.y(), pdf.width(), { size: 8, isQuiet: true });
+  pdf.skip(LINE_HEIGHT);
+  pdf.skip(pdf.put(text, 0, pdf.y(), pdf.width()) + 10);
 };

@@ -2,8 +2,8 @@ import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts
 import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { timeText } from '../focus/charge-units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
-import { timeText } from '../focus/units.ts';
 
 const CUSTOMER_COLUMNS = ['organization', 'buyer', 'buyer_tax_id', 'purchase_order', 'period_start', 'period_end'] as const;
 

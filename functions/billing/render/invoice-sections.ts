@@ -1,6 +1,6 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { monthText } from './format-values.ts';
 import { isCredit } from './invoice-totals.ts';
-import { monthText } from './printed.ts';
 
 /** Lines of an invoice under a heading. */
 export interface Section {

@@ -10,13 +10,13 @@ import { creditNoteDetail, type IssuedInvoice, invoiceDetail, issued } from '../
 import { creditNoteJson, invoiceJson } from './document-json.ts';
 import type { Fonts } from './fonts.ts';
 import { creditNoteCsv, invoiceCsv } from './invoice-csv.ts';
-import type { OnceFiles } from './once-files.ts';
+import type { WriteOnceFiles } from './write-once-files.ts';
 
 export interface RenderDependencies {
   database: Database;
   invoices: Pick<InvoiceStore, 'get' | 'toReplace'>;
   creditNotes: Pick<CreditNoteStore, 'get' | 'toSetFiles'>;
-  files: OnceFiles;
+  files: WriteOnceFiles;
   fonts: () => Promise<Fonts>;
 }
 

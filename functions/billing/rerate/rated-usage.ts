@@ -27,11 +27,11 @@ export interface Change {
   newNanos: bigint;
   isPrepaid: boolean;
   /** True if the adjusting event was stored before. */
-  isMade: boolean;
+  isStored: boolean;
 }
 
 /** A batch of price changes, with the writes for those not stored yet. */
-export interface Part {
+export interface ChangeBatch {
   changes: readonly Change[];
   writes: readonly Write[];
 }
@@ -43,7 +43,7 @@ export interface RatedUsage {
   /**
    * Reads the changes of a unit in batches, so that few events are in memory. The writes of a batch fit a transaction.
    */
-  partsOf: (unit: string) => AsyncGenerator<Part>;
+  batchesOf: (unit: string) => AsyncGenerator<ChangeBatch>;
 }
 
 export interface RatedUsageDependencies extends UsedKeysDependencies {
@@ -53,9 +53,9 @@ export interface RatedUsageDependencies extends UsedKeysDependencies {
 }
 
 // Ten-minute buckets.
-const PARALLEL = 16;
+const PARALLEL_BUCKETS = 16;
 // Each event takes one write, and may take another one for the sums of its day.
-const MAX_EVENTS = 40;
+const MAX_BATCH_EVENTS = 40;
 
 const isWithin = ({ start_time, end_time }: Rerate, ms: number): boolean => ms >= start_time && ms < end_time;
 
@@ -78,16 +78,16 @@ const toChange = <Event extends UsageEvent | GpuEvent>({ original, oldNanos, new
   oldNanos,
   newNanos,
   isPrepaid: original.is_prepaid === true,
-  isMade: number === undefined,
+  isStored: number === undefined,
 });
 
-const toParts = <Event extends UsageEvent | GpuEvent>(
+const toBatches = <Event extends UsageEvent | GpuEvent>(
   changes: readonly RatingChange<Event>[],
   toWrite: (changes: readonly RatingChange<Event>[]) => Write[],
-): Part[] =>
-  Array.from({ length: Math.ceil(changes.length / MAX_EVENTS) }, (_, i) => {
-    const part = changes.slice(i * MAX_EVENTS, (i + 1) * MAX_EVENTS);
-    return { changes: part.map(toChange), writes: toWrite(part.filter(({ number }) => number !== undefined)) };
+): ChangeBatch[] =>
+  Array.from({ length: Math.ceil(changes.length / MAX_BATCH_EVENTS) }, (_, i) => {
+    const batch = changes.slice(i * MAX_BATCH_EVENTS, (i + 1) * MAX_BATCH_EVENTS);
+    return { changes: batch.map(toChange), writes: toWrite(batch.filter(({ number }) => number !== undefined)) };
   });
 
 const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
@@ -104,7 +104,7 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
       for await (const event of usage.listByBucket(shard, startMs))
         if (event.model === subject.name && isWithin(rerate, requestTimeMs(event.request_id))) events.push(event);
     };
-    throwFailures(await inParallel(buckets, PARALLEL, read));
+    throwFailures(await inParallel(buckets, PARALLEL_BUCKETS, read));
     return events;
   };
 
@@ -115,15 +115,15 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
       return days.flatMap((day) => keysOf(day).map(({ key }) => `${key.id}#${day}`)).sort();
     },
 
-    partsOf: async function* (unit) {
+    batchesOf: async function* (unit) {
       const { id: key, day } = splitUnit(unit);
       const shards = shardsOf(await limiters.get(key));
       const starts = bucketStarts(day).filter((ms) => ms + BUCKET_MS > rerate.start_time && ms < rerate.end_time);
       const buckets = starts.flatMap((startMs) => shardIds(key, eventShardsOf(shards)).map((shard) => ({ shard, startMs })));
-      for (let i = 0; i < buckets.length; i += PARALLEL) {
-        const ratings = ratingsOf(await readBuckets(buckets.slice(i, i + PARALLEL)), (event) => event.request_id);
+      for (let i = 0; i < buckets.length; i += PARALLEL_BUCKETS) {
+        const ratings = ratingsOf(await readBuckets(buckets.slice(i, i + PARALLEL_BUCKETS)), (event) => event.request_id);
         const changes = ratings.map((rated) => changeOf(rated, { ...adjusting, costOf })).filter((change) => change !== undefined);
-        yield* toParts(changes, (made) => made.map((change) => usage.toPut(usageAdjustment(change, adjusting), shards)));
+        yield* toBatches(changes, (made) => made.map((change) => usage.toPut(usageAdjustment(change, adjusting), shards)));
       }
     },
   };
@@ -142,14 +142,14 @@ const gpuTimeOf = ({ gpuEvents }: RatedUsageDependencies, organization: string, 
       return [...units].sort();
     },
 
-    partsOf: async function* (unit) {
+    batchesOf: async function* (unit) {
       const { id: deployment, day } = splitUnit(unit);
       const events = await Array.fromAsync(gpuEvents.listByDeployment(deployment, day, day));
       const rated = events.filter(({ instance_type, started_at }) => instance_type === subject.name && isWithin(rerate, started_at));
       const changes = ratingsOf(rated, ({ id }) => id)
         .map((ratings) => changeOf(ratings, { ...adjusting, costOf }))
         .filter((change) => change !== undefined);
-      yield* toParts(changes, (made) => gpuEvents.toAddRatings(made.map((change) => gpuAdjustment(change, adjusting))));
+      yield* toBatches(changes, (made) => gpuEvents.toAddRatings(made.map((change) => gpuAdjustment(change, adjusting))));
     },
   };
 };

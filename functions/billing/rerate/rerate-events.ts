@@ -9,12 +9,16 @@ import { transact } from '../../../shared/database/transaction.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { EventExists } from '../../../shared/usage/usage-store.ts';
-import { type CreditDependencies, collectCredit, toTakeCredit } from './credit.ts';
-import { type Change, dayOfUnit, type Part, type RatedUsage, type RatedUsageDependencies, ratedUsage } from './rated-usage.ts';
+import { type CreditCorrectionDependencies, collectCredit, toTakeCredit } from './correct-credit.ts';
+import { type Change, type ChangeBatch, dayOfUnit, type RatedUsage, type RatedUsageDependencies, ratedUsage } from './rated-usage.ts';
 import { type FanOutDependencies, sendToAll } from './send-to-all.ts';
 
-export interface RerateDependencies extends AuditDependencies, CreditDependencies, RatedUsageDependencies, FanOutDependencies {
-  limiters: CreditDependencies['limiters'] & RatedUsageDependencies['limiters'];
+export interface RerateEventsDependencies
+  extends AuditDependencies,
+    CreditCorrectionDependencies,
+    RatedUsageDependencies,
+    FanOutDependencies {
+  limiters: CreditCorrectionDependencies['limiters'] & RatedUsageDependencies['limiters'];
   rerates: RerateStore;
   billedMonths: Pick<BilledMonthsStore, 'toNoteRatedAgain'>;
   tasks: BillingTasks;
@@ -23,7 +27,7 @@ export interface RerateDependencies extends AuditDependencies, CreditDependencie
 }
 
 // Rerates rarely meet at one event: the tasks of an organization are processed one after the other.
-const MAX_ATTEMPTS = 5;
+const MAX_RATE_ATTEMPTS = 5;
 
 type Months = Record<string, RerateSums>;
 
@@ -35,27 +39,33 @@ const addChanges = (months: Months, changes: readonly Change[]): void => {
 };
 
 // The events and their effect on the credit are written in one transaction.
-const writePart = async (deps: RerateDependencies, organization: string, { changes, writes }: Part): Promise<void> => {
+const writeBatch = async (deps: RerateEventsDependencies, organization: string, { changes, writes }: ChangeBatch): Promise<void> => {
   if (writes.length === 0) return;
   const takenNanos = changes
-    .filter(({ isMade, isPrepaid }) => isPrepaid && !isMade)
+    .filter(({ isStored, isPrepaid }) => isPrepaid && !isStored)
     .reduce((sum, { oldNanos, newNanos }) => sum + newNanos - oldNanos, 0n);
   if (takenNanos > 0n) await collectCredit(deps, organization, takenNanos);
   await transact(deps.database, [...writes, ...(takenNanos === 0n ? [] : [toTakeCredit(deps.keysTable, organization, takenNanos)])]);
 };
 
 // The day is marked before and after its events are written, so that the next invoice reads all of them.
-const noteDay = (deps: RerateDependencies, organization: string, unit: string): Promise<void> =>
+const noteDay = (deps: RerateEventsDependencies, organization: string, unit: string): Promise<void> =>
   transact(deps.database, [deps.billedMonths.toNoteRatedAgain(organization, dayOfUnit(unit), randomUUID(), deps.now())]);
 
-const writeUnit = async (deps: RerateDependencies, organization: string, unit: string, part: Part, isFirst: boolean): Promise<void> => {
+const writeUnit = async (
+  deps: RerateEventsDependencies,
+  organization: string,
+  unit: string,
+  batch: ChangeBatch,
+  isFirst: boolean,
+): Promise<void> => {
   if (isFirst) await noteDay(deps, organization, unit);
-  await writePart(deps, organization, part);
+  await writeBatch(deps, organization, batch);
 };
 
 // Repetitions compute the same sums.
 const rateUnit = async (
-  deps: RerateDependencies,
+  deps: RerateEventsDependencies,
   organization: string,
   usage: RatedUsage,
   unit: string,
@@ -65,17 +75,17 @@ const rateUnit = async (
     const months: Months = {};
     let isNoted = false;
     try {
-      for await (const part of usage.partsOf(unit)) {
-        if (writes && part.changes.length > 0) {
-          await writeUnit(deps, organization, unit, part, !isNoted);
+      for await (const batch of usage.batchesOf(unit)) {
+        if (writes && batch.changes.length > 0) {
+          await writeUnit(deps, organization, unit, batch, !isNoted);
           isNoted = true;
         }
-        addChanges(months, part.changes);
+        addChanges(months, batch.changes);
       }
       if (isNoted) await noteDay(deps, organization, unit);
       return months;
     } catch (error) {
-      if (!(error instanceof EventExists) || attempt === MAX_ATTEMPTS) throw error;
+      if (!(error instanceof EventExists) || attempt === MAX_RATE_ATTEMPTS) throw error;
     }
   }
 };
@@ -87,7 +97,7 @@ const mergeMonths = (one: Months, other: Months): Months => {
 };
 const NONE: RerateSums = { events: 0, old_nanos: 0n, new_nanos: 0n };
 
-const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateProgress): Promise<RerateProgress> => {
+const proceed = async (deps: RerateEventsDependencies, rerate: Rerate, before: RerateProgress): Promise<RerateProgress> => {
   const { organization } = before;
   const usage = ratedUsage(deps, organization, rerate);
   let { cursor, months } = before;
@@ -102,7 +112,7 @@ const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateP
 
 // The audit log records the end of each execution that changed anything.
 const store = async (
-  deps: RerateDependencies,
+  deps: RerateEventsDependencies,
   rerate: Rerate,
   progress: RerateProgress,
   known: RerateProgress | undefined,
@@ -129,7 +139,7 @@ const store = async (
  * @param organization `platform` sends the tasks of all organizations
  */
 export const rerateEvents = async (
-  deps: RerateDependencies,
+  deps: RerateEventsDependencies,
   { organization, rerate: id }: { organization: string; rerate: string },
 ): Promise<void> => {
   const rerate = await deps.rerates.get(id);

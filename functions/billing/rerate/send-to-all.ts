@@ -13,7 +13,7 @@ export interface FanOutDependencies {
   now: () => number;
 }
 
-const PARALLEL = 16;
+const PARALLEL_SENDS = 16;
 
 /** Sends a rerate's task for each organization, then stores their number. A task that is sent twice changes nothing. */
 export const sendToAll = async ({ database, organizations, rerates, tasks, now }: FanOutDependencies, rerate: Rerate): Promise<void> => {
@@ -22,6 +22,6 @@ export const sendToAll = async ({ database, organizations, rerates, tasks, now }
   const all = await Array.fromAsync(organizations());
   const send = (organization: string): Promise<void> =>
     tasks.send({ task: 'rerate', organization, rerate: id }, now(), messageStep(phase, 0));
-  throwFailures(await inParallel(all, PARALLEL, send));
+  throwFailures(await inParallel(all, PARALLEL_SENDS, send));
   await transact(database, [rerates.toSetExtent(id, phase, all.length)]);
 };

@@ -1,6 +1,6 @@
+import { type ChargeGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
 import { createSourceCount, readCounted } from '../../../functions/billing/close/counted-events.ts';
 import type { DayFile } from '../../../functions/billing/close/day-file.ts';
-import { type Group, type Groups, listGroups } from '../../../functions/billing/close/group.ts';
 import type { EventSource } from '../../../functions/billing/close/sources.ts';
 import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
@@ -18,7 +18,7 @@ export interface UncountedEvent {
 
 /** A day as its events are now, as far as they were counted. */
 export interface VerifiedDay {
-  groups: Group[];
+  groups: ChargeGroup[];
   /** The number of events that were counted. */
   events: number;
   /** Sentences. */
@@ -53,7 +53,7 @@ export const verifyDay = async (
   const counted = file ? await countedLines(files, file) : new Map<string, Map<string, string>>();
   const billed = new Map(file?.sources.map((source) => [source.id, source]));
   const readers = new Map(sources.map((source) => [source.id, source]));
-  const groups: Groups = new Map();
+  const groups: ChargeGroups = new Map();
   const result: VerifiedDay = { groups: [], events: 0, differences: [], uncounted: [] };
 
   const failures = await inParallel([...new Set([...readers.keys(), ...counted.keys()])].sort(), SOURCES_AT_ONCE, async (source) => {

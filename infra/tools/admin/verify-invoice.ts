@@ -1,8 +1,8 @@
-import { chargeLines, composeInvoice } from '../../../functions/billing/close/compose.ts';
+import { addGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
+import { chargeLines, composeInvoice } from '../../../functions/billing/close/compose-invoice.ts';
 import { type DayFile, loadDay } from '../../../functions/billing/close/day-file.ts';
-import { addGroup, type Groups, listGroups } from '../../../functions/billing/close/group.ts';
 import { Inputs, monthOfDay } from '../../../functions/billing/close/inputs.ts';
-import { createPriceBook } from '../../../functions/billing/close/price-book.ts';
+import { createInvoicePrices } from '../../../functions/billing/close/invoice-prices.ts';
 import { openSources, type SourceDependencies } from '../../../functions/billing/close/sources.ts';
 import type { BilledMonth } from '../../../shared/billing/billed-month.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
@@ -109,19 +109,19 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
     organization,
     inputs.days.map(({ day }) => day),
   );
-  const groups = new Map<string, Groups>();
+  const groups = new Map<string, ChargeGroups>();
   const verified: VerifiedDay[] = [];
   for (const { day, before, read } of inputs.days) {
     const now = await verifyDay(deps.files, day, await load(day, read), sourcesOf(day));
     verified.push(now);
-    const ofMonth: Groups = groups.get(monthOfDay(day)) ?? new Map();
+    const ofMonth: ChargeGroups = groups.get(monthOfDay(day)) ?? new Map();
     groups.set(monthOfDay(day), ofMonth);
     for (const group of now.groups) addGroup(ofMonth, group);
     for (const group of (await load(day, before))?.groups ?? []) addGroup(ofMonth, group, -1);
   }
   const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
   const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
-  const derived = composeInvoice(month, chargeLines({ month, groups: listed, prices: createPriceBook(prices), carriedNanos }), taxes);
+  const derived = composeInvoice(month, chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos }), taxes);
   return {
     invoice: id,
     number: invoice.number,

@@ -60,7 +60,7 @@ export interface ReferenceInvoice {
   carriedForward: bigint;
   isVoid: boolean;
   credited: bigint;
-  /** Counted from 1 over all organizations. */
+  /** CountedEvent from 1 over all organizations. */
   number: number;
 }
 

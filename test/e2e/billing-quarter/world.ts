@@ -1,5 +1,5 @@
-import { type ExpireCredit, expireCredit } from '../../../functions/billing/credit-expiry/expire-credit.ts';
-import { type RerateDependencies, rerateEvents } from '../../../functions/billing/rerate/rerate-events.ts';
+import { type ExpiryDependencies, expireCredit } from '../../../functions/billing/credit-expiry/expire-credit.ts';
+import { type RerateEventsDependencies, rerateEvents } from '../../../functions/billing/rerate/rerate-events.ts';
 import { type RerateRouteDependencies as ControlRerates, createRerate } from '../../../functions/control/billing/rerates/rerates.ts';
 import { limitConfiguration, newLimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
@@ -79,7 +79,7 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
       await limiters.create(newLimiterItem(org, org, limitConfiguration({ ...unlimited, isPrepaid: prepaid.has(org) })));
   };
 
-  const rerateDeps: RerateDependencies = {
+  const rerateDeps: RerateEventsDependencies = {
     ...{ database, audit, limiters, usage, gpuEvents, rerates, tasks, now },
     rollups: ingestion.rollups,
     billedMonths: createBilledMonthsStore(rows('Billing')),
@@ -131,7 +131,7 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
     await workOff();
   };
 
-  const expiring: Omit<ExpireCredit, 'now'> = {
+  const expiring: Omit<ExpiryDependencies, 'now'> = {
     ...{ database, audit, outbox, limiters, credit, gpuEvents, totals, usage, tasks },
     rollups: ingestion.rollups,
     billedMonths: createBilledMonthsStore(rows('Billing')),

@@ -1,4 +1,10 @@
 import * as z from 'zod';
+import {
+  type GpuTimeEventRecord,
+  gpuTimeEventRecord,
+  type UsageEventRecord,
+  usageEventRecord,
+} from '../../../../shared/billing/event-records.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { InvalidRequest } from '../../../../shared/http/errors.ts';
 import type { Page } from '../../../../shared/http/page.ts';
@@ -13,7 +19,6 @@ import { OrganizationId } from '../../organizations/organization.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
 import { cursorOf, positionOf } from '../../query/page-cursor.ts';
 import { listOf, UnixSeconds } from '../../query/usage-query.ts';
-import { type GpuTimeEventRecord, gpuTimeEventRecord, type UsageEventRecord, usageEventRecord } from './billing-event.ts';
 import { type BusyBucket, type BusyDependencies, busyBuckets } from './busy-buckets.ts';
 import { mergeEvents, sortKeyOf } from './merge-events.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { GpuTimeEventRecord, UsageEventRecord } from '../../../../shared/billing/event-records.ts';
 import { pageOf } from '../../../../shared/http/page.ts';
 import { createRoute } from '../../access/route.ts';
-import { GpuTimeEventRecord, UsageEventRecord } from './billing-event.ts';
 import { type EventDependencies, EventsQuery, listEvents } from './list-events.ts';
 
 const route = createRoute<EventDependencies>('Billing');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createAlertStore } from '../../../../functions/billing/alerts/alert-store.ts';
-import { type EvaluateAlerts, evaluateAlerts } from '../../../../functions/billing/alerts/evaluate-alerts.ts';
+import { type AlertDependencies, evaluateAlerts } from '../../../../functions/billing/alerts/evaluate-alerts.ts';
 import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
 import { endReservations } from '../../../../shared/admission/stores/reservation.ts';
 import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
@@ -31,7 +31,7 @@ const tableOf = (name: string): string => database.tables[name] as string;
 /** Notifications are listed by their time, so no two calls have the same. */
 let calls = 0;
 
-const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS): EvaluateAlerts => ({
+const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS): AlertDependencies => ({
   database: database.database,
   limiters: database.limiters,
   credit: createCreditStore(database.database, tableOf('Accounts')),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { chargeLines, composeInvoice } from '../../../../functions/billing/close/compose.ts';
+import { chargeLines, composeInvoice } from '../../../../functions/billing/close/compose-invoice.ts';
+import { createInvoicePrices } from '../../../../functions/billing/close/invoice-prices.ts';
 import { divideRounded } from '../../../../functions/billing/close/line.ts';
-import { createPriceBook } from '../../../../functions/billing/close/price-book.ts';
 import { createTaxFunction } from '../../../../functions/billing/close/taxes.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
 
@@ -21,7 +21,7 @@ const group = {
   cost_nanos: 104_999_999n,
   prepaid_nanos: 0n,
 };
-const prices = createPriceBook({ tokens: [], instances: [] });
+const prices = createInvoicePrices({ tokens: [], instances: [] });
 const charges = chargeLines({ month: MONTH, groups: new Map([[MONTH, [group]]]), prices, carriedNanos: 0n });
 const draft = {
   id: 'inv_1',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
 import { dueExpiries } from '../../../../functions/billing/credit-expiry/due-expiries.ts';
-import { type ExpireCredit, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
+import { type ExpiryDependencies, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createCreditStore, type Grant } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -46,7 +46,7 @@ beforeEach(() => {
 const tableOf = (name: string): string => database.tables[name] as string;
 
 /** @param spent nano-dollars that requests paid from credit, by days after the grant, as the totals have them */
-const depsOf = (spent: Record<number, bigint> = {}, over: Database = billing): ExpireCredit => ({
+const depsOf = (spent: Record<number, bigint> = {}, over: Database = billing): ExpiryDependencies => ({
   ...closing.dependencies({ database: over }),
   limiters: createLimiterConfigurationStore(over, tableOf('Keys')),
   credit: createCreditStore(over, tableOf('Accounts')),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createDueStore } from '../../../../functions/billing/due/due-store.ts';
-import { type SendDueTasks, sendDueTasks } from '../../../../functions/billing/due/send-due-tasks.ts';
+import { type DueTaskDependencies, sendDueTasks } from '../../../../functions/billing/due/send-due-tasks.ts';
 import { createMeterStore, NOT_METERED } from '../../../../functions/billing/meters/meter-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
@@ -37,7 +37,7 @@ const billing = () => createRecordTable(database.database, tableOf('Billing'));
 
 const depsOf = (nowMs = NOW, over: Database = database.database) => {
   const sent: BillingTask[] = [];
-  const deps: SendDueTasks = {
+  const deps: DueTaskDependencies = {
     due: createDueStore(over, tableOf('Billing')),
     billedMonths: createBilledMonthsStore(createRecordTable(over, tableOf('Billing'))),
     invoices: createInvoiceStore(createRecordTable(over, tableOf('Billing'))),
@@ -52,7 +52,7 @@ const depsOf = (nowMs = NOW, over: Database = database.database) => {
   return { deps, sent };
 };
 
-const send = async (nowMs?: number, changes: Partial<SendDueTasks> = {}): Promise<BillingTask[]> => {
+const send = async (nowMs?: number, changes: Partial<DueTaskDependencies> = {}): Promise<BillingTask[]> => {
   const { deps, sent } = depsOf(nowMs);
   await sendDueTasks({ ...deps, ...changes });
   return sent;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import type { ExportDependencies } from '../../../../functions/billing/exports/export-events.ts';
+import type { EventExportDependencies } from '../../../../functions/billing/exports/export-events.ts';
 import { exportEvents } from '../../../../functions/billing/exports/export-events.ts';
 import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
@@ -159,7 +159,7 @@ const manyEvents = (key: string, organization: string) => {
 };
 
 /** A process that crashes after its nth write, before it knows of it; then nothing that it does happens. */
-const crashingProcess = (deps: ExportDependencies, at?: number) => {
+const crashingProcess = (deps: EventExportDependencies, at?: number) => {
   let writes = 0;
   let isDead = false;
   const guard = <Name extends string, Store extends object>(store: Store, names: readonly Name[]): Store =>
@@ -196,7 +196,7 @@ describe('an export of many parts', () => {
     const key = await keyOf(organization);
     const { ids, usage, rollup } = manyEvents(key, organization);
     await exporting.store([rollup]);
-    const depsWith = (): ExportDependencies => {
+    const depsWith = (): EventExportDependencies => {
       let records = 0;
       // Time for 900 records an invocation.
       return { ...exporting.dependencies, usage, hasTime: () => ++records % 900 !== 0 };

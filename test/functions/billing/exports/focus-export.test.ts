@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { addGroup, type Groups, gpuGroup, listGroups, usageGroup } from '../../../../functions/billing/close/group.ts';
+import { addGroup, type ChargeGroups, gpuGroup, listGroups, usageGroup } from '../../../../functions/billing/close/charge-group.ts';
+import { createInvoicePrices } from '../../../../functions/billing/close/invoice-prices.ts';
 import { usageLines } from '../../../../functions/billing/close/line.ts';
-import { createPriceBook } from '../../../../functions/billing/close/price-book.ts';
 import type { IssuedInvoice } from '../../../../functions/billing/focus/invoice-detail.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
@@ -145,7 +145,7 @@ const linesFor = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []):
 
 /** The usage lines of October as closing makes them, at the prices of the emulated table. */
 const closedLines = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []): InvoiceLine[] => {
-  const groups: Groups = new Map();
+  const groups: ChargeGroups = new Map();
   for (const event of events) addGroup(groups, usageGroup(event));
   for (const event of gpu) addGroup(groups, gpuGroup(event));
   const { version, prompt_nanos, cached_prompt_nanos, completion_nanos } = PRICE;
@@ -154,7 +154,7 @@ const closedLines = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = [
     cached_prompt_nanos: BigInt(cached_prompt_nanos),
     completion_nanos: BigInt(completion_nanos),
   };
-  const prices = createPriceBook({ tokens: [{ model: 'small', version, ...nanos }], instances: [] });
+  const prices = createInvoicePrices({ tokens: [{ model: 'small', version, ...nanos }], instances: [] });
   return usageLines(listGroups(groups), { month: '2026-10', isCorrection: false }, prices);
 };
 

@@ -1,5 +1,5 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { type ExportDependencies, exportEvents } from '../../../../functions/billing/exports/export-events.ts';
+import { type EventExportDependencies, exportEvents } from '../../../../functions/billing/exports/export-events.ts';
 import { createUploads } from '../../../../functions/billing/exports/upload.ts';
 import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
 import { startS3 } from '../../../../infra/local/s3/server.ts';
@@ -101,7 +101,7 @@ export const startExports = async (db: TestDatabase) => {
   const invoices = createInvoiceStore(billing);
   const settings = createBillingSettingsStore(billing);
   const sent: number[] = [];
-  const dependencies: ExportDependencies = {
+  const dependencies: EventExportDependencies = {
     database: line,
     exports: createExportStore(accountsOf(line, 'Billing')),
     uploads: createUploads(uploading, bucket),
@@ -149,7 +149,7 @@ export const startExports = async (db: TestDatabase) => {
     },
 
     /** Runs invocations until the export ends, as the queue delivers its tasks. */
-    run: async ({ organization, id }: EventExport, deps: ExportDependencies = dependencies): Promise<EventExport> => {
+    run: async ({ organization, id }: EventExport, deps: EventExportDependencies = dependencies): Promise<EventExport> => {
       for (let invocation = 0; invocation < MAX_INVOCATIONS; invocation++) {
         await exportEvents(deps, { organization, export: id });
         const row = await exports.get(organization, id);

@@ -1,8 +1,8 @@
 import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
 import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/credit-consumption.ts';
 import { dueExpiries } from '../../../../functions/billing/credit-expiry/due-expiries.ts';
-import { type ExpireCredit, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
-import { type RerateDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
+import { type ExpiryDependencies, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
+import { type RerateEventsDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../../shared/billing/month.ts';
@@ -81,13 +81,13 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
     return unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash });
   };
   const limitersOver = (over: Database) => createLimiterConfigurationStore(over, database.tables.Keys as string);
-  const expiring = (over: Database): ExpireCredit => ({
+  const expiring = (over: Database): ExpiryDependencies => ({
     ...closing.dependencies({ database: over, now }),
     limiters: limitersOver(over),
     credit: createCreditStore(over, database.tables.Accounts as string),
     deployments: deploymentsOf({ database: over, tables: database.tables }),
   });
-  const rerating = (over: Database): RerateDependencies => {
+  const rerating = (over: Database): RerateEventsDependencies => {
     const { organizations: _, ...dependencies } = closing.dependencies({ database: over, now });
     return {
       ...dependencies,

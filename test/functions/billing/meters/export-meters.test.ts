@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { type ExportMeters, exportMeters } from '../../../../functions/billing/meters/export-meters.ts';
+import { exportMeters, type MeterExportDependencies } from '../../../../functions/billing/meters/export-meters.ts';
 import { createMeterStore } from '../../../../functions/billing/meters/meter-store.ts';
 import { createStripeMeters } from '../../../../functions/billing/meters/stripe-meters.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
@@ -41,7 +41,7 @@ afterEach(async () => {
 const setUp = (line = database.database) => {
   const organization = newId('organization');
   const hours = new Map<number, Partial<ReturnType<typeof noTotals>>>();
-  const deps: ExportMeters = {
+  const deps: MeterExportDependencies = {
     database: line,
     totals: {
       list: async function* ({ fromMs, toMs }) {
@@ -50,7 +50,7 @@ const setUp = (line = database.database) => {
             yield { organization, startMs, model: 'm', route: null, deployment: null, totals: { ...noTotals(), ...totals } };
       },
     },
-    gpuEvents: createGpuEventStore(line, database.tables.Usage as string),
+    gpuEvents: createGpuEventStore(line, database.tables.MeteredUsage as string),
     meters: createMeterStore(createRecordTable(line, database.tables.Billing as string)),
     meterExport: createStripeMeters({ apiKey: async () => 'sk_test_1', wait: async () => undefined, url: stripe.url }),
     settings: { getProfile: async () => ({ stripe_customer: 'cus_1' }) },
@@ -61,7 +61,7 @@ const setUp = (line = database.database) => {
     organization,
     hours,
     deps,
-    run: (hour = HOUR, with_: Partial<ExportMeters> = {}) => exportMeters({ ...deps, ...with_ }, { organization, hour }),
+    run: (hour = HOUR, with_: Partial<MeterExportDependencies> = {}) => exportMeters({ ...deps, ...with_ }, { organization, hour }),
   };
 };
 
@@ -105,7 +105,7 @@ test('exports GPU time by the hour in which it began, without what was paid from
     ...{ phase: 'serving' as const, started_at, ended_at: started_at + 900_000, seconds: 900, cost_nanos: 7n, price_version: '1' },
     ...(is_prepaid && { is_prepaid }),
   });
-  const gpuEvents = createGpuEventStore(database.database, database.tables.Usage as string);
+  const gpuEvents = createGpuEventStore(database.database, database.tables.MeteredUsage as string);
   await transact(database.database, gpuEvents.toAdd([event(HOUR), event(HOUR + 900_000, true), event(HOUR + HOUR_MS)]));
   await run();
   expect(stripe.sums()).toEqual({ sluice_gpu_seconds: 3_600n, sluice_cost_nanos: 7n });

@@ -7,7 +7,7 @@ const MAX_PAST_MS = 35 * DAY_MS;
 const MAX_FUTURE_MS = 5 * 60_000;
 
 /** An event that Stripe counts. */
-interface Counted {
+interface CountedEvent {
   identifier: string;
   name: string;
   customer: string;
@@ -26,7 +26,7 @@ type Fate = 'answered' | 'limited' | 'failed' | 'lost';
  * days old, unknown meters and customers are rejected (https://docs.stripe.com/api/billing/meter-event/create).
  */
 export const startFakeStripe = async (now: () => number) => {
-  const counted: Counted[] = [];
+  const counted: CountedEvent[] = [];
   const seen = new Map<string, number>();
   const requests: string[] = [];
   let fates: Fate[] = [];

@@ -34,9 +34,9 @@ describe('the amounts of an invoice in print', () => {
 
   test('are charges, credit, subtotal, tax and total due, in this order, and add up', async () => {
     const rows = rowsOf(await printed());
-    const from = rows.findIndex(([label]) => label === 'Charges');
+    const from = rows.findIndex(([label]) => label === 'MonthCharges');
     expect(rows.slice(from, from + 6)).toEqual([
-      ['Charges', '€1,313.197375432'],
+      ['MonthCharges', '€1,313.197375432'],
       ['Credit', '−€100.000000000'],
       ['Subtotal', '€1,213.197375432'],
       ['VAT 19 %', '€184.012345678'],
@@ -47,9 +47,9 @@ describe('the amounts of an invoice in print', () => {
 
   test('say a tax of 0, and no credit if there is none', async () => {
     const rows = rowsOf(await printed([lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_500_000_000n })]));
-    const from = rows.findIndex(([label]) => label === 'Charges');
+    const from = rows.findIndex(([label]) => label === 'MonthCharges');
     expect(rows.slice(from, from + 4)).toEqual([
-      ['Charges', '€1.50'],
+      ['MonthCharges', '€1.50'],
       ['Subtotal', '€1.50'],
       ['Tax', '€0.00'],
       ['Total due (EUR)', '€1.50'],
@@ -75,7 +75,7 @@ describe('the amounts of an invoice in print', () => {
       'Credit',
       'Paid from prepaid credit',
       'Correction: paid',
-      'Charges',
+      'MonthCharges',
       'Credit',
     ]);
   });

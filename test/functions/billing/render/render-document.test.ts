@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { parse } from 'csv-parse/sync';
 import { creditNotePdf } from '../../../../functions/billing/render/credit-note-pdf.ts';
 import { invoicePdf } from '../../../../functions/billing/render/invoice-pdf.ts';
-import { createOnceFiles } from '../../../../functions/billing/render/once-files.ts';
 import { renderDocument } from '../../../../functions/billing/render/render-document.ts';
+import { createWriteOnceFiles } from '../../../../functions/billing/render/write-once-files.ts';
 import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
 import { sha256Of } from '../../../../shared/billing/billing-files.ts';
@@ -49,7 +49,7 @@ const setUp = () => {
   const table = createRecordTable(db.database, db.tables.Billing as string);
   const invoices = createInvoiceStore(table);
   const creditNotes = createCreditNoteStore(table);
-  const files = createOnceFiles(client, BUCKET);
+  const files = createWriteOnceFiles(client, BUCKET);
   const deps = { database: db.database, invoices, creditNotes, files, fonts: testFonts };
   return {
     deps,

@@ -1,4 +1,4 @@
-import { type RerateDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
+import { type RerateEventsDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
 import { NewRerate, type RerateResource } from '../../../../functions/control/billing/rerates/rerate-resource.ts';
 import { type RerateRouteDependencies as ControlRerates, createRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
@@ -102,7 +102,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     tasks: queue.tasks,
     now: () => NOW,
     hasTime: () => true,
-  } satisfies RerateDependencies;
+  } satisfies RerateEventsDependencies;
 
   const bodyOf = (fields: Record<string, unknown>): NewRerate =>
     NewRerate.parse({
@@ -127,7 +127,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     create: (fields: Record<string, unknown>, key?: string): Promise<RerateResource> =>
       createRerate(control, actorOf('admin', null, NOW), bodyOf(fields), key),
     /** Processes all tasks, and those that they send. */
-    drain: async (with_: Partial<RerateDependencies> = {}): Promise<void> => {
+    drain: async (with_: Partial<RerateEventsDependencies> = {}): Promise<void> => {
       for (let body = queue.take(); body !== undefined; body = queue.take()) {
         const task = BillingTask.parse(JSON.parse(body));
         if (task.task === 'rerate') await rerateEvents({ ...deps, ...with_ }, task);

@@ -1,36 +1,36 @@
 import type { EventExport } from '../../../shared/billing/export.ts';
-import type { BilledMonth } from '../focus/charge-row.ts';
+import type { InvoicedMonth } from '../focus/charge-row.ts';
 import { COST_AND_USAGE, type CostAndUsageRow, linesOf } from '../focus/columns.ts';
 import { invoiceCharges, timeCharges, tokenCharges } from '../focus/cost-and-usage.ts';
 import { addTime, addTokens, type TimeGroup, type TokenGroup } from '../focus/day-groups.ts';
 import { issued } from '../focus/invoice-detail.ts';
 import { type Charged, placesOfLines } from '../focus/line-groups.ts';
-import { createPriceBook } from '../focus/price-book.ts';
-import { eventsOf, type PieceDependencies } from './unit-events.ts';
-import type { Unit } from './units.ts';
+import { createPriceVersions } from '../prices/price-versions.ts';
+import type { ExportSlice } from './export-slices.ts';
+import { eventsOf, type FileSources } from './slice-events.ts';
 
 const DEFAULT_SELLER = 'Sluice';
 const DEFAULT_CURRENCY = 'USD';
 
-/** Makes the FOCUS rows of an export's units. @param sums in place: the costs of the current month's rows */
-export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExport, sums: Map<string, bigint>) => {
+/** Makes the FOCUS rows of an export's slices. @param sums in place: the costs of the current month's rows */
+export const createFocusSlices = async (deps: FileSources, wanted: EventExport, sums: Map<string, bigint>) => {
   const { organization } = wanted;
   const [seller, profile, name] = await Promise.all([
     deps.settings.getSeller(),
     deps.settings.getProfile(organization),
     deps.nameOf(organization),
   ]);
-  const prices = createPriceBook(deps, organization);
+  const prices = createPriceVersions(deps, organization);
   const account = {
     organization,
     name: profile.legal_name ?? name,
     currency: seller?.currency ?? DEFAULT_CURRENCY,
     seller: seller?.legal_name ?? DEFAULT_SELLER,
   };
-  let current: BilledMonth | undefined;
+  let current: InvoicedMonth | undefined;
   let summed = wanted.position?.unit.slice(0, '2026-10'.length);
 
-  const enter = async ({ month }: Unit): Promise<BilledMonth> => {
+  const enter = async ({ month }: ExportSlice): Promise<InvoicedMonth> => {
     if (summed !== month) sums.clear();
     summed = month;
     if (current?.month === month) return current;
@@ -44,10 +44,10 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
     return charged.flatMap(({ rows }) => rows);
   };
 
-  const ofKey = async (billed: BilledMonth, unit: Unit): Promise<CostAndUsageRow[]> => {
+  const ofKey = async (billed: InvoicedMonth, slice: ExportSlice): Promise<CostAndUsageRow[]> => {
     const groups = new Map<string, TokenGroup>();
-    for await (const event of eventsOf(deps, wanted, unit, '')) addTokens(groups, event);
-    const of = { keyId: unit.of, day: unit.day };
+    for await (const event of eventsOf(deps, wanted, slice, '')) addTokens(groups, event);
+    const of = { keyId: slice.of, day: slice.day };
     return collect(
       await Promise.all(
         inOrder(groups).map(async (group) => tokenCharges(billed, of, group, await prices.ofTokens(group.model, group.priceVersion))),
@@ -55,7 +55,7 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
     );
   };
 
-  const ofDeployment = async (billed: BilledMonth, { of, day }: Unit): Promise<CostAndUsageRow[]> => {
+  const ofDeployment = async (billed: InvoicedMonth, { of, day }: ExportSlice): Promise<CostAndUsageRow[]> => {
     const groups = new Map<string, TimeGroup>();
     for await (const event of deps.gpuEvents.listByDeployment(of, day, day)) addTime(groups, event);
     return collect(
@@ -65,17 +65,17 @@ export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExp
     );
   };
 
-  const rowsIn = (billed: BilledMonth, unit: Unit): Promise<CostAndUsageRow[]> | CostAndUsageRow[] => {
-    if (unit.kind === 'key') return ofKey(billed, unit);
-    if (unit.kind === 'deployment') return ofDeployment(billed, unit);
+  const rowsIn = (billed: InvoicedMonth, slice: ExportSlice): Promise<CostAndUsageRow[]> | CostAndUsageRow[] => {
+    if (slice.kind === 'key') return ofKey(billed, slice);
+    if (slice.kind === 'deployment') return ofDeployment(billed, slice);
     return billed.invoice ? invoiceCharges({ ...billed, invoice: billed.invoice }, sums) : [];
   };
 
   return {
-    /** The rows of a unit as lines of the file. */
-    rowsOf: async (unit: Unit): Promise<{ text: string; rows: number }> => {
-      const billed = await enter(unit);
-      const rows = await rowsIn(billed, unit);
+    /** The rows of a slice as lines of the file. */
+    rowsOf: async (slice: ExportSlice): Promise<{ text: string; rows: number }> => {
+      const billed = await enter(slice);
+      const rows = await rowsIn(billed, slice);
       return { text: linesOf(COST_AND_USAGE, rows), rows: rows.length };
     },
   };

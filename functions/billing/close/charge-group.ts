@@ -20,7 +20,7 @@ const names = {
 };
 
 /** Events that are charged at the same price, as stored in a file. Differences of groups can be negative. */
-export const Group = z.object({
+export const ChargeGroup = z.object({
   ...names,
   events: z.int(),
   /** Prompt tokens without the cached ones. */
@@ -33,9 +33,9 @@ export const Group = z.object({
   /** The part of the cost that was paid from prepaid credit. */
   prepaid_nanos: Sum,
 });
-export type Group = z.output<typeof Group>;
+export type ChargeGroup = z.output<typeof ChargeGroup>;
 
-type GroupNames = Pick<Group, keyof typeof names>;
+type GroupNames = Pick<ChargeGroup, keyof typeof names>;
 const NAMES = Object.keys(names) as (keyof GroupNames)[];
 const SUMS = ['prompt_tokens', 'cached_tokens', 'completion_tokens', 'instance_seconds', 'cost_nanos', 'prepaid_nanos'] as const;
 
@@ -60,7 +60,7 @@ const NO_SUMS = {
 const idOf = (group: GroupNames): string => JSON.stringify(NAMES.map((name) => group[name]));
 
 /** The group of one event. */
-export const usageGroup = (event: UsageEvent): Group => {
+export const usageGroup = (event: UsageEvent): ChargeGroup => {
   const cached = Math.min(event.cached_tokens, event.prompt_tokens);
   return {
     ...NO_NAMES,
@@ -78,7 +78,7 @@ export const usageGroup = (event: UsageEvent): Group => {
 };
 
 /** The group of one event of GPU time. */
-export const gpuGroup = (event: GpuEvent): Group => ({
+export const gpuGroup = (event: GpuEvent): ChargeGroup => ({
   ...NO_NAMES,
   deployment: event.deployment_id,
   deployment_name: event.name,
@@ -92,14 +92,14 @@ export const gpuGroup = (event: GpuEvent): Group => ({
   prepaid_nanos: event.is_prepaid ? event.cost_nanos : 0n,
 });
 
-/** Groups by the JSON of their names. */
-export type Groups = Map<string, Group>;
+/** ChargeGroups by the JSON of their names. */
+export type ChargeGroups = Map<string, ChargeGroup>;
 
 /**
  * Adds a group's sums, or subtracts them if `sign` is -1. Changes `groups` in place: a month can have millions of
  * events.
  */
-export const addGroup = (groups: Groups, group: Group, sign: 1 | -1 = 1): void => {
+export const addGroup = (groups: ChargeGroups, group: ChargeGroup, sign: 1 | -1 = 1): void => {
   const id = idOf(group);
   let sums = groups.get(id);
   if (!sums) {
@@ -112,7 +112,7 @@ export const addGroup = (groups: Groups, group: Group, sign: 1 | -1 = 1): void =
 };
 
 /** The groups with any sum that is not 0, in a fixed order. */
-export const listGroups = (groups: Groups): Group[] =>
+export const listGroups = (groups: ChargeGroups): ChargeGroup[] =>
   [...groups]
     .filter(([, group]) => group.events !== 0 || SUMS.some((name) => group[name] !== 0n))
     .sort(([a], [b]) => (a < b ? -1 : 1))

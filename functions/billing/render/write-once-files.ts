@@ -1,12 +1,12 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 
 /** Files that are never overwritten. */
-export interface OnceFiles {
+export interface WriteOnceFiles {
   /** Stores a file unless the key exists. @returns the stored content */
   putOnce(key: string, content: Uint8Array, contentType: string): Promise<Uint8Array>;
 }
 
-export const createOnceFiles = (client: S3Client, Bucket: string): OnceFiles => ({
+export const createWriteOnceFiles = (client: S3Client, Bucket: string): WriteOnceFiles => ({
   putOnce: async (Key, Body, ContentType) => {
     try {
       await client.send(new PutObjectCommand({ Bucket, Key, Body, ContentType, IfNoneMatch: '*' }));

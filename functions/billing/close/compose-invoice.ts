@@ -1,14 +1,14 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
-import type { Group } from './group.ts';
+import type { ChargeGroup } from './charge-group.ts';
+import type { InvoicePrices } from './invoice-prices.ts';
 import { amountLine, divideRounded, sumLines, usageLines } from './line.ts';
-import type { PriceBook } from './price-book.ts';
 
 /** A month's charges, from usage and earlier invoices, before taxes. */
-export interface Charges {
+export interface MonthCharges {
   month: string;
-  /** Groups by month: the invoice's own month, and the differences to what was billed for earlier months. */
-  groups: ReadonlyMap<string, readonly Group[]>;
-  prices: PriceBook;
+  /** ChargeGroups by month: the invoice's own month, and the differences to what was billed for earlier months. */
+  groups: ReadonlyMap<string, readonly ChargeGroup[]>;
+  prices: InvoicePrices;
   /** The amount that the last invoice carried forward: 0 or less. */
   carriedNanos: bigint;
 }
@@ -18,7 +18,7 @@ export interface Charges {
  * forward.
  * @returns none if no usage is charged or credited; the amount carried forward then waits for the next invoice
  */
-export const chargeLines = ({ month, groups, prices, carriedNanos }: Charges): InvoiceLine[] => {
+export const chargeLines = ({ month, groups, prices, carriedNanos }: MonthCharges): InvoiceLine[] => {
   const others = [...groups.keys()].filter((each) => each !== month).sort();
   const lines = [month, ...others].flatMap((each) =>
     usageLines(groups.get(each) ?? [], { month: each, isCorrection: each !== month }, prices),
@@ -36,7 +36,7 @@ export interface Tax {
 const CENT_NANOS = 10_000_000n;
 
 /** The lines and sums of an invoice, as in `Invoice`. */
-export interface Composed {
+export interface InvoiceTotals {
   lines: InvoiceLine[];
   subtotal_nanos: bigint;
   tax_nanos: bigint;
@@ -48,7 +48,7 @@ export interface Composed {
  * Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, and the invoice's
  * total is then 0.
  */
-export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): Composed => {
+export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): InvoiceTotals => {
   const taxLines = taxes.map(({ description, amount_nanos }) => amountLine('tax', description, month, amount_nanos));
   const exact = sumLines([...charges, ...taxLines]);
   const carried = exact < 0n ? exact : 0n;

@@ -16,7 +16,7 @@ const PER_MILLE = 1_000;
  * A part of an export that is read at once. Units sort by `id`: by month, then keys before deployments before the
  * invoice, each by its id and day.
  */
-export interface Unit {
+export interface ExportSlice {
   id: string;
   month: string;
   kind: 'key' | 'deployment' | 'invoice';
@@ -27,7 +27,7 @@ export interface Unit {
   progress: number;
 }
 
-export interface UnitDependencies {
+export interface SliceDependencies {
   limiters: Pick<LimiterStore, 'listByOrganization'>;
   rollups: Pick<RollupStore, 'listDays'>;
   gpuEvents: Pick<GpuEventStore, 'listDays'>;
@@ -53,13 +53,13 @@ const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to:
 // Rows of a filtered export don't add up to invoices.
 const isUnfiltered = ({ api_key_ids, models }: EventExport): boolean => api_key_ids === null && models === null;
 
-const keysOf = async ({ limiters }: UnitDependencies, { organization, api_key_ids }: EventExport): Promise<string[]> => {
+const keysOf = async ({ limiters }: SliceDependencies, { organization, api_key_ids }: EventExport): Promise<string[]> => {
   const limiterIds = await Array.fromAsync(limiters.listByOrganization(organization));
   const keys = new Set(limiterIds.filter((id) => id.startsWith(prefixes.key)).map(ownerIdOf));
   return [...keys].filter((id) => api_key_ids === null || api_key_ids.includes(id)).sort();
 };
 
-const daysOf = async ({ rollups, now }: UnitDependencies, keyId: string, from: string, to: string): Promise<string[]> => {
+const daysOf = async ({ rollups, now }: SliceDependencies, keyId: string, from: string, to: string): Promise<string[]> => {
   const days = new Set<string>();
   for await (const { day } of rollups.listDays(keyId, from, to)) days.add(day);
   const first = Math.max(Date.parse(from), Date.parse(dayOf(now() - ROLLUPS_LATE_MS)));
@@ -68,10 +68,10 @@ const daysOf = async ({ rollups, now }: UnitDependencies, keyId: string, from: s
 };
 
 /**
- * The units of an export in their order.
- * @param after the id of the first unit to list; reading begins with its month
+ * The slices of an export in their order.
+ * @param after the id of the first slice to list; reading begins with its month
  */
-export async function* unitsOf(deps: UnitDependencies, wanted: EventExport, after = ''): AsyncGenerator<Unit> {
+export async function* slicesOf(deps: SliceDependencies, wanted: EventExport, after = ''): AsyncGenerator<ExportSlice> {
   const keys = await keysOf(deps, wanted);
   const months = monthsOf(wanted);
   const isFocus = wanted.format === 'focus';

@@ -20,7 +20,7 @@ interface Style {
   align?: 'left' | 'right';
 }
 
-interface SheetFacts {
+interface PdfFacts {
   title: string;
   author: string;
   /** The seller's country, which determines the paper size. */
@@ -36,7 +36,7 @@ interface SheetFacts {
  * derived from the facts.
  * @param fonts are embedded, so that the document looks the same everywhere
  */
-export const createSheet = (fonts: Fonts, { title, author, country, running, atMs }: SheetFacts) => {
+export const createPdfWriter = (fonts: Fonts, { title, author, country, running, atMs }: PdfFacts) => {
   const at = new Date(atMs);
   const doc = new PDFDocument({
     size: country !== undefined && LETTER_COUNTRIES.has(country) ? 'LETTER' : 'A4',
@@ -140,4 +140,4 @@ export const createSheet = (fonts: Fonts, { title, author, country, running, atM
   };
 };
 
-export type Sheet = ReturnType<typeof createSheet>;
+export type PdfWriter = ReturnType<typeof createPdfWriter>;

@@ -8,8 +8,11 @@ export interface PriceStores {
   catalogue: Pick<CatalogueStore, 'prices'>;
 }
 
-/** The price versions of an organization's events. Each model and instance type is read once. */
-export const createPriceBook = ({ models, catalogue }: PriceStores, organization: string) => {
+/**
+ * The price versions of an organization's events, including those of deleted models. A shared model's come before those
+ * of a deployment with the same name. Each model and instance type is read once.
+ */
+export const createPriceVersions = ({ models, catalogue }: PriceStores, organization: string) => {
   const read = new Map<string, Promise<readonly (Price | InstancePrice)[]>>();
   const once = <Version extends Price | InstancePrice>(key: string, load: () => Promise<readonly Version[]>) => {
     const versions = read.get(key) ?? load();

@@ -7,9 +7,9 @@ import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 
 // Requests of a busy organization can make a collection fail this often.
-const MAX_ATTEMPTS = 8;
+const MAX_COLLECT_ATTEMPTS = 8;
 
-export interface CreditDependencies {
+export interface CreditCorrectionDependencies {
   database: Database;
   limiters: Pick<LimiterReader, 'get' | 'getMany'>;
   keysTable: string;
@@ -20,11 +20,11 @@ export interface CreditDependencies {
  * shards have too little, or the attempts are used up, the deduction makes the own item negative.
  */
 export const collectCredit = async (
-  { database, limiters, keysTable }: CreditDependencies,
+  { database, limiters, keysTable }: CreditCorrectionDependencies,
   organization: string,
   nanos: bigint,
 ): Promise<void> => {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_COLLECT_ATTEMPTS; attempt++) {
     const own = await limiters.get(organization);
     if (!own) return;
     const others = await limiters.getMany(shardIds(organization, shardsOf(own)).slice(1));

@@ -7,13 +7,13 @@ import { type ReadDependencies, readDays } from './read-days.ts';
 
 const CORRECTED_MONTHS = 24;
 
-export interface BillDependencies extends ReadDependencies, TotalsDependencies {
+export interface CoverageDependencies extends ReadDependencies, TotalsDependencies {
   billedMonths: BilledMonthsStore;
   gpuEvents: ReadDependencies['gpuEvents'];
 }
 
 /** The days and months that one invoice covers. */
-export interface Billed {
+export interface InvoiceCoverage {
   days: InputDay[];
   /** The months that the invoice changes, before and after. The first one is its own. */
   months: { before: BilledMonth | undefined; days: Record<string, BilledDay> }[];
@@ -26,13 +26,13 @@ const changedDays = (months: readonly BilledMonth[], totals: ReadonlyMap<string,
 
 // Clears the re-rate markers of days whose billed totals already match their events. Other days keep theirs, so the
 // next invoice checks them again.
-const forgetBilled = async (
-  { billedMonths }: BillDependencies,
+const clearMarkers = async (
+  { billedMonths }: CoverageDependencies,
   organization: string,
-  notes: ReadonlyMap<string, string>,
+  markers: ReadonlyMap<string, string>,
   isBilled: (day: string) => boolean,
 ): Promise<void> => {
-  for (const [day, note] of notes) if (isBilled(day)) await billedMonths.forgetRatedAgain(organization, day, note);
+  for (const [day, marker] of markers) if (isBilled(day)) await billedMonths.forgetRatedAgain(organization, day, marker);
 };
 
 /**
@@ -41,25 +41,25 @@ const forgetBilled = async (
  * is void.
  * @throws OutOfTime
  */
-export const readBilled = async (
-  deps: BillDependencies,
+export const readCoverage = async (
+  deps: CoverageDependencies,
   { organization, month, invoice }: { organization: string; month: string; invoice: string },
-): Promise<Billed> => {
+): Promise<InvoiceCoverage> => {
   const ownDays = daysOfMonth(month);
-  const notes = await deps.billedMonths.daysRatedAgain(organization);
-  const keptBefore = await deps.billedMonths.readDays(organization, invoice);
+  const markers = await deps.billedMonths.daysRatedAgain(organization);
+  const storedBefore = await deps.billedMonths.readDays(organization, invoice);
   await readDays(deps, { organization, reader: invoice, days: ownDays });
   const closed = (await deps.billedMonths.last(organization, CORRECTED_MONTHS)).filter((billed) => billed.month !== month);
   const all = [...ownDays, ...closed.flatMap(({ days }) => Object.keys(days))].sort();
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
-  const noted = [...notes.keys()].filter((day) => before.has(day));
-  const suspected = [...new Set([...changedDays(closed, totals), ...noted, ...closed.flatMap((billed) => billed.suspected)])].sort();
-  const kept = await readDays(deps, { organization, reader: invoice, days: [...ownDays, ...suspected] });
-  const read = new Map([...ownDays, ...suspected].map((day) => [day, kept.get(day) as BilledDay]));
+  const marked = [...markers.keys()].filter((day) => before.has(day));
+  const suspected = [...new Set([...changedDays(closed, totals), ...marked, ...closed.flatMap((billed) => billed.suspected)])].sort();
+  const stored = await readDays(deps, { organization, reader: invoice, days: [...ownDays, ...suspected] });
+  const read = new Map([...ownDays, ...suspected].map((day) => [day, stored.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);
   const isBilled = (day: string): boolean => before.get(day)?.sha256 === read.get(day)?.sha256;
-  await forgetBilled(deps, organization, notes, (day) => before.has(day) && !keptBefore.has(day) && isBilled(day));
+  await clearMarkers(deps, organization, markers, (day) => before.has(day) && !storedBefore.has(day) && isBilled(day));
 
   const readOf = (days: readonly string[]): Record<string, BilledDay> =>
     Object.fromEntries(days.map((day) => [day, read.get(day) as BilledDay]));

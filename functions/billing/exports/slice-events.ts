@@ -7,13 +7,13 @@ import { requestTimeMs } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
-import type { PriceStores } from '../focus/price-book.ts';
 import { eventsOfKeyDay } from '../key-events.ts';
-import type { Unit, UnitDependencies } from './units.ts';
+import type { PriceStores } from '../prices/price-versions.ts';
+import type { ExportSlice, SliceDependencies } from './export-slices.ts';
 
 /** The stores from which the text of a file is made. */
-export interface PieceDependencies extends UnitDependencies, PriceStores {
-  limiters: UnitDependencies['limiters'] & Pick<LimiterStore, 'get'>;
+export interface FileSources extends SliceDependencies, PriceStores {
+  limiters: SliceDependencies['limiters'] & Pick<LimiterStore, 'get'>;
   usage: Pick<UsageStore, 'listByBucket'>;
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
   invoices: Pick<InvoiceStore, 'ofMonth'>;
@@ -22,13 +22,13 @@ export interface PieceDependencies extends UnitDependencies, PriceStores {
 }
 
 /**
- * The events of a unit that the export includes, in the order in which their requests arrived.
+ * The events of a slice that the export includes, in the order in which their requests arrived.
  * @param after the id of the last event already exported
  */
 export async function* eventsOf(
-  { limiters, usage }: Pick<PieceDependencies, 'limiters' | 'usage'>,
+  { limiters, usage }: Pick<FileSources, 'limiters' | 'usage'>,
   { from_ms, to_ms, models }: EventExport,
-  { of, day }: Unit,
+  { of, day }: ExportSlice,
   after: string,
 ): AsyncGenerator<UsageEvent> {
   const limiter = await limiters.get(of);

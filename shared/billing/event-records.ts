@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { InstancePhase } from '../../../../shared/deployments/deployment.ts';
-import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
-import { Outcome, type UsageEvent } from '../../../../shared/usage/event.ts';
-import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
+import { InstancePhase } from '../deployments/deployment.ts';
+import { dollarsOf } from '../prices/dollars.ts';
+import { SECOND_MS } from '../time/units.ts';
+import { Outcome, type UsageEvent } from '../usage/event.ts';
+import type { GpuEvent } from '../usage/gpu-event.ts';
 
 const Rated = {
   cost: z.string().meta({ description: 'What is charged: an exact decimal number. Negative if a later rating lowered the price.' }),
