@@ -20,20 +20,19 @@ export interface AnnounceDependencies extends MessageDependencies {
   webhooks: WebhookStore;
   deliveries: DeliveryStore;
   mails: MailStore;
-  /** Who gets e-mails; undefined: e-mail is not configured. */
+  /** The directories of e-mail recipients; undefined if e-mail is not configured. */
   recipients: RecipientDependencies | undefined;
   /**
-   * Where e-mails about customers' messages to support go, and where answers to e-mails about tickets go; both can be
-   * absent.
+   * The addresses for e-mails about customers' messages, and for answers to e-mails about tickets. Both are optional.
    */
   supportDesk: SupportDesk;
-  /** Puts an event on EventBridge's bus; undefined: that is not configured. */
+  /** Puts an event on EventBridge's bus; undefined if that is not configured. */
   putEvent: PutEvent | undefined;
   /** The name of the installation, for the source of events. */
   installation: string;
 }
 
-/** Creates a row, unless an earlier attempt has created it. */
+// An earlier attempt may have created the row.
 const createOnce = async (database: Database, write: Write): Promise<void> => {
   try {
     await transact(database, [write]);
@@ -66,14 +65,13 @@ const deliver = async (deps: AnnounceDependencies, notification: Notification, {
   await sendMessage(deps, { webhook, delivery: delivery.id, due_at: nowMs });
 };
 
-/** An e-mail, and whom it goes to. */
-interface Mailing {
+interface AddressedMail {
   text: MailText;
   to: readonly Recipient[];
 }
 
-/** Who is told about a ticket: the person on the other side. */
-const readersOfTicketEvent = async (
+// The person on the other side of the ticket.
+const ticketRecipients = async (
   recipients: RecipientDependencies,
   { email }: SupportDesk,
   notification: Notification,
@@ -83,14 +81,14 @@ const readersOfTicketEvent = async (
   return side === 'customer' && email !== undefined ? [{ to: email }] : [];
 };
 
-/**
- * About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined:
- * nobody gets an e-mail.
- */
-const mailingOf = async ({ recipients, supportDesk }: AnnounceDependencies, notification: Notification): Promise<Mailing | undefined> => {
+// E-mails about tickets go to the other side, e-mails about money to the addresses in the billing profile.
+const addressedMailOf = async (
+  { recipients, supportDesk }: AnnounceDependencies,
+  notification: Notification,
+): Promise<AddressedMail | undefined> => {
   if (!recipients) return undefined;
   if (isAboutTicket(notification))
-    return { text: ticketMailOf(notification, supportDesk), to: await readersOfTicketEvent(recipients, supportDesk, notification) };
+    return { text: ticketMailOf(notification, supportDesk), to: await ticketRecipients(recipients, supportDesk, notification) };
   const text = mailTextOf(notification);
   return text && { text, to: await billingReaders(recipients, notification.organization) };
 };
@@ -106,18 +104,18 @@ const mail = async (deps: AnnounceDependencies, notification: Notification, text
 
 /**
  * Creates the deliveries of a notification to its organization's webhooks, and its e-mails, and a message for each. A
- * repetition creates nothing twice; it sends the messages again, because an earlier attempt can have crashed before
- * it did.
+ * repetition creates nothing twice, but sends the messages again, because an earlier attempt may have crashed before it
+ * sent them.
  * @throws AggregateError if any of them fails
  */
 export const announce = async (deps: AnnounceDependencies, notification: Notification): Promise<void> => {
   const { organization } = notification;
   const webhooks = (await deps.webhooks.list(organization)).filter((webhook) => isNotifiedOf(webhook, notification));
-  const mailing = await mailingOf(deps, notification);
-  const made = await Promise.allSettled([
+  const addressed = await addressedMailOf(deps, notification);
+  const results = await Promise.allSettled([
     ...webhooks.map((webhook) => deliver(deps, notification, webhook)),
-    ...(mailing ? mailing.to.map((recipient) => mail(deps, notification, mailing.text, recipient)) : []),
+    ...(addressed ? addressed.to.map((recipient) => mail(deps, notification, addressed.text, recipient)) : []),
     ...(deps.putEvent && isAboutTicket(notification) ? [deps.putEvent(notification)] : []),
   ]);
-  throwFailures(made.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
+  throwFailures(results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
 };

@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/time/units.ts';
 
-/** The waits after failed attempts: a receiver can be away for 44 hours in all. */
+// Together they let a receiver be down for 44 hours.
 const WAITS_MS: readonly number[] = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -12,14 +12,14 @@ const WAITS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Deliveries that failed together are not repeated together. */
+// Deliveries that failed together are not repeated together.
 const JITTER = 0.1;
 
 /**
- * How long to wait after a failed attempt, in ms.
- * @param attempts how many have failed, from 1
+ * The wait after a failed attempt, in ms.
+ * @param attempts the number of failed attempts, from 1
  * @param random from 0 to 1
- * @returns undefined: it was the last one
+ * @returns undefined after the last attempt
  */
 export const waitAfter = (attempts: number, random: number): number | undefined => {
   const waitMs = WAITS_MS[attempts - 1];

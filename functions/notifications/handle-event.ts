@@ -13,13 +13,9 @@ export type NotificationsDependencies = AnnounceDependencies & DeliverDependenci
 
 type Attributes = Parameters<typeof readAttributes>[0];
 
-/** Notifications are announced, and deliveries attempted, so many at a time. */
-const PARALLEL = 10;
+const PARALLEL_NOTIFICATIONS = 10;
 
-/**
- * A record of the table's stream. Only new entries of the outbox matter; the table also has webhooks, deliveries and
- * mails.
- */
+// The table also has webhooks, deliveries and mails.
 const handleRecord = async (deps: NotificationsDependencies, { eventName, dynamodb }: DynamoDBRecord): Promise<void> => {
   const item = readAttributes((dynamodb?.NewImage ?? {}) as Attributes);
   if (eventName !== 'INSERT' || !String(item.record).startsWith(OUTBOX_PREFIX)) return;
@@ -34,17 +30,17 @@ const handleMessage = async (deps: NotificationsDependencies, { body }: SQSRecor
   await ('mail' in message ? sendMail(deps, message) : attemptDelivery(deps, message));
 };
 
-/** The messages of the queue of deliveries. */
+/** The work of the queue of deliveries. */
 export const deliveries = (deps: NotificationsDependencies): MessageWork<SQSRecord> => ({
   read: (record) => record,
   handle: (record) => handleMessage(deps, record),
   failure: 'notification_message_failed',
   factsOf: (_, { messageId }) => ({ message_id: messageId }),
-  parallel: PARALLEL,
+  parallel: PARALLEL_NOTIFICATIONS,
 });
 
 /**
- * Announces what is new in a batch of the table's stream.
+ * Announces the new outbox entries in a batch of the table's stream.
  * @throws AggregateError if records failed; Lambda sends the batch again in halves
  */
 export const announceRecords = async (
@@ -52,6 +48,6 @@ export const announceRecords = async (
   records: readonly DynamoDBRecord[],
   hasTime: () => boolean,
 ): Promise<undefined> => {
-  throwFailures(await inParallel(records, PARALLEL, (record) => handleRecord(deps, record), hasTime));
+  throwFailures(await inParallel(records, PARALLEL_NOTIFICATIONS, (record) => handleRecord(deps, record), hasTime));
   logInfo('notifications_announced', { records: records.length });
 };

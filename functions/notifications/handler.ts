@@ -32,7 +32,7 @@ const from = process.env.EMAIL_FROM;
 
 const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 
-/** Who gets e-mails: the function can read billing profiles only if it sends e-mails. */
+// The function can read billing profiles only if it sends e-mails.
 const createRecipients = (): RecipientDependencies => {
   const profiles = createBillingSettingsStore(createRecordTable(database, environmentVariable('BILLING_TABLE')));
   return {
@@ -60,10 +60,10 @@ const dependencies: NotificationsDependencies = {
   shares: createOrganizationShares(rows, { now, random }),
 };
 
-/** What is begun within this time of the timeout could not be finished. */
+// Work that begins this shortly before the timeout could not be finished.
 const RESERVE_MS = 20_000;
 
-/** Two kinds of events: batches of the table's stream, which has the outbox, and of the queue of deliveries. */
+/** Handles batches of the table's stream, which has the outbox, and of the queue of deliveries. */
 export const handler = middy<DynamoDBStreamEvent, SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))

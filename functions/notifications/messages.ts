@@ -2,19 +2,19 @@ import * as z from 'zod';
 import { type DelayQueue, MAX_DELAY_SECONDS } from '../../shared/aws/message-queue.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 
-/** How often it was sent again because the share of its organization was in use; absent: never. */
+// The number of times that it was postponed because its organization's share was in use.
 const Postponed = z.int().min(0).optional();
 
-/** Work for this function. Each can arrive more than once; one for something that is already done does nothing. */
-const Message = z.union([
+// Each message can arrive more than once. One for finished work does nothing.
+const QueuedWork = z.union([
   z.object({ webhook: z.string(), delivery: z.string(), due_at: z.int(), postponed: Postponed }),
   z.object({ organization: z.string(), mail: z.string(), due_at: z.int(), postponed: Postponed }),
 ]);
 /** `due_at` is in ms since the epoch. */
-export type Message = z.infer<typeof Message>;
+export type QueuedWork = z.infer<typeof QueuedWork>;
 
-/** @throws ZodError, SyntaxError for anything else */
-export const readMessage = (body: string): Message => Message.parse(JSON.parse(body));
+/** Parses a message of the queue. @throws ZodError or SyntaxError if it isn't one */
+export const readMessage = (body: string): QueuedWork => QueuedWork.parse(JSON.parse(body));
 
 export interface MessageDependencies {
   queue: DelayQueue;
@@ -23,17 +23,17 @@ export interface MessageDependencies {
   random: () => number;
 }
 
-/** Sends a message so that it arrives when it is due, or as late as SQS can hold it; then it must be sent again. */
-export const sendMessage = ({ queue, now }: MessageDependencies, message: Message): Promise<void> => {
+/** Sends a message that arrives when it is due, or after SQS's longest delay; then it must be sent again. */
+export const sendMessage = ({ queue, now }: MessageDependencies, message: QueuedWork): Promise<void> => {
   const waitSeconds = Math.ceil(Math.max(0, message.due_at - now()) / SECOND_MS);
   return queue.send({ body: JSON.stringify(message), delaySeconds: Math.min(MAX_DELAY_SECONDS, waitSeconds) });
 };
 
 /**
- * Sends a message again because the share of its organization is in use: after a second first, and then after twice
- * as long each time, so that many messages of one organization take little time of the function.
+ * Sends a message again because its organization's share is in use: after a second at first, then after twice as long
+ * each time, so that many messages of one organization take little of the function's time.
  */
-export const postpone = (deps: MessageDependencies, message: Message): Promise<void> => {
+export const postpone = (deps: MessageDependencies, message: QueuedWork): Promise<void> => {
   const { postponed = 0 } = message;
   const waitMs = Math.ceil(Math.min(MAX_DELAY_SECONDS, 2 ** postponed * (1 + deps.random())) * SECOND_MS);
   return sendMessage(deps, { ...message, due_at: deps.now() + waitMs, postponed: postponed + 1 });

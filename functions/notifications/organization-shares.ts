@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordKey, RecordTable } from '../../shared/database/record-table.ts';
 
-/** The work of one organization at the same time: half of the deliveries that the queue runs at once. */
+/** Parallel attempts for one organization: half of those that the queue runs at once. */
 export const MAX_AT_ONCE = 4;
-/** Longer than an attempt can take: after that, its function has crashed, and its place is free. */
+/** Longer than an attempt can take. After that, its function has crashed, and the place is free again. */
 export const LEASE_MS = 60_000;
 
 class PlaceTaken extends Error {}
@@ -17,9 +17,9 @@ export interface ShareDependencies {
 }
 
 /**
- * Lets the function work for one organization only so often at the same time, in all its environments together, so
- * that slow receivers of one delay no other. Each organization has a fixed number of places in the table
- * `notifications`, which are taken with conditional writes.
+ * Limits the parallel work for one organization, in all environments of the function together, so that slow receivers
+ * of one organization don't delay others. Each has a fixed number of places in the table `notifications`, which are
+ * taken with conditional writes.
  */
 export const createOrganizationShares = (table: RecordTable, { now, random }: ShareDependencies) => {
   const take = async (organization: string, claim: string): Promise<RecordKey | undefined> => {
@@ -37,7 +37,7 @@ export const createOrganizationShares = (table: RecordTable, { now, random }: Sh
     return undefined;
   };
   return {
-    /** Works for an organization, unless its share is in use. @returns whether the work was done */
+    /** Works for an organization, unless its share is in use. @returns true if the work was done */
     use: async (organization: string, work: () => Promise<void>): Promise<boolean> => {
       const claim = randomUUID();
       const recordKey = await take(organization, claim);

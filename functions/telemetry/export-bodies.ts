@@ -1,30 +1,27 @@
 import { gzipSync } from 'node:zlib';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { CONVENTIONS_COMMIT } from './genai.ts';
-import { type Interval, metricsOf } from './metrics.ts';
+import { metricsOf, type PointInterval } from './metrics.ts';
 import { type Attributes, type InstrumentationScope, keyValuesOf, type MetricsData, type Resource, type TracesData } from './otlp/wire.ts';
 import { spansOf } from './spans.ts';
 
 export const SIGNALS = ['traces', 'metrics'] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/**
- * What runs: the installation, its version, and this process, since the points of two processes must not look like
- * those of one.
- */
-export interface Installation {
+/** The source of the telemetry. It includes the process, because the points of two processes must differ. */
+export interface TelemetrySource {
   name: string;
   version: string;
   region: string;
   process: string;
 }
 
-/** SQS accepts at least 256 KiB. In base64, a body is a third larger. */
+/** SQS accepts at least 256 KiB, and base64 makes a body a third larger. */
 export const MAX_BODY_BYTES = 180 * 1024;
 
 const scope: InstrumentationScope = { name: 'sluice', attributes: keyValuesOf({ 'sluice.genai_conventions': CONVENTIONS_COMMIT }) };
 
-const resourceOf = ({ name, version, region }: Installation, more: Attributes = {}): Resource => ({
+const resourceOf = ({ name, version, region }: TelemetrySource, more: Attributes = {}): Resource => ({
   attributes: keyValuesOf({
     'service.name': name,
     'service.version': version,
@@ -35,16 +32,16 @@ const resourceOf = ({ name, version, region }: Installation, more: Attributes = 
   }),
 });
 
-/** Only first ratings: a correction of a price is no request. */
+/** True for first ratings. A correction of a price is no request. */
 export const isRequest = ({ rerate }: UsageEvent): boolean => rerate === undefined;
 
 /** The spans of these requests. */
-export const tracesOf = (events: readonly UsageEvent[], installation: Installation): TracesData => ({
+export const tracesOf = (events: readonly UsageEvent[], installation: TelemetrySource): TracesData => ({
   resourceSpans: [{ resource: resourceOf(installation), scopeSpans: [{ scope, spans: events.flatMap(spansOf) }] }],
 });
 
-/** What these requests add to each metric in an interval. */
-export const metricsDataOf = (events: readonly UsageEvent[], installation: Installation, interval: Interval): MetricsData => ({
+/** The amounts that these requests add to each metric in an interval. */
+export const metricsDataOf = (events: readonly UsageEvent[], installation: TelemetrySource, interval: PointInterval): MetricsData => ({
   resourceMetrics: [
     {
       resource: resourceOf(installation, { 'service.instance.id': installation.process }),
@@ -53,15 +50,12 @@ export const metricsDataOf = (events: readonly UsageEvent[], installation: Insta
   ],
 });
 
-/**
- * Bodies, compressed, of at most `maxBytes` each. A body that would be larger is made from fewer events, and the
- * intervals of metrics follow.
- */
+// A body that would be too large is split by events, and the interval of its metrics with it.
 const bodiesOf = (
   events: readonly UsageEvent[],
-  interval: Interval,
+  interval: PointInterval,
   maxBytes: number,
-  bodyOf: (some: readonly UsageEvent[], within: Interval) => object,
+  bodyOf: (some: readonly UsageEvent[], within: PointInterval) => object,
 ): Buffer[] => {
   if (events.length === 0) return [];
   const body = gzipSync(JSON.stringify(bodyOf(events, interval)));
@@ -78,7 +72,7 @@ const bodiesOf = (
 export const exportBodies = (
   signal: Signal,
   events: readonly UsageEvent[],
-  { installation, interval, maxBytes = MAX_BODY_BYTES }: { installation: Installation; interval: Interval; maxBytes?: number },
+  { installation, interval, maxBytes = MAX_BODY_BYTES }: { installation: TelemetrySource; interval: PointInterval; maxBytes?: number },
 ): Buffer[] =>
   bodiesOf(events, interval, maxBytes, (some, within) =>
     signal === 'traces' ? tracesOf(some, installation) : metricsDataOf(some, installation, within),

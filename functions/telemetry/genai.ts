@@ -3,12 +3,12 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { Attributes } from './otlp/wire.ts';
 
 /**
- * The conventions for generative AI are still in development, and names change. These are the ones of this commit of
- * https://github.com/open-telemetry/semantic-conventions-genai. No other file has a `gen_ai.` name.
+ * The commit of https://github.com/open-telemetry/semantic-conventions-genai whose names are used. The conventions are
+ * still in development. No other file has a `gen_ai.` name.
  */
 export const CONVENTIONS_COMMIT = '024a4f944a1291fcb627c9c47da69e79868dd15e';
 
-/** `client`: of the call to the model. `server`: of the request of a caller. */
+/** `client` metrics measure the call to the model, `server` metrics the caller's request. */
 export const metricNames = {
   serverDuration: 'gen_ai.server.request.duration',
   serverFirstToken: 'gen_ai.server.time_to_first_token',
@@ -29,21 +29,18 @@ const { createChatCompletion, createCompletion, createResponse } = inferenceHost
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createChatCompletion.path, 'chat'],
   [createCompletion.path, 'text_completion'],
-  // It is converted to a chat completion.
+  // Responses are converted to chat completions.
   [createResponse.path, 'chat'],
 ]);
 
-/**
- * The operation on a model that a request was. Undefined: it was none, such as the tokenization of a text, or its
- * function crashed.
- */
+/** The operation of a request on a model. Undefined for other requests, such as tokenizations, or after a crash. */
 export const operationOf = ({ route, model }: UsageEvent): { operation: string; model: string } | undefined => {
   const operation = OPERATIONS.get(route ?? '');
   return operation === undefined || model === undefined ? undefined : { operation, model };
 };
 export type ModelOperation = NonNullable<ReturnType<typeof operationOf>>;
 
-/** The class of the error that a request ended with. A caller that disconnects is none. */
+/** The class of the error of a request. Undefined for success, and if the caller disconnected. */
 export const errorTypeOf = ({ outcome, error_code }: UsageEvent): string | undefined =>
   error_code ?? (outcome === 'completed' || outcome === 'client_closed' ? undefined : outcome);
 
@@ -64,7 +61,7 @@ export const tokenAttributes = (of: ModelOperation): Attributes => ({ ...clientA
 export const inferenceSpanName = ({ operation, model }: ModelOperation): string => `${operation} ${model}`;
 
 /**
- * The attributes of the span of a call to a model. Such a call always streams, whatever the caller asked for.
+ * The attributes of the span of a call to a model. Such a call always streams, even if the caller's request doesn't.
  * @param firstChunkMs from the call
  */
 export const inferenceSpanAttributes = (event: UsageEvent, of: ModelOperation, firstChunkMs: number | undefined): Attributes => ({

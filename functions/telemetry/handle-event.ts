@@ -6,30 +6,29 @@ import { logInfo } from '../../shared/logging/log.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { UsageEvent } from '../../shared/usage/event.ts';
 import type { Destination } from './destinations.ts';
-import { exportBodies, type Installation, isRequest, SIGNALS } from './export-bodies.ts';
+import { exportBodies, isRequest, SIGNALS, type TelemetrySource } from './export-bodies.ts';
 import { readMessage, writeMessage } from './message.ts';
-import type { Interval } from './metrics.ts';
+import type { PointInterval } from './metrics.ts';
 import type { Send } from './send.ts';
 
 export interface TelemetryDependencies {
-  /** Each with its own queue, so that none waits for another one. */
+  /** Each destination has its own queue, so that none waits for another. */
   destinations: readonly { destination: Destination; queue: DelayQueue }[];
-  installation: Installation;
+  installation: TelemetrySource;
   send: Send;
   /** The time since the last batch of this process. */
-  nextInterval: () => Interval;
+  nextInterval: () => PointInterval;
 }
 
 type Attributes = Parameters<typeof readAttributes>[0];
 
-/** Messages are added so many at a time. */
-const PARALLEL = 10;
+const PARALLEL_MESSAGES = 10;
 
 const eventOf = ({ dynamodb }: DynamoDBRecord): UsageEvent => UsageEvent.parse(readAttributes((dynamodb?.NewImage ?? {}) as Attributes));
 
 /**
- * Adds what a batch of the stream of usage events means for a destination to the destination's queue.
- * @throws AggregateError if messages could not be added; ZodError if an event can't be read. Lambda sends the batch
+ * Queues the exports of a batch of usage events for each destination.
+ * @throws AggregateError if messages could not be queued; ZodError if an event can't be read. Lambda sends the batch
  * again in halves.
  */
 export const enqueue = async (
@@ -43,22 +42,22 @@ export const enqueue = async (
   const messages = destinations.flatMap(({ destination: { signal, url }, queue }) =>
     (bodies.get(signal) ?? []).map((body) => ({ queue, body: writeMessage(url, body) })),
   );
-  throwFailures(await inParallel(messages, PARALLEL, ({ queue, body }) => queue.send({ body, delaySeconds: 0 })));
+  throwFailures(await inParallel(messages, PARALLEL_MESSAGES, ({ queue, body }) => queue.send({ body, delaySeconds: 0 })));
   logInfo('telemetry_queued', { events: events.length, messages: messages.length });
 };
 
 const deliver = async ({ destinations, send }: TelemetryDependencies, { body: text }: SQSRecord): Promise<void> => {
   const { url, body } = readMessage(text);
-  const found = destinations.find(({ destination }) => destination.url === url);
-  if (!found) throw new Error('The message has a destination that is not configured any more.');
-  await send(found.destination, body);
+  const configured = destinations.find(({ destination }) => destination.url === url);
+  if (!configured) throw new Error('The message has a destination that is not configured any more.');
+  await send(configured.destination, body);
 };
 
-/** The messages of the destinations' queues. Each is sent to its destination. */
+/** The work of the destinations' queues: each message is sent to its destination. */
 export const deliveries = (deps: TelemetryDependencies): MessageWork<SQSRecord> => ({
   read: (record) => record,
   handle: (record) => deliver(deps, record),
   failure: 'telemetry_not_sent',
   factsOf: ({ eventSourceARN }) => ({ queue: eventSourceARN.split(':').at(-1) }),
-  parallel: PARALLEL,
+  parallel: PARALLEL_MESSAGES,
 });

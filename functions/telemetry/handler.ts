@@ -30,7 +30,7 @@ const dependencies: TelemetryDependencies = {
   nextInterval: createIntervals(now),
 };
 
-/** Two kinds of events: batches of the stream of usage events, and of the queue of each destination. */
+/** Handles batches of the stream of usage events, and of the queue of each destination. */
 export const handler = middy<DynamoDBStreamEvent, SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(queueMessages(deliveries(dependencies)))

@@ -3,11 +3,11 @@ import type { AwsCredentials } from '../../shared/aws/credentials.ts';
 import { createSigner } from '../../shared/aws/signer.ts';
 import type { Destination } from './destinations.ts';
 
-/** A replaced secret is used after this time at the latest. */
-const KEEP_MS = 5 * 60_000;
+// A replaced secret is used after this time at the latest.
+const SECRET_CACHE_MS = 5 * 60_000;
 const MAX_HEADERS = 20;
 
-/** The headers of a secret, such as `{"authorization":"Bearer …"}`. Names that say how the body is sent are ours. */
+// Such as `{"authorization":"Bearer …"}`. Headers that describe the body can't be replaced.
 const SecretHeaders = z
   .record(
     z
@@ -25,8 +25,9 @@ export interface HeadersDependencies {
 }
 
 /**
- * The headers of a request: those of its body, and what proves to the destination who sends it.
- * @throws ZodError or SyntaxError, without a value, if the secret has no such object; the errors of Secrets Manager
+ * The headers of a request: those of its body, and the sender's credentials.
+ * @throws ZodError or SyntaxError, without the value, if the secret is not such an object; the errors of Secrets
+ * Manager
  */
 export const createHeaders = ({ readSecret, credentials, now }: HeadersDependencies) => {
   const secrets = new Map<string, { headers: Record<string, string>; readAtMs: number }>();
@@ -34,7 +35,7 @@ export const createHeaders = ({ readSecret, credentials, now }: HeadersDependenc
 
   const ofSecret = async (arn: string): Promise<Record<string, string>> => {
     const known = secrets.get(arn);
-    if (known && now() - known.readAtMs < KEEP_MS) return known.headers;
+    if (known && now() - known.readAtMs < SECRET_CACHE_MS) return known.headers;
     const headers = SecretHeaders.parse(JSON.parse(await readSecret(arn)));
     secrets.set(arn, { headers, readAtMs: now() });
     return headers;

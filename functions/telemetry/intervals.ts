@@ -1,9 +1,9 @@
-import type { Interval } from './metrics.ts';
+import type { PointInterval } from './metrics.ts';
 
 const MS_NANOS = 1_000_000n;
 
-/** Intervals that follow one another without a gap, each at least 1 ms long, as the points of delta metrics must. */
-export const createIntervals = (now: () => number): (() => Interval) => {
+/** Consecutive intervals without gaps, each at least 1 ms long, as delta metrics require. */
+export const createIntervals = (now: () => number): (() => PointInterval) => {
   let lastMs = now();
   return () => {
     const startMs = lastMs;

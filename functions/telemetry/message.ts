@@ -1,13 +1,13 @@
 import * as z from 'zod';
 
 const Message = z.object({
-  /** The destination's. */
+  /** The destination's URL. */
   url: z.url(),
-  /** An export's body, compressed with gzip, in base64. */
+  /** The compressed body of an export, in base64. */
   gzip: z.base64(),
 });
 
-/** The message of a destination's queue with a body to send there. */
+/** A message of a destination's queue. @param body compressed with gzip */
 export const writeMessage = (url: string, body: Buffer): string => JSON.stringify({ url, gzip: body.toString('base64') });
 
 export const readMessage = (text: string): { url: string; body: Buffer } => {

@@ -5,8 +5,8 @@ import { exponentialHistogram } from './otlp/exponential-histogram.ts';
 import { type Attributes, DELTA, keyValuesOf, type Metric } from './otlp/wire.ts';
 import { timesOf } from './request-times.ts';
 
-/** The time of these events' points, in nanoseconds since the epoch. No two intervals of the same process overlap. */
-export interface Interval {
+/** The time of the events' points, in nanoseconds since the epoch. Intervals of one process never overlap. */
+export interface PointInterval {
   startNanos: bigint;
   endNanos: bigint;
 }
@@ -36,7 +36,7 @@ const instruments = {
   outputEach: tokens(metricNames.outputTokensEach, 'Output tokens of each request.', 'histogram'),
 } as const satisfies Record<string, Instrument>;
 
-/** Collects measurements by instrument and attributes. Money is exact, so sums are bigints. */
+// Money is exact, so sums are bigints.
 const createMeasurements = () => {
   const series = new Map<Instrument, Map<string, { attributes: Attributes; values: number[]; total: bigint }>>();
   return {
@@ -49,7 +49,7 @@ const createMeasurements = () => {
       if (instrument.kind === 'sum') one.total += BigInt(value);
       else one.values.push(Number(value));
     },
-    toMetrics({ startNanos, endNanos }: Interval): Metric[] {
+    toMetrics({ startNanos, endNanos }: PointInterval): Metric[] {
       const times = { startTimeUnixNano: String(startNanos), timeUnixNano: String(endNanos) };
       return [...series].map(([{ name, description, unit, kind }, ofInstrument]) => {
         const of = [...ofInstrument.values()].map((one) => ({ ...one, point: { attributes: keyValuesOf(one.attributes), ...times } }));
@@ -65,7 +65,6 @@ const createMeasurements = () => {
 };
 type Measurements = ReturnType<typeof createMeasurements>;
 
-/** What is measured of operations on models only. */
 const recordOperation = ({ record }: Measurements, event: UsageEvent, errorType: string | undefined): void => {
   const of = operationOf(event);
   if (of === undefined) return;
@@ -92,8 +91,8 @@ const recordOperation = ({ record }: Measurements, event: UsageEvent, errorType:
   record(instruments.outputEach, client, completion_tokens);
 };
 
-/** What these events add to each metric. */
-export const metricsOf = (events: readonly UsageEvent[], interval: Interval): Metric[] => {
+/** The metrics of these events. */
+export const metricsOf = (events: readonly UsageEvent[], interval: PointInterval): Metric[] => {
   const measurements = createMeasurements();
   for (const event of events) {
     const errorType = errorTypeOf(event);

@@ -4,13 +4,13 @@ import { STEPS } from '../../shared/usage/phases.ts';
 
 type Step = (typeof STEPS)[number];
 
-/** When the things of a request happened, in ms from its arrival. */
+/** The times of a request's steps, in ms from its arrival. */
 export interface RequestTimes {
   /** In ms since the epoch. */
   arrivedAtMs: number;
-  /** The steps that ended, and when, in their order. */
+  /** The finished steps in their order, with the time of their end. */
   steps: readonly { step: Step; ms: number }[];
-  /** The call to the model. Undefined: none was made, or it is not known when. */
+  /** The call to the model. Undefined if none was made or its time is unknown. */
   call?: { fromMs: number; toMs: number; firstChunkMs?: number };
 }
 

@@ -3,21 +3,15 @@ import { logError } from '../../shared/logging/log.ts';
 import type { Destination } from './destinations.ts';
 import type { Headers } from './headers.ts';
 
-/** For everything: DNS, connection, TLS, request and response. */
+// It includes DNS, connection, TLS, request and response.
 const TOTAL_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_REASON_CHARACTERS = 200;
 
-/**
- * The data itself is wrong, so the same request would be rejected again. Anything else can be repaired: a key, a URL,
- * an outage.
- */
+// The data itself is wrong, so a repetition would be rejected, too. A key, a URL or an outage can be repaired.
 const PERMANENT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/**
- * What a destination says about parts that it rejected (https://opentelemetry.io/docs/specs/otlp/#partial-success-1).
- * 64-bit integers are text.
- */
+// https://opentelemetry.io/docs/specs/otlp/#partial-success-1. 64-bit integers are text.
 const Count = z.union([z.string().regex(/^\d{1,19}$/), z.int().min(0)]).transform(Number);
 const ExportResponse = z.object({
   partialSuccess: z
@@ -25,14 +19,13 @@ const ExportResponse = z.object({
     .nullish(),
 });
 
-/** A destination did not accept a body, and could accept it later. */
 class NotAccepted extends Error {
   constructor(status: number) {
     super(`The destination returned the status ${status}.`);
   }
 }
 
-/** Reads a bounded part of a response; the connection of a longer one is closed. */
+// The connection of a longer response is closed.
 const readText = async ({ body }: Response): Promise<string> => {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -49,7 +42,7 @@ const partialSuccessOf = (text: string): { rejected: number; reason: string } =>
   try {
     json = JSON.parse(text || '{}');
   } catch {
-    // A success whose response is not OTLP's: there is nothing more to learn from it.
+    // A success without an OTLP response has nothing more to report.
     return { rejected: 0, reason: '' };
   }
   const { rejectedSpans = 0, rejectedDataPoints = 0, errorMessage = '' } = ExportResponse.safeParse(json).data?.partialSuccess ?? {};
@@ -57,9 +50,9 @@ const partialSuccessOf = (text: string): { rejected: number; reason: string } =>
 };
 
 /**
- * Sends a body to a destination with OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). What the
- * destination rejects for good is logged for an alarm, and is lost.
- * @throws Error if the destination can't be reached or did not accept the body, and another attempt could succeed
+ * Sends a body to a destination with OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). Data that the
+ * destination rejects for good is logged for an alarm, and lost.
+ * @throws Error if another attempt could succeed
  */
 export const createSend =
   ({ headersOf, totalMs = TOTAL_MS }: { headersOf: Headers; totalMs?: number }) =>

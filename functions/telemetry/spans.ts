@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { errorTypeOf, inferenceSpanAttributes, inferenceSpanName, operationOf } from './genai.ts';
-import { type Attributes, keyValuesOf, nanosOf, type Span, SpanKind, StatusCode } from './otlp/wire.ts';
+import { type Attributes, keyValuesOf, nanosOf, type OtlpSpan, SpanKind, StatusCode } from './otlp/wire.ts';
 import { type RequestTimes, timesOf } from './request-times.ts';
 
-/** Bits of a span's flags: whether the parent's process is known, and that it is another one. */
+// Bits of a span's flags: the parent's process is known, and it is another one.
 const HAS_IS_REMOTE = 0x100;
 const IS_REMOTE = 0x200;
 const SAMPLED = 1;
@@ -15,33 +15,29 @@ const FIRST_SERVER_ERROR = 500;
 const TRACE_ID_CHARACTERS = 32;
 const SPAN_ID_CHARACTERS = 16;
 
-/** Derived from the request's id, so that a request that is exported again has the same spans. */
+// Derived from the request's id, so that a request that is exported again has the same spans.
 const spanIdOf = (requestId: string, span: 'server' | 'client'): string =>
   hash('sha256', `${span} ${requestId}`).slice(0, SPAN_ID_CHARACTERS);
 
-/** The trace that a request belongs to: its caller's, or its own. */
 const traceOf = ({ request_id, traceparent }: UsageEvent): { traceId: string; parentSpanId?: string; sampled: number } => {
   if (traceparent === undefined) return { traceId: hash('sha256', request_id).slice(0, TRACE_ID_CHARACTERS), sampled: SAMPLED };
   const [, traceId = '', parentSpanId = '', flags = ''] = traceparent.split('-');
   return { traceId, parentSpanId, sampled: Number.parseInt(flags, 16) & SAMPLED };
 };
 
-/** Once a stream has begun, its status is sent. Undefined: no response, or it is not known. */
+// After the first token, the stream's status was sent. Undefined without a response, or if it is unknown.
 const httpStatusOf = ({ stream, time_to_first_token_ms, error_status, outcome }: UsageEvent): number | undefined => {
   if (stream && time_to_first_token_ms !== null) return OK;
   return error_status ?? (outcome === 'completed' ? OK : undefined);
 };
 
-/** The error of a span, whose message is the one that the caller received. */
-const failed = ({ error_message }: UsageEvent): Span['status'] => ({
+// The message is the one that the caller received.
+const failed = ({ error_message }: UsageEvent): OtlpSpan['status'] => ({
   code: StatusCode.error,
   ...(error_message !== undefined && { message: error_message }),
 });
 
-/**
- * Facts about a request that no convention has names for. None of them has content: no metadata, and no names of
- * users.
- */
+// No convention has names for these facts. They have no content: no metadata, and no names of users.
 const ownAttributes = (event: UsageEvent): Attributes => ({
   'sluice.request.id': event.request_id,
   'sluice.organization.id': event.org_id,
@@ -57,10 +53,10 @@ const ownAttributes = (event: UsageEvent): Attributes => ({
   'sluice.limiter.tokens_left': event.limiter?.tokens_left,
 });
 
-const serverSpan = (event: UsageEvent, { arrivedAtMs, steps }: RequestTimes): Span => {
+const serverSpan = (event: UsageEvent, { arrivedAtMs, steps }: RequestTimes): OtlpSpan => {
   const { traceId, parentSpanId, sampled } = traceOf(event);
   const errorType = errorTypeOf(event);
-  // A request that the caller made wrong is no error of the server
+  // A wrong request of the caller is no error of the server
   // (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status).
   const isOurs = errorType !== undefined && (event.error_status ?? FIRST_SERVER_ERROR) >= FIRST_SERVER_ERROR;
   return {
@@ -86,7 +82,7 @@ const serverSpan = (event: UsageEvent, { arrivedAtMs, steps }: RequestTimes): Sp
   };
 };
 
-const clientSpan = (event: UsageEvent, { arrivedAtMs, call }: RequestTimes): Span | undefined => {
+const clientSpan = (event: UsageEvent, { arrivedAtMs, call }: RequestTimes): OtlpSpan | undefined => {
   const operation = operationOf(event);
   if (operation === undefined || call === undefined) return undefined;
   const { traceId, sampled } = traceOf(event);
@@ -114,7 +110,7 @@ const clientSpan = (event: UsageEvent, { arrivedAtMs, call }: RequestTimes): Spa
 };
 
 /** The spans of a request: the request itself, with its steps as events, and in it the call to the model. */
-export const spansOf = (event: UsageEvent): Span[] => {
+export const spansOf = (event: UsageEvent): OtlpSpan[] => {
   const times = timesOf(event);
   const client = clientSpan(event, times);
   return client ? [serverSpan(event, times), client] : [serverSpan(event, times)];

@@ -1,19 +1,19 @@
 import { type Attempt, type Delivery, MAX_ATTEMPTS_KEPT } from '../../../shared/notifications/delivery.ts';
 import { waitAfter } from '../back-off.ts';
 
-/** The receiver does not want any more events. */
+/** The status of a receiver that wants no more events. */
 export const GONE = 410;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
-/** No later attempt would be made, or would succeed. */
+// No later attempt can succeed.
 const isFinal = ({ status, error }: Attempt): boolean =>
   status === GONE || error === 'webhook_disabled' || error === 'organization_suspended';
 
 /**
- * What an attempt changes of its delivery.
+ * The changes of a delivery after an attempt.
  * @param current the row now
- * @param begun of the row when the attempt began: if it differs now, the delivery was replayed meanwhile, and a
- * failure decides nothing
+ * @param begun the row's number of attempts when this one began: if it differs now, the delivery was replayed
+ * meanwhile, and a failure has no effect on its state
  * @param random from 0 to 1
  */
 export const afterAttempt = (current: Delivery, begun: number, attempt: Attempt, nowMs: number, random: number): Partial<Delivery> => {

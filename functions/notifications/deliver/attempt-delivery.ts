@@ -9,7 +9,7 @@ import type { DeliveryStore } from '../../../shared/notifications/delivery-store
 import type { Webhook } from '../../../shared/notifications/webhook.ts';
 import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
 import { CLOUD_EVENT_TYPE } from '../cloud-event.ts';
-import { type Message, type MessageDependencies, postpone, sendMessage } from '../messages.ts';
+import { type MessageDependencies, postpone, type QueuedWork, sendMessage } from '../messages.ts';
 import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
 import { afterAttempt, GONE } from './after-attempt.ts';
 import type { Post, PostResult } from './post.ts';
@@ -23,19 +23,16 @@ export interface DeliverDependencies extends MessageDependencies, AuditDependenc
   shares: OrganizationShares;
 }
 
-/** Changes of a delivery compete only with replays. */
-const MAX_CHANGES = 5;
+// Changes of a delivery compete only with replays.
+const MAX_RECORD_ATTEMPTS = 5;
 
 const USER_AGENT = 'Sluice-Webhooks/1';
 
-/**
- * Whoever receives the message next finds the row pending or not, so while it is pending, each message is replaced by
- * another one.
- */
+// While a delivery is pending, exactly one message for it is in the queue. Messages of finished deliveries are dropped.
 const sendAgain = (deps: DeliverDependencies, { webhook, id }: Delivery, dueAtMs: number): Promise<void> =>
   sendMessage(deps, { webhook, delivery: id, due_at: dueAtMs });
 
-/** Disables a webhook whose receiver is gone. A change that came first wins; the next 410 disables it then. */
+// If the webhook was changed meanwhile, the next 410 disables it.
 const disable = async (deps: DeliverDependencies, webhook: Webhook): Promise<void> => {
   const { id, organization, url } = webhook;
   const nowMs = deps.now();
@@ -65,20 +62,19 @@ const attempt = async (deps: DeliverDependencies, delivery: Delivery): Promise<P
   return result;
 };
 
-/** Records an attempt. @returns the delivery afterwards; undefined: it has expired, or ended otherwise */
-const record = async (deps: DeliverDependencies, claimed: Delivery, made: Attempt): Promise<Delivery | undefined> => {
+const record = async (deps: DeliverDependencies, claimed: Delivery, finished: Attempt): Promise<Delivery | undefined> => {
   let current: Delivery | undefined = claimed;
-  for (let changes = 0; changes < MAX_CHANGES; changes++) {
-    const fields = afterAttempt(current, claimed.begun, made, deps.now(), deps.random());
+  for (let changes = 0; changes < MAX_RECORD_ATTEMPTS; changes++) {
+    const fields = afterAttempt(current, claimed.begun, finished, deps.now(), deps.random());
     const changed = await deps.deliveries.change(current, fields);
     if (changed) return changed;
     current = await deps.deliveries.find(claimed.webhook, claimed.id);
     if (current?.state !== 'pending') return undefined;
   }
-  throw new DatabaseUnavailable(new Error(`${claimed.id} changed during each of ${MAX_CHANGES} attempts to record one.`));
+  throw new DatabaseUnavailable(new Error(`${claimed.id} changed during each of ${MAX_RECORD_ATTEMPTS} attempts to record one.`));
 };
 
-/** Makes an attempt that is due, if no other function makes one, and sends the message for the next one. */
+// If another function holds the lease, the message returns when the lease ends.
 const makeAttempt = async (deps: DeliverDependencies, delivery: Delivery, startedAt: number): Promise<void> => {
   const leasedUntil = startedAt + LEASE_MS;
   const claimed = await deps.deliveries.change(delivery, { leased_until: leasedUntil, begun: delivery.begun + 1 });
@@ -91,16 +87,16 @@ const makeAttempt = async (deps: DeliverDependencies, delivery: Delivery, starte
 };
 
 /**
- * Makes an attempt to deliver, if it is due, no other function makes one and the organization has a share left. A
- * delivery that is done, or has expired, needs nothing. If the function crashes, the message is delivered again, and
- * the attempt is repeated with the same id once its lease is over.
+ * Attempts a delivery that is due, if no other function attempts it and the organization has a share left. Finished and
+ * expired deliveries are skipped. If the function crashes, the message is delivered again, and the attempt is repeated
+ * with the same id after its lease has ended.
  */
-export const attemptDelivery = async (deps: DeliverDependencies, message: Extract<Message, { delivery: string }>): Promise<void> => {
+export const attemptDelivery = async (deps: DeliverDependencies, message: Extract<QueuedWork, { delivery: string }>): Promise<void> => {
   const delivery = await deps.deliveries.find(message.webhook, message.delivery);
   if (delivery?.state !== 'pending') return;
   const startedAt = deps.now();
   const dueAt = Math.max(delivery.next_attempt_at, delivery.leased_until);
   if (dueAt > startedAt) return sendAgain(deps, delivery, dueAt);
-  const isMade = await deps.shares.use(delivery.organization, () => makeAttempt(deps, delivery, startedAt));
-  if (!isMade) await postpone(deps, message);
+  const isDone = await deps.shares.use(delivery.organization, () => makeAttempt(deps, delivery, startedAt));
+  if (!isDone) await postpone(deps, message);
 };

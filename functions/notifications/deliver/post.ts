@@ -7,19 +7,19 @@ import type { Networks } from '../../../shared/notifications/networks.ts';
 import { hostOf, portOf, urlFault } from '../../../shared/notifications/webhook-url.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
-/** For everything: DNS, connection, TLS and response. */
+// It includes DNS, connection, TLS and response.
 const TOTAL_MS = 10_000;
-/** So much of a response is read, and thrown away. */
+// The rest of a response is not read.
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** The status of a response, or why there was none. */
+/** The status of a response, or the error if there was none. */
 export type PostResult = { status: number; error: null } | { status: null; error: AttemptError };
 
 export interface PostDependencies {
   networks: Networks;
   resolveHost: ResolveHost;
   random: () => number;
-  /** Certificate authorities instead of the system's. */
+  /** Certificate authorities that replace the system's. */
   ca?: string | undefined;
   totalMs?: number;
 }
@@ -31,20 +31,20 @@ interface Message {
 
 const failure = (error: AttemptError): PostResult => ({ status: null, error });
 
-/** Any of the addresses to connect to, IPv4 if there is one: functions without a VPC have no other. */
+// Functions without a VPC have no IPv6.
 const choose = (addresses: readonly string[], random: () => number): string => {
   const ipv4 = addresses.filter((address) => isIP(address) === 4);
   const candidates = ipv4.length > 0 ? ipv4 : addresses;
   return candidates[Math.floor(random() * candidates.length)] as string;
 };
 
-/** Always the address that was checked, whatever DNS says by now. The name stays in `Host` and in TLS. */
+// The connection goes to the checked address, even if DNS changes meanwhile. The name stays in `Host` and in TLS.
 const pinned = (address: string): NonNullable<RequestOptions['lookup']> => {
   const family = isIP(address);
   return (_host, { all }, callback) => (all ? callback(null, [{ address, family }]) : callback(null, address, family));
 };
 
-/** Reads a bounded part of a response, so that the sender sees it taken. */
+// A part of the response is read, so that the receiver sees it accepted.
 const discard = (response: IncomingMessage, done: () => void): void => {
   let bytes = 0;
   response.on('data', ({ length }: Buffer) => {
@@ -55,7 +55,6 @@ const discard = (response: IncomingMessage, done: () => void): void => {
   response.on('error', done);
 };
 
-/** Whether TLS failed on an open connection. */
 const watchTls = (request: ClientRequest, isTls: boolean): (() => boolean) => {
   let isConnected = false;
   let isSecure = !isTls;
@@ -80,7 +79,7 @@ const send = (url: URL, address: string, { headers, body }: Message, signal: Abo
       port: portOf(url),
       path: url.pathname + url.search,
       lookup: pinned(address),
-      // A new connection each time, by no agent that could know a proxy.
+      // A new connection each time, without an agent that could use a proxy.
       agent: false,
       headers: { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) },
       ...(ca !== undefined && { ca }),
@@ -97,7 +96,7 @@ const send = (url: URL, address: string, { headers, body }: Message, signal: Abo
     request.on('error', () => finish(failure(hasTlsFailed() ? 'tls_failed' : 'connection_failed')));
     request.on('response', (response) => {
       const result: PostResult = { status: response.statusCode ?? 0, error: null };
-      // The status counts, even if the rest does not come.
+      // The status counts, even if the rest never arrives.
       signal.removeEventListener('abort', abort);
       signal.addEventListener('abort', () => finish(result), { once: true });
       discard(response, () => finish(result));
@@ -106,21 +105,20 @@ const send = (url: URL, address: string, { headers, body }: Message, signal: Abo
   });
 
 /**
- * Sends a message to a URL that anyone could have chosen. All addresses of its host must be allowed; the connection
- * goes to one of those that were checked. Redirects are not followed, and nothing of the response is kept but its
- * status.
+ * Sends a message to a URL that a customer chose. All addresses of its host must be allowed, and the connection goes to
+ * one of them. Redirects are not followed, and only the status of the response is used.
  */
 export const createPost =
   ({ networks, resolveHost, random, ca, totalMs = TOTAL_MS }: PostDependencies) =>
   async (target: string, message: Message): Promise<PostResult> => {
     const url = URL.parse(target);
-    // As the parser reads it: earlier releases stored URLs with tabs and empty user names.
+    // The parsed URL is checked, because earlier releases stored URLs with tabs and empty user names.
     if (!url || urlFault(networks, url.href) !== undefined) return failure('url_refused');
     const signal = AbortSignal.timeout(totalMs);
     const addresses = await resolveHost(hostOf(url), signal);
     if (addresses.length === 0) return failure(signal.aborted ? 'timed_out' : 'dns_failed');
     if (!addresses.every(networks.isAllowed)) return failure('address_refused');
-    // Without TLS only within the deployer's own networks.
+    // HTTP is allowed only within the deployer's own networks.
     if (url.protocol === 'http:' && !addresses.every(networks.isExempt)) return failure('url_refused');
     return send(url, choose(addresses, random), message, signal, ca);
   };

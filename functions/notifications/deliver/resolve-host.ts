@@ -4,14 +4,14 @@ import { isIP } from 'node:net';
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/** Names of this machine, which no DNS server is asked for: RFC 6761, section 6.3. */
+// RFC 6761, section 6.3: no DNS server is asked for the names of this machine.
 const LOCAL = /^(.+\.)?localhost\.?$/i;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** All addresses of a host, IPv4 first. Empty: it has none, or no server answers. */
+/** All addresses of a host, IPv4 first. Empty if it has none or no server replies. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** @param servers of DNS; default: those of the environment */
+/** Creates a resolver. @param servers DNS servers; default: those of the environment */
 export const createResolveHost =
   (servers?: readonly string[]): ResolveHost =>
   async (host, signal) => {

@@ -8,8 +8,8 @@ const signature = (secret: string, content: string): string => {
 
 /**
  * The headers of an attempt by Standard Webhooks
- * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md). During the overlap of
- * a rotation, both secrets sign.
+ * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md). During the overlap of a
+ * rotation, both secrets sign.
  */
 export const signedHeaders = (
   { secret, previous_secret, previous_secret_until }: Webhook,

@@ -5,24 +5,24 @@ import type { Write } from '../../../shared/database/transaction.ts';
 
 /** An e-mail about a notification to one address, at rest. Times are milliseconds since the epoch. */
 export const Mail = z.object({
-  /** Of the notification and the address: always the same. */
+  /** Derived from the notification and the address. */
   id: z.string(),
   organization: z.string(),
   to: z.string(),
   /**
-   * Why this address gets it, which must still hold when it is sent: as this user of the organization, or for the
-   * billing profile. Absent: always.
+   * The reason why this address gets the e-mail, which must still hold when it is sent: as this user of the
+   * organization, or as an address of the billing profile. Absent for support's address.
    */
   reader: z.union([z.literal('billing'), z.object({ user: z.string(), least: z.enum(['member', 'owner']) })]).optional(),
   subject: z.string(),
   text: z.string(),
-  /** Where an answer goes; absent: to the sender. */
+  /** The address for answers; absent: the sender's. */
   reply_to: z.string().optional(),
-  /** `withheld`: its recipient could not read it any more when it was due. */
+  /** `withheld`: when it was due, the recipient could no longer read its subject. */
   state: z.enum(['pending', 'sent', 'failed', 'withheld']),
-  /** How often sending was begun. */
+  /** The number of attempts that were begun. */
   begun: z.int().min(0),
-  /** It is not sent before: it failed, or another function is sending it. */
+  /** No attempt begins earlier: the last one failed, or another function is sending the e-mail. */
   next_attempt_at: z.int(),
   /** Unix time in seconds. */
   expires_at: z.int(),
@@ -30,7 +30,7 @@ export const Mail = z.object({
 });
 export type Mail = z.infer<typeof Mail>;
 
-/** The mail was created before. */
+/** The e-mail was created before. */
 export class MailExists extends Error {}
 
 export const mailIdOf = (event: string, address: string): string => `${event}#${createHash('sha256').update(address).digest('base64url')}`;
@@ -51,8 +51,8 @@ export const createMailStore = (table: RecordTable) => ({
   toCreate: (mail: Mail): Write => table.toCreate(recordKeyOf(mail), mail, () => new MailExists()),
 
   /**
-   * Changes attributes of the version that was read. @returns the mail afterwards; undefined if another change came
-   * first
+   * Changes attributes of the version that was read.
+   * @returns the changed mail; undefined if another change came first
    */
   change: async (mail: Mail, fields: Partial<Mail>): Promise<Mail | undefined> => {
     const isChanged = await table.change(recordKeyOf(mail), mail.version, { set: fields, remove: [] });

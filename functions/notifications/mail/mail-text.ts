@@ -1,6 +1,6 @@
 import type { Notification, NotificationType } from '../../../shared/notifications/notification.ts';
 
-/** The notifications that are also sent as e-mails: those about money. */
+// Only notifications about money are sent as e-mails.
 const SUBJECTS: Partial<Record<NotificationType, string>> = {
   'sluice.budget.threshold_reached.v1': 'Budget threshold reached',
   'sluice.credit.threshold_reached.v1': 'Credit threshold reached',
@@ -15,9 +15,11 @@ const MAX_VALUE_CHARACTERS = 500;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 const CONTROL = /[\u0000-\u001f\u007f]+/g;
 
-/** A value on one line. */
+/** A text without line breaks and other control characters. */
+export const onOneLine = (text: string): string => text.replace(CONTROL, ' ');
+
 const textOf = (value: unknown): string =>
-  (typeof value === 'string' ? value : JSON.stringify(value)).replace(CONTROL, ' ').slice(0, MAX_VALUE_CHARACTERS);
+  onOneLine(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_VALUE_CHARACTERS);
 
 const labelOf = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 
@@ -28,7 +30,7 @@ export interface MailText {
   reply_to?: string;
 }
 
-/** The subject and the plain text of a notification's e-mail; undefined: no e-mail is sent for its type. */
+/** The subject and the plain text of a notification's e-mail; undefined if its type is not sent by e-mail. */
 export const mailTextOf = ({ id, type, organization, subject, at, data }: Notification): MailText | undefined => {
   const title = SUBJECTS[type];
   if (title === undefined) return undefined;

@@ -8,18 +8,17 @@ export interface RecipientDependencies {
   emailsOf: (organization: string) => Promise<readonly string[]>;
 }
 
-/** An address, and why it gets an e-mail. */
+/** An address, and the reason why it gets an e-mail. */
 export interface Recipient {
   to: string;
-  /** Absent: it is support's address, which the deployer has configured. */
+  /** Absent for support's address, which the deployer has configured. */
   reader?: Mail['reader'];
 }
 
-/** More owners are not told. */
 const MAX_OWNERS = 10;
 
 /**
- * Who is told what support writes and decides: the user who opened the ticket, if they are active in its
+ * The recipients of support's messages and decisions: the user who opened the ticket, if they are active in its
  * organization; otherwise its owners, who see all its tickets.
  */
 export const ticketReaders = async (
@@ -33,24 +32,21 @@ export const ticketReaders = async (
   return owners.map((owner) => ({ to: owner.email, reader: { user: owner.id, least: 'owner' } }));
 };
 
-/**
- * Whether an address of a billing profile is told about money. A user's address only while they can see invoices; any
- * other one because an owner entered it.
- */
+// A user's address gets e-mails about money only while the user can see invoices. An owner entered any other address.
 const mayReadInvoices = async ({ users }: RecipientDependencies, organization: string, address: string): Promise<boolean> => {
   const user = await users.ofEmail(address);
   if (!user) return true;
   return isActiveIn(user, organization, 'owner') || (user.status === 'active' && user.role === 'admin');
 };
 
-/** The addresses that are told about an organization's budgets, credit and invoices. */
+/** The addresses that get e-mails about an organization's budgets, credit and invoices. */
 export const billingReaders = async (deps: RecipientDependencies, organization: string): Promise<Recipient[]> => {
   const addresses = [...new Set(await deps.emailsOf(organization))];
   const allowed = await Promise.all(addresses.map((address) => mayReadInvoices(deps, organization, address)));
   return addresses.filter((_, i) => allowed[i]).map((to) => ({ to, reader: 'billing' }));
 };
 
-/** Whether an e-mail may still be sent: between its creation and a late attempt, its recipient can have left. */
+/** True if an e-mail may still be sent. Its recipient can have left the organization since it was created. */
 export const mayStillRead = async (
   deps: RecipientDependencies,
   { organization, to, reader }: Pick<Mail, 'organization' | 'to' | 'reader'>,

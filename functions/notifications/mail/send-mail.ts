@@ -1,6 +1,6 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { waitAfter } from '../back-off.ts';
-import { type Message, type MessageDependencies, postpone, sendMessage } from '../messages.ts';
+import { type MessageDependencies, postpone, type QueuedWork, sendMessage } from '../messages.ts';
 import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
 import type { Mail, MailStore } from './mail-store.ts';
 import { mayStillRead, type RecipientDependencies } from './recipients.ts';
@@ -8,13 +8,12 @@ import { MailRejected, type SendEmail } from './send-email.ts';
 
 export interface MailDependencies extends MessageDependencies {
   mails: MailStore;
-  /** Undefined: e-mail is not configured. */
+  /** Undefined if e-mail is not configured. */
   sendEmail: SendEmail | undefined;
   recipients: RecipientDependencies | undefined;
   shares: OrganizationShares;
 }
 
-/** What a deployment has that sends e-mail. */
 interface SendDependencies {
   sendEmail: SendEmail;
   recipients: RecipientDependencies;
@@ -23,7 +22,6 @@ interface SendDependencies {
 const sendAgain = (deps: MailDependencies, { organization, id }: Mail, dueAtMs: number): Promise<void> =>
   sendMessage(deps, { organization, mail: id, due_at: dueAtMs });
 
-/** After a failure: later again, or never. */
 const retry = async (deps: MailDependencies, claimed: Mail, error: unknown): Promise<void> => {
   const waitMs = error instanceof MailRejected ? undefined : waitAfter(claimed.begun, deps.random());
   const { id, organization } = claimed;
@@ -37,7 +35,6 @@ const retry = async (deps: MailDependencies, claimed: Mail, error: unknown): Pro
   await sendAgain(deps, claimed, dueAt);
 };
 
-/** Sends an e-mail that is due, unless another function sends it, or its recipient may not read it any more. */
 const send = async (deps: MailDependencies & SendDependencies, mail: Mail, nowMs: number): Promise<void> => {
   const leasedUntil = nowMs + LEASE_MS;
   const claimed = await deps.mails.change(mail, { begun: mail.begun + 1, next_attempt_at: leasedUntil });
@@ -58,10 +55,10 @@ const send = async (deps: MailDependencies & SendDependencies, mail: Mail, nowMs
 };
 
 /**
- * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail
- * has nothing like an idempotency key.
+ * Sends a pending e-mail when it is due. After a crash between SES's reply and the change of the row, it is sent twice:
+ * e-mail has no idempotency keys.
  */
-export const sendMail = async (deps: MailDependencies, message: Extract<Message, { mail: string }>): Promise<void> => {
+export const sendMail = async (deps: MailDependencies, message: Extract<QueuedWork, { mail: string }>): Promise<void> => {
   const mail = await deps.mails.find(message.organization, message.mail);
   const { sendEmail, recipients } = deps;
   if (mail?.state !== 'pending' || !sendEmail || !recipients) return;

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 import type { Notification } from '../../../shared/notifications/notification.ts';
-import type { MailText } from './mail-text.ts';
+import { type MailText, onOneLine } from './mail-text.ts';
 
-/** How support works with e-mail. */
+/** Support's e-mail addresses. */
 export interface SupportDesk {
-  /** Gets an e-mail of what customers write; undefined: none. */
+  /** Gets the messages of customers; undefined: nobody does. */
   email: string | undefined;
-  /** Where answers go; undefined: to the sender. */
+  /** The address for answers; undefined: the sender's. */
   replyTo: string | undefined;
 }
 
-/** What the notifications of tickets have in `data`. */
 const TicketData = z.object({
   ticket: z.string(),
   subject: z.string(),
@@ -24,19 +23,16 @@ const PREFIX = 'sluice.ticket.';
 
 export const isAboutTicket = ({ type }: Pick<Notification, 'type'>): boolean => type.startsWith(PREFIX);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-const CONTROL = /[\u0000-\u001f\u007f]+/g;
-
-/** `support@example.com` is `support+tkt_1@example.com`, so that whoever gets the answer knows its ticket. */
+// Answers go to `support+tkt_1@example.com`, so that the receiver can tell the ticket.
 const withTicket = (address: string, ticket: string): string => {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, at)}+${ticket}${address.slice(at)}`;
 };
 
-/** On whose side someone did what a notification of a ticket is about; null: time did it. */
+/** The side whose action a ticket's notification reports; null for automatic changes. */
 export const sideOfTicketEvent = ({ data }: Pick<Notification, 'data'>): 'customer' | 'support' | null => TicketData.parse(data).by;
 
-/** The text of the e-mail about what one side of a ticket wrote or decided, for the other one. Plain text. */
+/** The plain text of the e-mail that informs one side of a ticket about the other's message or change of status. */
 export const ticketMailOf = ({ id, organization, data }: Notification, { replyTo }: Pick<SupportDesk, 'replyTo'>): MailText => {
   const { ticket, subject, severity, status, by, body } = TicketData.parse(data);
   const who = by === 'support' ? 'Support' : organization;
@@ -50,7 +46,7 @@ export const ticketMailOf = ({ id, organization, data }: Notification, { replyTo
     `Event: ${id}`,
   ];
   return {
-    subject: `[${ticket}] ${subject.replace(CONTROL, ' ')}`,
+    subject: `[${ticket}] ${onOneLine(subject)}`,
     text: `${lines.join('\n')}\n`,
     ...(replyTo !== undefined && { reply_to: withTicket(replyTo, ticket) }),
   };

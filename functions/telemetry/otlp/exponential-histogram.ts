@@ -1,16 +1,13 @@
 import type { HistogramPoint } from './wire.ts';
 
-/** 32 buckets an octave: a bucket's middle is within 1.1 % of its values. */
+// 32 buckets an octave: a bucket's middle is within 1.1 % of its values.
 const MAX_SCALE = 5;
-/** As in OpenTelemetry's SDKs. If the values need more buckets, neighbours are merged until they fit. */
+// As in OpenTelemetry's SDKs. If the values need more buckets, neighbours are merged until they fit.
 const MAX_BUCKETS = 160;
 
 type Buckets = Pick<HistogramPoint, 'count' | 'sum' | 'min' | 'max' | 'scale' | 'zeroCount' | 'positive'>;
 
-/**
- * The bucket of a positive value: the one with the index i has values above 2^(i / 32), up to and with 2^((i + 1) /
- * 32).
- */
+// Bucket i has the values above 2^(i / 32), up to and including 2^((i + 1) / 32).
 const indexOf = (value: number): number => Math.ceil(Math.log2(value) * 2 ** MAX_SCALE) - 1;
 
 /**

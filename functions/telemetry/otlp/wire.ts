@@ -1,6 +1,6 @@
 /**
  * The JSON encoding of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in hexadecimal,
- * integers of 64 bits as text, and enumerations as numbers.
+ * 64-bit integers as text, and enumerations as numbers.
  */
 export type AnyValue =
   | { stringValue: string }
@@ -15,8 +15,7 @@ export interface KeyValue {
 }
 
 /**
- * A number without a fraction is sent as an integer; `seconds` makes it a floating-point number, as durations must
- * be.
+ * A number without a fraction is sent as an integer, and `seconds` as a floating-point number, as durations must be.
  */
 export type Attribute = string | boolean | number | bigint | readonly string[] | { seconds: number };
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
@@ -36,7 +35,7 @@ const anyValueOf = (attribute: Attribute): AnyValue => {
     : { arrayValue: { values: attribute.map((stringValue) => ({ stringValue })) } };
 };
 
-/** Attributes that are undefined are left out. */
+/** Leaves out undefined attributes. */
 export const keyValuesOf = (attributes: Attributes): KeyValue[] =>
   Object.entries(attributes).flatMap(([key, attribute]) => (attribute === undefined ? [] : [{ key, value: anyValueOf(attribute) }]));
 
@@ -47,7 +46,7 @@ export interface Resource {
   attributes: KeyValue[];
 }
 
-/** What made the telemetry: this project, with the version of the conventions that it follows. */
+/** The source of the telemetry: this project, with the version of the conventions that it follows. */
 export interface InstrumentationScope {
   name: string;
   attributes: KeyValue[];
@@ -56,7 +55,7 @@ export interface InstrumentationScope {
 export const SpanKind = { server: 2, client: 3 } as const;
 export const StatusCode = { error: 2 } as const;
 
-export interface Span {
+export interface OtlpSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -102,7 +101,7 @@ export interface Metric {
 
 /** The body of an export of spans. */
 export interface TracesData {
-  resourceSpans: { resource: Resource; scopeSpans: { scope: InstrumentationScope; spans: Span[] }[] }[];
+  resourceSpans: { resource: Resource; scopeSpans: { scope: InstrumentationScope; spans: OtlpSpan[] }[] }[];
 }
 
 /** The body of an export of metrics. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { KeyValue, MetricsData, Span } from '../../../functions/telemetry/otlp/wire.ts';
+import type { KeyValue, MetricsData, OtlpSpan } from '../../../functions/telemetry/otlp/wire.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { synthesizeWith } from '../../support/assembly/assembly.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
@@ -80,7 +80,7 @@ const attributesOf = (attributes: readonly KeyValue[]): Record<string, unknown> 
 const bodiesTo = (path: string): Buffer[] => receiver.received.filter((each) => each.path === path).map(({ body }) => body);
 
 /** The spans that arrived for a request: of the request, and of the call to its model. */
-const spansOf = (id: string): Span[] =>
+const spansOf = (id: string): OtlpSpan[] =>
   bodiesTo('/v1/traces')
     .flatMap((body) => decodeTraces(body).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)))
     .filter(({ attributes }) => attributesOf(attributes)['sluice.request.id'] === id)
@@ -114,7 +114,7 @@ const follow = async (id: string) => {
     .split('\n')
     .filter((text) => text.includes(id) && text.includes('"message":"request"'))
     .map((text) => JSON.parse(text));
-  const [server, client] = spansOf(id) as [Span, Span];
+  const [server, client] = spansOf(id) as [OtlpSpan, OtlpSpan];
   return { event, request, timeline, row, line, server, client };
 };
 

@@ -1,11 +1,11 @@
-import type { Installation } from '../../../functions/telemetry/export-bodies.ts';
+import type { TelemetrySource } from '../../../functions/telemetry/export-bodies.ts';
 import type { KeyValue } from '../../../functions/telemetry/otlp/wire.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
 export const ARRIVED_AT = Date.UTC(2026, 10, 23, 4, 0, 0);
 
-export const installation: Installation = { name: 'sluice', version: 'abc123', region: 'eu-west-1', process: 'process-1' };
+export const installation: TelemetrySource = { name: 'sluice', version: 'abc123', region: 'eu-west-1', process: 'process-1' };
 
 export const interval = { startNanos: BigInt(ARRIVED_AT) * 1_000_000n, endNanos: BigInt(ARRIVED_AT + 10_000) * 1_000_000n };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { exportBodies } from '../../../functions/telemetry/export-bodies.ts';
-import type { Span } from '../../../functions/telemetry/otlp/wire.ts';
+import type { OtlpSpan } from '../../../functions/telemetry/otlp/wire.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { orphanedEvent, type UsageEvent } from '../../../shared/usage/event.ts';
 import { decodeTraces } from '../../support/emulators/otlp-decoder.ts';
@@ -11,7 +11,7 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const bodyOf = (...events: UsageEvent[]): Buffer => exportBodies('traces', events, { installation, interval })[0] as Buffer;
 
 /** The spans of events, as a decoder of OTLP's protos reads them. */
-const spansOf = (...events: UsageEvent[]): Span[] =>
+const spansOf = (...events: UsageEvent[]): OtlpSpan[] =>
   decodeTraces(bodyOf(...events)).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 
 const nanos = (msFromArrival: number): string => `${ARRIVED_AT + msFromArrival}000000`;
@@ -19,7 +19,7 @@ const nanos = (msFromArrival: number): string => `${ARRIVED_AT + msFromArrival}0
 describe('the spans of a request', () => {
   test('are the request with its steps as events, and in it the call to the model', () => {
     const event = chatEvent({ tries: 2 });
-    const [server, client] = spansOf(event) as [Span, Span];
+    const [server, client] = spansOf(event) as [OtlpSpan, OtlpSpan];
     expect(server).toMatchObject({
       name: 'POST /v1/chat/completions',
       kind: 2,
@@ -77,7 +77,7 @@ describe('the spans of a request', () => {
   });
 
   test("continue the caller's trace, and keep whether the caller samples it", () => {
-    const [server, client] = spansOf(chatEvent({ traceparent: TRACEPARENT })) as [Span, Span];
+    const [server, client] = spansOf(chatEvent({ traceparent: TRACEPARENT })) as [OtlpSpan, OtlpSpan];
     expect(server).toMatchObject({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736', parentSpanId: '00f067aa0ba902b7', flags: 0x301 });
     expect(client).toMatchObject({ traceId: server.traceId, parentSpanId: server.spanId, flags: 0x101 });
     const [notSampled] = spansOf(chatEvent({ traceparent: TRACEPARENT.replace(/01$/, '00') }));
@@ -108,7 +108,7 @@ describe('the spans of a request', () => {
       time_to_first_token_ms: null,
       error_message: 'The model is unavailable.',
     });
-    const [server, client] = spansOf(event) as [Span, Span];
+    const [server, client] = spansOf(event) as [OtlpSpan, OtlpSpan];
     expect(attributesOf(server.attributes)).toMatchObject({ 'http.response.status_code': expected.http, 'error.type': error.error_code });
     expect(attributesOf(client.attributes)).toMatchObject({ 'error.type': error.error_code });
     expect(attributesOf(client.attributes)).not.toHaveProperty(['gen_ai.response.time_to_first_chunk']);
@@ -137,7 +137,7 @@ describe('the spans of a request', () => {
       admittedAtMs: ARRIVED_AT,
       nowMs: ARRIVED_AT + 900_000,
     });
-    const [orphaned, ...none] = spansOf(crashed) as [Span];
+    const [orphaned, ...none] = spansOf(crashed) as [OtlpSpan];
     expect(none).toEqual([]);
     expect(orphaned).toMatchObject({ name: 'POST', status: { code: 2 } });
     expect(attributesOf(orphaned.attributes)).toMatchObject({ 'error.type': 'orphaned' });
