@@ -1,9 +1,8 @@
 import { DeploymentState } from '../../shared/deployments/state.ts';
 
-/** Rows that are read at the same time. */
 const BATCH = 25;
 
-/** The states of deployments that are looked at. */
+/** The states of deployments that are counted. */
 export const LIVE_STATES = DeploymentState.exclude(['deleted']).options;
 
 export type StateCounts = Record<(typeof LIVE_STATES)[number], number>;
@@ -16,8 +15,8 @@ interface Counting {
 
 /**
  * Counts deployments by state, for a metric.
- * @returns a number for each state; undefined if there was no time for all deployments, since a part of them would
- * look like a change
+ * @returns a number for each state; undefined if the time ended before all were read, because a part would look like a
+ * change
  */
 export const countStates = async ({ stateOf, hasTime }: Counting, ids: readonly string[]): Promise<StateCounts | undefined> => {
   const counts = Object.fromEntries(LIVE_STATES.map((state) => [state, 0])) as StateCounts;

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { DeploymentToValidate } from '../../shared/deployments/validation.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 
-/**
- * What the function `deployments` is invoked with, besides its queue: by other functions, by SageMaker's events and
- * by its schedule.
- */
+/** Events of the function `deployments` besides its queue's: from other functions, SageMaker and the schedule. */
 export type DeploymentsEvent =
   | { kind: 'reconcile'; id: string }
   | { kind: 'validate'; question: DeploymentToValidate }
@@ -27,16 +24,16 @@ const Event = z.union([
   Schedule.transform((): DeploymentsEvent => ({ kind: 'schedule' })),
 ]);
 
-/** @throws Error for an event that none of the function's callers sends */
+/** Parses an event. @throws ZodError if none of the function's callers sends it */
 export const readEvent = (event: unknown): DeploymentsEvent => Event.parse(event);
 
 /**
- * Reads a message of the function's queue. @returns the id of a deployment. @throws ZodError, SyntaxError for
- * anything else
+ * Parses a message of the function's queue. @returns the id of a deployment. @throws ZodError or SyntaxError if it
+ * isn't one
  */
 export const readMessage = (body: string): string => Reconcile.parse(JSON.parse(body)).reconcile;
 
-/** The deployment to which an endpoint belongs by its name; undefined: it is none of this installation's. */
+/** The deployment of an endpoint, from its name; undefined if it belongs to no deployment of this installation. */
 export const deploymentOf = (installation: string, endpoint: string): string | undefined => {
   const rest = endpoint.startsWith(`${installation}-`) ? endpoint.slice(installation.length + 1) : '';
   const [, id] = /^([0-9A-Za-z]{18})-g\d+$/.exec(rest) ?? [];

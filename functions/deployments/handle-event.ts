@@ -20,13 +20,11 @@ export interface Handling {
   now: () => number;
 }
 
-/** Handling with the time of one invocation. */
 type Timed = Handling & { hasTime: () => boolean };
 
-/** Messages that are sent at the same time. */
 const BATCH = 25;
 
-/** The messages of the function's queue. Each has the id of a deployment. */
+/** The work of the function's queue: each message has the id of a deployment. */
 export const queuedReconciliations = ({ reconcile }: Pick<Handling, 'reconcile'>): MessageWork<string> => ({
   read: ({ body }) => readMessage(body),
   handle: async (id, hasTime) => void (await reconcile(id, hasTime)),
@@ -34,7 +32,7 @@ export const queuedReconciliations = ({ reconcile }: Pick<Handling, 'reconcile'>
   factsOf: (id) => ({ deployment: id }),
 });
 
-/** Only a metric, so no pass depends on it. */
+// It is only a metric, so no pass depends on it.
 const logStates = async (deps: Timed, ids: readonly string[]): Promise<void> => {
   try {
     const states = await countStates(deps, ids);
@@ -44,7 +42,7 @@ const logStates = async (deps: Timed, ids: readonly string[]): Promise<void> => 
   }
 };
 
-/** Sends a message for each deployment. What is not sent before the time is up is sent a minute later. */
+// Deployments that are left when the time ends get a message a minute later.
 const reconcileAll = async (deps: Timed): Promise<void> => {
   const { listLive, reconciliations, now, hasTime } = deps;
   const sent: string[] = [];
@@ -63,7 +61,7 @@ const reconcileAll = async (deps: Timed): Promise<void> => {
   await logStates(deps, sent);
 };
 
-/** @returns what the invoker gets: the findings of a validation */
+/** Handles an event that is not the queue's. @returns the findings of a validation, for the invoker */
 export const handleEvent = async (deps: Handling, event: unknown, hasTime: () => boolean): Promise<DeploymentFindings | undefined> => {
   const read = readEvent(event);
   switch (read.kind) {

@@ -85,7 +85,7 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
 const listLive = () => listLiveDeployments(database, table);
 const validating = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listLive(), deployments.find) };
 
-/** A pass stops making calls this long before the function's timeout. */
+// A pass stops making calls this long before the function's timeout.
 const RESERVE_MS = 10_000;
 
 const handling: Handling = {
@@ -98,7 +98,7 @@ const handling: Handling = {
   now,
 };
 
-/** Five kinds of events: messages of the queue, and those in `events.ts`. */
+/** Handles messages of the queue, and the events of `events.ts`. */
 export const handler = middy<unknown, DeploymentFindings | SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))

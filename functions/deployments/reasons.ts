@@ -3,10 +3,7 @@ import type { DeploymentReason } from '../../shared/deployments/deployment.ts';
 import { wordsOf } from './aws/errors.ts';
 import { HubNotAllowed } from './aws/generation-resources.ts';
 
-/**
- * Every reason for which a deployment fails, stops or makes no progress: what is wrong, and what to do.
- * docs/operations.md has an entry for each code.
- */
+// docs/operations.md has an entry for each code.
 const REASONS = {
   insufficient_capacity: {
     message: 'AWS has no free instance of the requested types at the moment.',
@@ -95,14 +92,14 @@ export const reasonCodes = Object.keys(REASONS) as ReasonCode[];
 
 const MAX_WORDS = 500;
 
-/** @param aws what AWS or the container said */
+/** The reason with a code. @param aws the message of AWS or of the container */
 export const reasonFor = (code: ReasonCode, aws?: string): DeploymentReason => ({
   code,
   ...REASONS[code],
   ...(aws && { aws: redact(aws.slice(0, 2 * MAX_WORDS)).slice(0, MAX_WORDS) }),
 });
 
-/** SageMaker's words in failure reasons and errors, the most specific first. */
+// The most specific patterns come first.
 const BY_WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
   [/InsufficientInstanceCapacity|Unable to provision requested ML compute capacity|insufficient capacity/i, 'insufficient_capacity'],
   [/ResourceLimitExceeded|service limit|service quota/i, 'quota_exceeded'],
@@ -118,15 +115,15 @@ const BY_WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
 const codeFor = (words: string, otherwise: ReasonCode): ReasonCode => BY_WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? otherwise;
 
 /**
- * Why an endpoint or a component failed, from its `FailureReason`. @param hasStarted whether its container wrote
- * anything
+ * The reason of a failed endpoint or component, from its `FailureReason`.
+ * @param hasStarted true if its container wrote anything
  */
 export const reasonOfFailure = (words: string | undefined, hasStarted: boolean): DeploymentReason => {
   const code = codeFor(words ?? '', 'failed_on_aws');
   return reasonFor(code === 'image_not_started' && hasStarted ? 'container_failed' : code, words);
 };
 
-/** Why AWS rejected a call that can't succeed as it is. */
+/** The reason of a call that AWS rejected for good. */
 export const reasonOfRejection = (error: unknown): DeploymentReason => {
   if (error instanceof HubNotAllowed) return reasonFor('hub_not_allowed');
   const words = wordsOf(error);

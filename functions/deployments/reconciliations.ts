@@ -1,15 +1,15 @@
 import type { MessageQueue } from '../../shared/aws/message-queue.ts';
 
-/** Messages of one deployment within a slot are one, so that the chains of messages that passes send never multiply. */
+// Messages of one deployment within a slot are one, so that the messages that passes send never multiply.
 const SLOT_MS = 15_000;
 
-/** The next passes. */
+/** Queues passes. */
 export interface Reconciliations {
-  /** Has a pass made over a deployment in about 15 s. */
+  /** Queues a pass over a deployment, in about 15 s. */
   send(deploymentId: string, nowMs: number): Promise<void>;
 }
 
-/** @param queue a FIFO queue that delays each message by 15 s */
+/** Queues passes in a FIFO queue. @param queue delays each message by 15 s */
 export const createReconciliations = (queue: MessageQueue): Reconciliations => ({
   send: (deploymentId, nowMs) =>
     queue.send({

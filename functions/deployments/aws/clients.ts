@@ -5,13 +5,10 @@ import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
-/**
- * A call that fails is made again by the next pass, so the SDK's own retries only cover a short hiccup. The number
- * includes the first attempt.
- */
+// The first attempt counts, too. The next pass repeats a failed call, so the SDK's retries only cover a short outage.
 const MAX_ATTEMPTS = 2;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** A pass makes at most about twenty calls for each generation, in the function's 60 s. */
+// A pass makes at most about twenty calls for each generation, in the function's 60 s.
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_SOCKETS = 16;
 

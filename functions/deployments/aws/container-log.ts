@@ -3,19 +3,19 @@ import { isAbsent } from './errors.ts';
 
 export interface LogLine {
   atMs: number;
-  /** Of the copy that wrote it. */
+  /** The stream of the copy that wrote the line. */
   stream: string;
   message: string;
 }
 
 const MAX_LINES = 1_000;
-/** A page can be empty although there are more lines, so there are more pages than needed. */
+// A page can be empty even if more lines follow, so there are more pages than needed.
 const MAX_PAGES = 5;
 const MAX_CHARACTERS = 2_000;
 
 /**
- * The lines that the containers of inference components write. The log group exists from the first line on, and
- * outlives its component.
+ * Reads the logs of inference components' containers. The log group exists from the first line on, and outlives its
+ * component.
  */
 export const createContainerLog = (client: CloudWatchLogsClient) => ({
   /**

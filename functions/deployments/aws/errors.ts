@@ -1,6 +1,6 @@
 import { isConnectionError } from '../../../shared/aws/errors.ts';
 
-/** The fields of an SDK's error that say what happened. */
+// The fields of the SDK's errors.
 interface Thrown {
   name?: string;
   message?: string;
@@ -28,7 +28,7 @@ const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
 
 /**
- * Whether the same call can succeed a little later: a throttle, a failure of AWS or of the network. Its effect is
+ * True if the same call may succeed a little later: a throttle, or a failure of AWS or the network. Its effect is
  * unknown.
  */
 export const isRetryable = (error: unknown): boolean => {
@@ -37,41 +37,37 @@ export const isRetryable = (error: unknown): boolean => {
   return TRANSIENT.has(name) || isConnectionError(error) || code === TOO_MANY_REQUESTS || code >= FIRST_SERVER_STATUS;
 };
 
-/** SageMaker's texts for a resource that does not exist. The calls model no error for it. */
+// SageMaker has no typed error for a missing resource.
 const ABSENT = /^(?:Could not find|Requested resource not found)|\bdoes not exist\b|\bnot found\b/i;
 
-/** Whether a resource that was described or deleted does not exist. */
+/** True if the described or deleted resource does not exist. */
 export const isAbsent = (error: unknown): boolean => {
   const { name = '', message = '' } = error as Thrown;
   const isNotFound = name === 'ResourceNotFound' || name === 'ResourceNotFoundException' || name === 'ObjectNotFoundException';
   return isNotFound || (name === 'ValidationException' && ABSENT.test(message));
 };
 
-/**
- * SageMaker's texts for a model, configuration or endpoint that a call names and that does not exist; the same words
- * about weights name no ARN.
- */
+// The same words about weights name no ARN.
 const UNKNOWN_PART = /^Could not find .{0,40}\barn:[\w-]+:sagemaker:/i;
 
 /**
- * Whether a call names another resource on SageMaker that does not exist, or that was created so recently that
- * SageMaker does not see it everywhere.
+ * True if a call names another SageMaker resource that does not exist, or that was created so recently that SageMaker
+ * does not see it everywhere.
  */
 export const lacksPart = (error: unknown): boolean => {
   const { name = '', message = '' } = error as Thrown;
   return name === 'ValidationException' && UNKNOWN_PART.test(message);
 };
 
-/** SageMaker's texts for a resource that is changing, so that the call can succeed once it has changed. */
 const BUSY = /\bin-progress\b|\bwhile it is in state\b|\bin progress\b|\bis a base inference component\b/i;
 
-/** Whether a resource is changing and accepts no other change yet. */
+/** True if a resource is changing and accepts no other change yet. */
 export const isBusy = (error: unknown): boolean => {
   const { name = '', message = '' } = error as Thrown;
   return name === 'ValidationException' && BUSY.test(message);
 };
 
-/** AWS's code and words. */
+/** AWS's error code and message. */
 export const wordsOf = (error: unknown): string => {
   const { name = 'Error', message = String(error) } = error as Thrown;
   return name === 'ValidationException' ? message : `${name}: ${message}`;

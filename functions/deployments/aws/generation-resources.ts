@@ -10,20 +10,20 @@ import type {
 import { type Deployment, type Generation, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf, awsTags, MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
 
-/** What is the same for all deployments of an installation. */
+/** The settings that all deployments of an installation share. */
 export interface Installation {
   /** The prefix of this installation's stacks and names. */
   name: string;
-  /** The key of the tag that endpoints must have so that they can be invoked. */
+  /** The key of the tag that endpoints need so that they can be invoked. */
   endpointTag: string;
-  /** The role of containers, which reads the weights. */
+  /** The role of containers. It can read the weights. */
   executionRoleArn: string;
   /**
-   * The role of containers that load from the Hugging Face Hub, which reads nothing. Absent: the deployer doesn't
+   * The role of containers that load from the Hugging Face Hub. It can read nothing. Absent if the deployer doesn't
    * allow models of the Hub.
    */
   hubExecutionRoleArn?: string | undefined;
-  /** Whether SageMaker publishes detailed metrics of containers, GPUs and hosts, which cost extra. */
+  /** True if SageMaker publishes detailed metrics of containers, GPUs and hosts, which cost extra. */
   detailedMetrics: boolean;
 }
 
@@ -32,7 +32,7 @@ export class HubNotAllowed extends Error {
   override name = 'HubNotAllowed';
 }
 
-/** What a generation's resources on AWS are made of. */
+/** The inputs of the calls that create a generation's resources. */
 export interface GenerationResources {
   model: CreateModelInput;
   config: CreateEndpointConfigInput;
@@ -40,42 +40,32 @@ export interface GenerationResources {
   component: CreateInferenceComponentInput;
 }
 
-/** The only variant of each endpoint. */
 const VARIANT = 'AllTraffic';
 
-/**
- * How long instances of all pools are tried. SageMaker goes on to the next pool when one has no free instance. The
- * same half an hour as its default for a single type: a second type must not shorten the wait.
- */
+// The time for all pools: SageMaker tries the next one when a pool has no free instance. It is SageMaker's default for
+// a single type, so that a second type doesn't shorten the wait.
 const PROVISION_TIMEOUT_SECONDS = 1_800;
-/** SageMaker's maximum is an hour for both. */
+// SageMaker's maximum is an hour for both.
 const DOWNLOAD_TIMEOUT_SECONDS = 3_600;
 const HEALTH_CHECK_TIMEOUT_SECONDS = 1_800;
-/**
- * The memory that SageMaker reserves for a copy. It limits nothing; small instances reject a larger one with a
- * misleading error.
- */
+// SageMaker reserves this for a copy, without a limit. Small instances reject more with a misleading error.
 const MIN_MEMORY_MB = 1_024;
-/** Where SageMaker puts the weights. */
+// SageMaker puts the weights here.
 const WEIGHTS_FOLDER = '/opt/ml/model';
 
-/** Whether the weights are in S3 and not on the Hugging Face Hub. */
 const isInS3 = ({ model }: Generation): boolean => model.startsWith('s3://');
 
-/**
- * An owner's tags are marked as theirs, so that they can't replace a tag by which the account authorizes, bills or
- * cleans up.
- */
+// An owner's tags get a prefix, so that they can't replace a tag by which the account authorizes, bills or cleans up.
 const ownersTags = (tags: Deployment['tags']): Record<string, string> =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [(OWNERS_TAG_PREFIX + key).slice(0, MAX_TAG_KEY_CHARACTERS), value]));
 
-/** Ours come last: an owner's tag can't replace one on which permissions depend. */
+// Our tags come last: an owner's tag can't replace one on which permissions depend.
 const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }: Deployment): Tag[] => {
   const own = { [awsTags.deployment]: id, [awsTags.organization]: organization, [awsTags.installation]: name };
   return Object.entries({ ...ownersTags(tags), [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
 };
 
-/** The container's variables: the owner's, then ours, which an owner can't replace. */
+// Our variables come last, so that an owner can't replace them.
 const environmentOf = ({ name }: Deployment, generation: Generation): Record<string, string> => ({
   ...generation.environment,
   SM_VLLM_MODEL: isInS3(generation) ? WEIGHTS_FOLDER : generation.model,
@@ -107,10 +97,11 @@ const specificationsOf = (name: string, { accelerators, instance_types }: Genera
 };
 
 /**
- * The resources of a generation as SageMaker's calls take them. All have the same name, which follows from the
- * deployment's id and the generation's number. Weights from S3 run without a network; weights from the Hub need one,
- * and get a role that can read nothing.
- * @throws HubNotAllowed if there is no such role: the other one's credentials would reach a container with a network
+ * The inputs of SageMaker's calls for a generation. All its resources have one name, derived from the deployment's id
+ * and the generation's number. Weights from S3 run without a network; weights from the Hub need one, and get a role
+ * that can read nothing.
+ * @throws HubNotAllowed if that role is missing: a container with a network must not get the credentials of the other
+ * role
  */
 export const resourcesOf = (installation: Installation, deployment: Deployment, generation: Generation): GenerationResources => {
   const name = awsNameOf(installation.name, deployment.id, generation.number);

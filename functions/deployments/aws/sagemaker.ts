@@ -26,9 +26,9 @@ export interface EndpointFacts {
   /** SageMaker's `EndpointStatus`. */
   status: string;
   failure?: string;
-  /** What runs now, by type. The type is missing where the endpoint has only one. */
+  /** The running instances by type. The type is missing if the endpoint has only one. */
   instances: readonly { instance_type?: string | undefined; instances: number }[];
-  /** Instances that are wanted and not there yet. */
+  /** Requested instances that do not run yet. */
   missingInstances: number;
 }
 
@@ -41,7 +41,7 @@ export interface ComponentFacts {
   copies: number;
 }
 
-/** A deployment has at most four generations, each with one resource of a kind and a few adapters. */
+// A deployment has at most four generations, each with one resource of a kind and a few adapters.
 const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
 
@@ -50,7 +50,6 @@ interface Page {
   next: string | undefined;
 }
 
-/** The names of all pages. @throws Error if there are more than MAX_PAGES */
 const allNames = async (page: (token: string | undefined) => Promise<Page>): Promise<string[]> => {
   const found: string[] = [];
   let token: string | undefined;
@@ -79,9 +78,9 @@ const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput)
       : [{ instances: CurrentInstanceCount }],
   ).filter(({ instances }) => instances > 0);
 
-/** The only code that calls SageMaker's control API for deployments. */
+/** Calls SageMaker's control API for deployments. No other code does. */
 export const createSageMaker = (client: SageMakerClient) => ({
-  /** undefined: it does not exist. */
+  /** Undefined if it does not exist. */
   describeEndpoint: async (name: string): Promise<EndpointFacts | undefined> => {
     const found = await orNone(client.send(new DescribeEndpointCommand({ EndpointName: name })));
     if (!found) return undefined;
@@ -93,7 +92,7 @@ export const createSageMaker = (client: SageMakerClient) => ({
     return { status: EndpointStatus, ...(failure !== undefined && { failure }), instances, missingInstances };
   },
 
-  /** undefined: it does not exist. */
+  /** Undefined if it does not exist. */
   describeComponent: async (name: string): Promise<ComponentFacts | undefined> => {
     const found = await orNone(client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name })));
     if (!found) return undefined;
@@ -131,7 +130,7 @@ export const createSageMaker = (client: SageMakerClient) => ({
     void (await client.send(new DeleteEndpointConfigCommand({ EndpointConfigName: name }))),
   deleteModel: async (name: string): Promise<void> => void (await client.send(new DeleteModelCommand({ ModelName: name }))),
 
-  /** The names of the components on an endpoint, whether or not it still exists. */
+  /** The names of the components on an endpoint, even if it no longer exists. */
   listComponentsOn: async (endpoint: string): Promise<string[]> => {
     const listed = allNames(async (NextToken) => {
       const input = { EndpointNameEquals: endpoint, MaxResults: PAGE_SIZE, NextToken };

@@ -11,12 +11,12 @@ import {
 export interface ScalingTarget {
   min: number;
   max: number;
-  /** Suspended: it changes nothing, whatever its alarms say. */
+  /** If true, alarms change nothing. */
   isSuspended: boolean;
 }
 
 export interface ScalingFacts extends ScalingTarget {
-  /** Requests per copy at which copies are added. Absent: there is no policy. */
+  /** Requests per copy at which copies are added. Absent if there is no policy. */
   requestsPerCopy?: number;
 }
 
@@ -31,7 +31,7 @@ const placeOf = (component: string) =>
 
 /** Application Auto Scaling of inference components, which have one target and one policy each. */
 export const createScaling = (client: ApplicationAutoScalingClient) => ({
-  /** undefined: the component is not registered. */
+  /** Undefined if the component is not registered. */
   describe: async (component: string): Promise<ScalingFacts | undefined> => {
     const { ResourceId, ...place } = placeOf(component);
     const { ScalableTargets } = await client.send(new DescribeScalableTargetsCommand({ ...place, ResourceIds: [ResourceId] }));

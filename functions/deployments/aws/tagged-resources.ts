@@ -28,9 +28,9 @@ export const createTaggingCaller = (): AwsCaller =>
   });
 
 /**
- * With the Resource Groups Tagging API
- * (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
- * lists can't filter by tag.
+ * Uses the Resource Groups Tagging API
+ * (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html), because SageMaker's
+ * own lists can't filter by tag.
  */
 export const createListTagged = (caller: Pick<AwsCaller, 'call'>): ListTagged => {
   const headers = [

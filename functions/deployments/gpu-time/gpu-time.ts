@@ -12,7 +12,7 @@ import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts';
 import { toReturnCredit } from './return-credit.ts';
 
-/** What was metered can't be written, and won't be until someone corrects the row. Nothing was written. */
+/** Metered time can't be written until someone corrects the row. Nothing was written. */
 export class MeteringFailed extends Error {
   constructor(cause: Error) {
     super(cause.message, { cause });
@@ -22,8 +22,8 @@ export class MeteringFailed extends Error {
 const MAX_ATTEMPTS = 4;
 
 /**
- * Repeats a pass while requests use the credit that it takes. The last attempt takes none, so that GPU time is
- * metered however busy the organization is.
+ * Repeats a pass while requests use the credit that it takes. The last attempt takes none, so that GPU time is metered
+ * even if the organization is busy.
  * @param pass one attempt, from its reads to its transaction
  */
 export const repeatForCredit = async <Result>(pass: (canDraw: boolean) => Promise<Result>): Promise<Result> => {
@@ -42,7 +42,6 @@ const UNPRICED = 'Instances ran for which no price was in force, so they were no
 const log = ({ message, facts }: Notice): void =>
   message === 'gpu_time_unpriced' ? logError(message, new Error(UNPRICED), facts) : logInfo(message, facts);
 
-/** What a look at a deployment's instances changes, and what that means for it. */
 export interface MeterReading extends Pick<Metered, 'stop' | 'warning'> {
   /** The row's new meter; the same object if nothing has changed. */
   meter: GpuMeter | undefined;
@@ -61,9 +60,7 @@ interface GpuTimeDependencies {
   pricesOf: (instanceType: string) => Promise<readonly InstancePrice[]>;
 }
 
-/**
- * Meters GPU time: reads prices and credit, and returns what the pass has to write. The rules are in `meter-pass.ts`.
- */
+/** Meters GPU time: reads prices and credit, and returns the writes of the pass. The rules are in `meter-pass.ts`. */
 export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: GpuTimeDependencies) => {
   const limiters = createLimiterReader(database, keysTable);
   const events = createGpuEventStore(database, usageTable);

@@ -14,27 +14,27 @@ import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { type Charge, chargeOnly, payFromCredit } from './pay-from-credit.ts';
 
-/** The reconciler looks at each deployment at least this often. */
+// The reconciler observes each deployment at least this often.
 const POLL_MS = MINUTE_MS;
-/** The owner is warned when the credit lasts for less than this, at most once in `WARN_EVERY_MS`. */
+// The owner is warned when the credit lasts for less than this, at most once in `WARN_EVERY_MS`.
 const WARN_BEFORE_MS = 60 * MINUTE_MS;
 const WARN_EVERY_MS = 24 * 60 * MINUTE_MS;
-/** A pass meters at most this many intervals, so that they fit its transaction; the next one goes on from there. */
+/** A pass meters at most this many intervals, so that they fit its transaction. The next pass continues from there. */
 export const MAX_EVENTS = 24;
 
-/** A look at a deployment, and what its metering needs. */
+/** The inputs of a metering pass. */
 export interface Look {
   deployment: Pick<Deployment, 'id' | 'organization' | 'name' | 'meter'>;
-  /** The instances that run now, as AWS describes them; empty: none. */
+  /** The running instances, as AWS describes them. */
   running: readonly RunningInstances[];
   nowMs: number;
-  /** Of all instance types that run now or ran at the last look. */
+  /** Prices of all instance types that run now or ran in the last pass. */
   prices: InstancePrices;
-  /** Of the deployment's organization. */
+  /** Credit of the deployment's organization. */
   credit: Credit;
-  /** Whether it has more instances to start, for which what it holds is kept. Default: no. */
+  /** True if more instances are to start, for which held credit is kept. Default: false. */
   isStarting?: boolean;
-  /** Whether credit can be taken in this pass. Default: yes. */
+  /** True if this pass can take credit. Default: true. */
   canDraw?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Notice {
   facts: Record<string, unknown>;
 }
 
-/** What a pass changes: all of it or nothing, in a transaction with the lock of the deployment's row. */
+/** The changes of a pass: all of them or none, in a transaction with the lock of the deployment's row. */
 export interface Metered {
   /** The row's new meter; the same object if nothing has changed. */
   meter: GpuMeter | undefined;
@@ -61,7 +61,7 @@ export interface Metered {
 const keyOf = ({ generation, instance_type, phase }: RunningInstances): string =>
   `${String(generation).padStart(6, '0')}#${instance_type}#${phase}`;
 
-/** The same instances, whatever the order in which AWS listed them. */
+// AWS lists instances in any order.
 const inOrder = (seen: readonly RunningInstances[]): RunningInstances[] => {
   const byKey = new Map<string, RunningInstances>();
   for (const running of seen) {
@@ -89,7 +89,6 @@ const toEvent = ({ id, organization, name }: Look['deployment'], charge: Charge)
   };
 };
 
-/** What someone has to know of the events. */
 const noticesOf = (charges: readonly Charge[], facts: Record<string, unknown>): Notice[] => {
   const unpaid = charges.reduce((sum, { costNanos, chargedNanos }) => sum + costNanos - chargedNanos, 0n);
   const unpriced = charges.filter(({ price }) => !price);
@@ -102,10 +101,7 @@ const noticesOf = (charges: readonly Charge[], facts: Record<string, unknown>): 
   ];
 };
 
-/**
- * Adds what the credit that is left means for the deployment. @param availableNanos what its organization has left,
- * besides what is held
- */
+// `availableNanos` doesn't include the held credit.
 const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, prices, credit, nowMs }: Look, now: number): Metered => {
   const { meter } = metered;
   if (!meter || !credit.isPrepaid) return metered;
@@ -124,16 +120,16 @@ const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, pri
 };
 
 /**
- * Meters a deployment's GPU time at a look: what ran at the last look is charged until this one. An interval stays
- * open while nothing changes, for up to 15 minutes, so that events stay few. If its organization pays from prepaid
- * credit, the cost of the next 15 minutes is held each time an interval is closed. Pure: `gpu-time.ts` reads what it
- * needs and makes the writes.
+ * Meters a deployment's GPU time: the instances observed by the last pass are charged until this one. An interval stays
+ * open for up to 15 minutes while nothing changes, so that events stay few. If its organization pays from prepaid
+ * credit, the cost of the next 15 minutes is held each time an interval is closed. Pure: `gpu-time.ts` reads the inputs
+ * and makes the writes.
  */
 export const meterPass = (look: Look): Metered => {
   const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = look;
   const seen = inOrder(look.running);
   const before: GpuMeter = deployment.meter ?? { until: wholeSecond(nowMs), running: [], held_nanos: 0n };
-  // The clock of the function that made the last look can be ahead of ours.
+  // The clock of the last pass can be ahead.
   const now = Math.max(wholeSecond(nowMs), before.until);
 
   const isShort = credit.isPrepaid && before.held_nanos < costOf(before.running, prices, before.until, now + POLL_MS);

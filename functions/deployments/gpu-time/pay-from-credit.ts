@@ -1,42 +1,41 @@
 import { availableOf, type Credit, type Draw, planDraw } from '../../../shared/gpu-time/credit.ts';
 import { type PricedInterval, sumNanos } from '../../../shared/gpu-time/intervals.ts';
 
-/** An interval, and what is charged for it. */
+/** An interval, and the amount charged for it. */
 export interface Charge extends PricedInterval {
   chargedNanos: bigint;
   isPrepaid: boolean;
 }
 
-/** How intervals are paid. Credit is conserved: held before + drawn = charged + held after + returned. */
+/** The payment of intervals. Credit is conserved: held before + drawn = charged + held after + returned. */
 export interface Payment {
   charges: Charge[];
   heldNanos: bigint;
-  /** What is taken from the organization's credit. */
+  /** The amounts taken from the organization's credit. */
   draws: Draw[];
-  /** What is returned to it. */
+  /** The amount returned to it. */
   returnedNanos: bigint;
-  /** What it has left. */
+  /** The amount left in it. */
   availableNanos: bigint;
 }
 
-/** What intervals are paid from. */
 interface Means {
   heldNanos: bigint;
-  /** What the next step costs. */
+  /** The cost of the next step. */
   nextStepNanos: bigint;
   credit: Credit;
-  /** Whether what is more than needed stays held. */
+  /** True if a surplus stays held. */
   keepsRest: boolean;
-  /** Whether credit is taken now. */
+  /** True if credit can be taken now. */
   canDraw: boolean;
 }
 
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
- * Pays for intervals from what is held, and holds what the next step costs. What is missing is taken from the credit,
- * as much as there is; what is more than needed is returned, unless it is kept. If the credit ends, the oldest
- * intervals are paid first, and the others are charged what is left.
+ * Pays for intervals from the held credit, and holds the cost of the next step. A shortage is taken from the available
+ * credit, as far as it lasts; a surplus is returned, unless it is kept. If the credit is used up, the oldest intervals
+ * are paid first, and the others are charged the rest.
  */
 export const payFromCredit = (
   intervals: readonly PricedInterval[],
@@ -56,7 +55,7 @@ export const payFromCredit = (
   return { charges, heldNanos: left, draws, returnedNanos, availableNanos: availableOf(credit) - drawn + returnedNanos };
 };
 
-/** Without prepaid credit, intervals are only charged. What is still held, from when there was credit, is returned. */
+/** Without prepaid credit, intervals are only charged. Credit that is still held from earlier is returned. */
 export const chargeOnly = (intervals: readonly PricedInterval[], heldNanos: bigint): Payment => ({
   charges: intervals.map((interval) => ({ ...interval, chargedNanos: interval.costNanos, isPrepaid: false })),
   heldNanos: 0n,

@@ -4,12 +4,9 @@ import { EPOCH_PARTITIONS, epochOf } from '../../../shared/admission/item/sweep-
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 
-/** DynamoDB's limit for one read of several items. */
+// DynamoDB's limit for one read of several items.
 const BATCH = 100;
-/**
- * Beyond this number of limiters, the deployment is taken to be in use: it must never lose its copies under a
- * request.
- */
+// With more limiters, the deployment counts as in use: it must never lose its copies during a request.
 const MAX_LIMITERS = 10_000;
 
 interface InUseDependencies {
@@ -18,19 +15,14 @@ interface InUseDependencies {
   now: () => number;
 }
 
-/**
- * The limiters that admitted a request recently, of all organizations. No request is in flight for longer than an
- * epoch, so its limiter is listed in the current epoch or in the last one.
- */
+// No request is in flight for longer than an epoch, so the limiter that admitted it is listed in the current or last
+// epoch.
 async function* recentLimiters({ limiters, now }: InUseDependencies): AsyncGenerator<string> {
   for (const epoch of [epochOf(now()), epochOf(now()) - 1])
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) yield* limiters.listByEpoch(epoch, partition);
 }
 
-/**
- * The limiters that can have requests for the deployment: its organization's; if everyone can call it, all that are
- * in use.
- */
+// Everyone can call a shared model, so all limiters in use count, too.
 const limitersOf = (deps: InUseDependencies, { organization, published_as }: Deployment): AsyncGenerator<string> =>
   published_as === undefined ? deps.limiters.listByOrganization(organization) : allOf(deps, organization);
 
@@ -40,9 +32,9 @@ async function* allOf(deps: InUseDependencies, organization: string): AsyncGener
 }
 
 /**
- * Whether requests for the deployment are in flight, including those that wait for it: a reservation has a mark of
- * its request's deployment, and is there from before the request until after its answer. A crashed function's
- * reservation counts until the sweep removes it.
+ * True if requests for the deployment are in flight or wait for it. A reservation is marked with its request's
+ * deployment, and exists from before the request until after its response. A crashed function's reservation counts
+ * until the sweep removes it.
  */
 export const isInUse = async (deps: InUseDependencies, deployment: Deployment): Promise<boolean> => {
   const mark = deploymentMark(deployment.id);

@@ -3,8 +3,8 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 
 /**
- * When the last known request to a deployment ended, also under its name as a shared model: ms since the epoch;
- * undefined: no request is known.
+ * The end of the last known request to a deployment, including those to its shared model, in ms since the epoch.
+ * Undefined if none is known.
  */
 export const lastEventAt = async (
   activity: Pick<ActivityStore, 'lastEventAt'>,

@@ -1,8 +1,8 @@
 import type { ScalingTarget } from '../aws/scaling.ts';
 
 /**
- * A change on AWS. Each one can be repeated: after a lost reply, it changes nothing or is rejected because its effect
- * is there.
+ * A change on AWS. Each can be repeated: after a lost reply, it changes nothing, or AWS rejects it because its effect
+ * exists.
  */
 export type Call = { generation: number } & (
   | { kind: 'create_model' | 'create_config' | 'create_endpoint' | 'create_component' }
@@ -13,5 +13,5 @@ export type Call = { generation: number } & (
   | { kind: 'delete_adapter'; adapter: string }
 );
 
-/** The calls without which a generation can't come into being. */
+/** The calls that create a generation's parts. */
 export const CREATIONS: ReadonlySet<Call['kind']> = new Set(['create_model', 'create_config', 'create_endpoint', 'create_component']);

@@ -1,34 +1,32 @@
 import type { ContainerLog, LogLine } from '../aws/container-log.ts';
 
-/** What the log of a generation's containers says about a start. */
+/** The state of a generation's containers according to their logs. */
 export interface StartLog {
-  /** Whether a container wrote anything: it was downloaded, and runs. */
+  /** True if a container wrote anything: it was downloaded, and runs. */
   hasStarted: boolean;
   /** The error that ends each start. */
   crash?: string;
 }
 
-/** Lines that can be the last one of a traceback. */
+// Lines that can end a traceback.
 const ERRORS = '?"Error:" ?"Exception:"';
 const ERROR = /((?:\w+\.)*\w*(?:Error|Exception)): .+$/;
-/** The error that follows from another one, which vLLM wrote before. */
+// vLLM reports the root cause first.
 const CONSEQUENCE = /see root cause|engine core initialization failed/i;
 
-/** A container is started again after a crash; so often must it have ended with the same error. */
+// A container is restarted after a crash.
 const MIN_CRASHES = 3;
 
-/**
- * Each process of a container can write the same error when it crashes; lines closer together than this are one
- * crash.
- */
+// Each process of a container can write the same error when it crashes. Lines closer together than this are one crash.
 const SAME_CRASH_MS = 1_000;
 
-/** The error without its numbers, which differ from one crash to the next. */
+// Numbers differ from one crash to the next.
 const kindOf = (error: string): string => error.replace(/\d+(?:\.\d+)?/g, '0');
 
 /**
- * The error with which containers ended again and again. @param lines oldest first @param copies how many copies are
- * starting
+ * The error that ended containers repeatedly.
+ * @param lines oldest first
+ * @param copies the number of copies that are starting
  */
 export const crashOf = (lines: readonly LogLine[], copies: number): string | undefined => {
   const counts = new Map<string, { error: string; count: number; lastMs: Map<string, number> }>();
@@ -44,10 +42,7 @@ export const crashOf = (lines: readonly LogLine[], copies: number): string | und
   return (loops.find(({ error }) => !CONSEQUENCE.test(error)) ?? loops[0])?.error;
 };
 
-/**
- * Reads what a generation's containers wrote since a start. A crash loop looks like any start to SageMaker, for up to
- * an hour.
- */
+/** Reads the containers' logs since a start. To SageMaker, a crash loop looks like any start, for up to an hour. */
 export const readStartLog = async (log: ContainerLog, component: string, sinceMs: number, copies: number): Promise<StartLog> => {
   const [first] = await log.read(component, sinceMs, '', 1);
   if (!first) return { hasStarted: false };

@@ -2,36 +2,27 @@ import { type Deployment, type DeploymentReason, type Generation, isActive } fro
 import { reasonFor, reasonOfFailure } from '../reasons.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 
-/** The longest start: an hour for capacity, an hour for the download and half an hour for loading. */
+// An hour for capacity, an hour for the download and half an hour for loading.
 const MAX_START_MS = 150 * 60_000;
-/** A pass makes no further call so long after it has begun. */
+/** A pass makes no further calls after this time. */
 export const PASS_MS = 15_000;
 /**
- * A pass that was planned before a generation ended can still make its calls so long afterwards, with the timeout of
- * the last one and clocks that differ. Until then, what is gone can come back.
+ * A pass planned before a generation ended can still make calls for this long, including the last call's timeout and
+ * the difference of clocks. Until then, removed resources can come back.
  */
 export const LATE_CALL_MS = PASS_MS + 30_000;
 
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 
-/**
- * When a generation's creation on AWS began. A generation that was copied from another one still has that one's
- * times.
- */
+// A generation copied from another one still has that one's times.
 const creationOf = ({ started_at, created_at }: Generation): number | undefined =>
   started_at !== undefined && started_at >= created_at ? started_at : undefined;
 
-/** Since when a generation's copies are starting. */
+/** The time at which a generation's copies began to start. */
 export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
   (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
 
-/** Why a generation that should run can't. */
-const failureOf = (
-  deployment: Deployment,
-  generation: Generation,
-  seen: ObservedGeneration,
-  nowMs: number,
-): DeploymentReason | undefined => {
+const failureOf = (deployment: Deployment, generation: Generation, seen: ObservedGeneration, nowMs: number): DeploymentReason | undefined => {
   const { endpoint, component, log } = seen;
   if (endpoint && ENDED_ENDPOINTS.has(endpoint.status)) return reasonOfFailure(endpoint.failure, false);
   const copies = component?.copies ?? 0;
@@ -68,10 +59,8 @@ const observedStatus = (deployment: Deployment, generation: Generation, observed
   return endpoint && component ? generation : { ...generation, status: 'creating', started_at: nowMs };
 };
 
-/**
- * Of the generations that are in use, the oldest one serves until the newest one has all the traffic. The ones
- * between them were replaced before that.
- */
+// The oldest active generation serves until the newest one has all the traffic. Those between them are already
+// replaced.
 const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly Generation[], nowMs: number): Generation[] => {
   const active = generations.filter(isActive);
   const newest = active.at(-1);
@@ -82,25 +71,21 @@ const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly G
   });
 };
 
-/**
- * Without the generations that ended and are gone from AWS. The newest one stays, so that its number is never used
- * again, and its reason is seen.
- */
+// The newest generation stays even if it is gone from AWS, so that its number isn't used again and its reason can be
+// seen.
 const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
   generations.filter(({ number, ended_at }, i) => {
     const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
     return !isGone || i === generations.length - 1;
   });
 
-/** The generations of a deployment that should run, after a look at AWS. */
+/** The generations of a deployment that should run, updated from the observed state on AWS. */
 export const runningGenerations = (deployment: Deployment, observed: Observed, nowMs: number): Generation[] => {
   const seen = deployment.generations.map((generation) => observedStatus(deployment, generation, observed, nowMs));
   return withoutGone(retireReplaced(deployment, seen, nowMs), observed, nowMs);
 };
 
-/**
- * The generations of a deployment that is stopped or deleted: those in use are created anew when it is started again.
- */
+/** The generations of a deployment that is stopped or deleted. Active ones are created again when it is started. */
 export const stoppedGenerations = ({ generations }: Deployment, observed: Observed, nowMs: number): Generation[] => {
   const reset = generations.map((generation): Generation => {
     const { started_at: _, ...rest } = generation;
@@ -109,7 +94,7 @@ export const stoppedGenerations = ({ generations }: Deployment, observed: Observ
   return withoutGone(reset, observed, nowMs);
 };
 
-/** The share of each generation of the requests, in percent; those without a share are left out. */
+/** The percentage of the requests that each generation gets; generations without a share are left out. */
 export const trafficOf = ({
   generations,
   traffic_percent,

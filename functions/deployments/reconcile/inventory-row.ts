@@ -7,9 +7,7 @@ import { trafficOf } from './generations.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/**
- * Where requests go: to the generations that are ready, by their shares; before the first one is, to the oldest one.
- */
+// Before the first generation is ready, requests go to the oldest one.
 const targetsOf = (installation: string, deployment: Deployment): [Target, ...Target[]] => {
   const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = trafficOf(deployment);
   const target = ({ generation, percent }: typeof first): Target => {
@@ -19,7 +17,7 @@ const targetsOf = (installation: string, deployment: Deployment): [Target, ...Ta
   return [target(first), ...others.map(target)];
 };
 
-/** What requests see of a deployment: its targets, and whether there is a copy to serve them. */
+/** A deployment's targets for requests, and whether a copy is ready. */
 export const routingOf = (installation: string, deployment: Deployment): Pick<Model, 'targets' | 'deployment'> => ({
   targets: targetsOf(installation, deployment),
   deployment: { id: deployment.id, is_ready: SERVING.includes(deployment.state) && deployment.progress.ready > 0 },

@@ -7,11 +7,11 @@ import { modelOf, routingOf } from './inventory-row.ts';
 
 type ModelRows = Pick<ModelStore, 'get' | 'toCreate' | 'toReplace' | 'toDelete' | 'toRetire' | 'retiredPrices'>;
 
-/** The inventory's rows that lead to a deployment. */
+/** The inventory's rows of a deployment. */
 export interface InventoryRows {
-  /** In the pool of its organization. */
+  /** The row in the pool of its organization. */
   own?: Model | undefined;
-  /** The shared model that an admin made of it. */
+  /** The shared model, if an admin published the deployment. */
   shared?: Model | undefined;
 }
 
@@ -23,12 +23,12 @@ export const readInventory = async (models: ModelRows, { organization, name, pub
   return { own, shared };
 };
 
-/** Whether a model that is not the deployment's has its name. */
+/** True if another model has the deployment's name. */
 export const isNameInUse = ({ id }: Deployment, { own }: InventoryRows): boolean => own !== undefined && own.deployment?.id !== id;
 
 const isEqual = (one: Model, other: Model): boolean => isDeepStrictEqual(Model.parse(one), Model.parse(other));
 
-/** The writes that bring the inventory in line with a deployment; none if it is. */
+/** The writes that update the inventory to match a deployment; none if it matches. */
 export const toUpdateInventory = (models: ModelRows, installation: string, next: Deployment, { own, shared }: InventoryRows): Write[] => {
   const { organization, id } = next;
   const writes: Write[] = [];
@@ -45,8 +45,8 @@ export const toUpdateInventory = (models: ModelRows, installation: string, next:
 };
 
 /**
- * The writes that remove a deleted deployment from the inventory. The prices of the shared model stay: usage events
- * refer to them.
+ * The writes that remove a deleted deployment from the inventory. The prices of the shared model stay, because usage
+ * events refer to them.
  */
 export const toRemoveFromInventory = async (models: ModelRows, next: Deployment, { own, shared }: InventoryRows): Promise<Write[]> => {
   const { organization, id } = next;

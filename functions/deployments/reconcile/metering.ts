@@ -9,32 +9,32 @@ import {
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts';
 
-/** What a look at a deployment's instances changes in its metering. */
+/** The effect of a pass on a deployment's metering. */
 export interface MeterReading {
   meter: GpuMeter | undefined;
-  /** The usage events and the credit that they take, made with the row in one transaction. */
+  /** The usage events and their credit, written in one transaction with the row. */
   writes: readonly Write[];
-  /** Why the deployment must be stopped. */
+  /** The reason why the deployment must be stopped. */
   stop?: 'out_of_credit' | undefined;
-  /** What its owner must know. */
+  /** A warning for the owner. */
   warning?: 'credit_low' | undefined;
 }
 
 interface MeterLook {
   deployment: Deployment;
-  /** The instances that were just seen. */
+  /** The observed instances. */
   running: RunningInstances[];
   nowMs: number;
-  /** Whether it has more instances to start. */
+  /** True if it has more instances to start. */
   isStarting: boolean;
-  /** Whether credit can be taken. */
+  /** True if credit can be taken. */
   canDraw: boolean;
 }
 
 /** Meters GPU time up to now. */
 export type MeterPass = (look: MeterLook) => Promise<MeterReading>;
 
-/** What a generation's instances do. Those of a generation that is being removed have no use any more. */
+// The instances of a generation that is being removed no longer serve.
 const phaseOf = (deployment: Deployment, number: number, { component }: ObservedGeneration): InstancePhase => {
   const generation = deployment.generations.find((other) => other.number === number);
   if ((component?.copies ?? 0) > 0) return 'serving';
@@ -42,14 +42,14 @@ const phaseOf = (deployment: Deployment, number: number, { component }: Observed
   return isToServe ? 'starting' : 'draining';
 };
 
-/** Whether instances of a deployment are still to start, so that the credit which is held for them must be kept. */
+/** True if instances of a deployment are still to start, so that the credit held for them must be kept. */
 export const isStarting = ({ wanted, state, generations, scale_to_zero_after_seconds: idle, progress, copies }: Deployment): boolean => {
   if (wanted !== 'running' || !generations.some(isActive)) return false;
   if (generations.some(({ status }) => status === 'creating')) return true;
   return ASLEEP.includes(state) ? idle === null : state === 'waking' || progress.ready < copies.min;
 };
 
-/** The instances of each generation that run now, whatever the deployment's state is. */
+/** The running instances of each generation, whatever the deployment's state is. */
 export const runningInstances = (deployment: Deployment, observed: Observed): RunningInstances[] =>
   [...observed.generations].flatMap(([generation, seen]) => {
     const [only = ''] = deployment.generations.find(({ number }) => number === generation)?.instance_types ?? [];

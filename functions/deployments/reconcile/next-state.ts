@@ -12,17 +12,16 @@ import { startedAt } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 import { progressOf } from './progress.ts';
 
-/** What is known about a deployment's requests. */
+/** The requests to a deployment, as far as they are known. */
 export interface Use {
-  /** When the last request is known to have ended. */
+  /** The end of the last known request. */
   lastEventAtMs?: number | undefined;
-  /** Whether requests are in flight or wait for a copy. */
+  /** True if requests are in flight or wait for a copy. */
   isInUse: boolean;
-  /** How long after its end a request is known at the latest. */
+  /** The longest time from a request's end until it is known. */
   lagMs: number;
 }
 
-/** What a pass has seen. */
 interface Seen {
   observed: Observed;
   use: Use;
@@ -30,12 +29,10 @@ interface Seen {
   nowMs: number;
 }
 
-/** After so long without an instance, its owner is told why it waits. */
+// After this long without an instance, the deployment shows `insufficient_capacity`.
 const SLOW_CAPACITY_MS = 10 * 60_000;
-/**
- * SageMaker releases instances without copies after about ten minutes. After so long, their owner is told what else
- * ends the charge.
- */
+// SageMaker releases instances without copies after about ten minutes. After this long, the deployment shows
+// `instances_not_released`, which tells the owner how to end the charge.
 const SLOW_RELEASE_MS = 60 * 60_000;
 
 const copiesOf = (deployment: Deployment, observed: Observed): number =>
@@ -47,8 +44,8 @@ const hasInstances = (observed: Observed): boolean =>
   [...observed.generations.values()].some(({ endpoint }) => (endpoint?.instances.length ?? 0) > 0);
 
 /**
- * Whether nobody used a deployment for as long as its owner said. Requests are known only a little after their end,
- * so it is decided so much later: a request that is not known yet came after that time.
+ * True if a deployment was unused for the time set by its owner. Requests are known only some time after their end, so
+ * the decision waits for that time, too.
  */
 export const isIdle = (
   { scale_to_zero_after_seconds, last_used_at = 0 }: Deployment,
@@ -70,7 +67,7 @@ const runningState = (deployment: Deployment, { observed, use, nowMs }: Seen): D
   return isRollingOut ? 'updating' : 'in_service';
 };
 
-/** Why a deployment that should run does not, or has not what its owner wants. */
+// The reason to show when a deployment isn't running as configured.
 const reasonOf = (
   before: Deployment,
   next: Deployment,
@@ -89,13 +86,11 @@ const reasonOf = (
   return undefined;
 };
 
-/** The starts that have just ended. */
 const endedStarts = (before: Deployment, next: Deployment, state: DeploymentState, nowMs: number): Start[] => {
-  // The clock of the function that woke it can be ahead of ours.
+  // The clock of the function that woke it can be ahead.
   const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: Math.max(0, nowMs - sinceMs) / 1_000 });
   if (before.state === 'waking' && before.wake && SERVING.includes(state))
-    // Woken before its last copy was removed, it took no time to start, and must not shorten the prediction for those
-    // that do.
+    // A deployment woken before its last copy was removed took no time to start. It must not shorten the prediction.
     return before.progress.ready > 0 ? [] : [start('wake', before.wake.started_at)];
   return next.generations
     .filter(({ number, status }) => status === 'ready' && before.generations.find((old) => old.number === number)?.status === 'creating')
@@ -104,9 +99,9 @@ const endedStarts = (before: Deployment, next: Deployment, state: DeploymentStat
 
 /**
  * The state of a deployment that should run.
- * @param before as it was read
- * @param next the same with its generations after a look at AWS
- * @returns also the starts that have just ended
+ * @param before the stored row
+ * @param next the row with its generations updated from AWS
+ * @returns the deployment, and the starts that have just ended
  */
 export const nextState = (before: Deployment, next: Deployment, seen: Seen) => {
   const { observed, use, nowMs } = seen;

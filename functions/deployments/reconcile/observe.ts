@@ -7,7 +7,7 @@ import type { Scaling, ScalingFacts } from '../aws/scaling.ts';
 import type { ListTagged } from '../aws/tagged-resources.ts';
 import { readStartLog, type StartLog } from './crash-loop.ts';
 
-/** What a generation has on AWS. */
+/** The parts of a generation that exist on AWS. */
 export interface ObservedGeneration {
   hasModel: boolean;
   hasConfig: boolean;
@@ -16,14 +16,14 @@ export interface ObservedGeneration {
   /** Other components on its endpoint. */
   adapters: readonly string[];
   scaling?: ScalingFacts;
-  /** Only while copies are starting, or have failed; absent if it can't be read. */
+  /** Read only while copies are starting or after they failed; absent if it can't be read. */
   log?: StartLog;
 }
 
-/** What a deployment has on AWS. */
+/** The parts of a deployment that exist on AWS. */
 export interface Observed {
   generations: ReadonlyMap<number, ObservedGeneration>;
-  /** The names that two lists have, by name and by tag. Only of a deployment that is to be deleted. */
+  /** Names found by prefix and by tag. Read only if the deployment is to be deleted. */
   listed?: readonly string[];
 }
 
@@ -38,11 +38,11 @@ export interface AwsReader {
 
 export const NOTHING: ObservedGeneration = { hasModel: false, hasConfig: false, adapters: [] };
 
-/** Whether nothing of a generation is on AWS. */
+/** True if nothing of a generation exists on AWS. */
 export const isEmpty = ({ hasModel, hasConfig, endpoint, component, adapters, scaling }: ObservedGeneration): boolean =>
   !hasModel && !hasConfig && !endpoint && !component && adapters.length === 0 && !scaling;
 
-/** Whether a generation is to be removed from AWS. */
+/** True if a generation is to be removed from AWS. */
 export const isLeaving = ({ wanted }: Deployment, generation: Generation | undefined): boolean =>
   wanted !== 'running' || !generation || generation.status === 'failed' || generation.status === 'retired';
 
@@ -59,7 +59,7 @@ const readLog = async (
   if (!isStarting && status !== 'Failed') return undefined;
   const sinceMs = Math.max(started_at, wake?.started_at ?? 0);
   return readStartLog(log, name, sinceMs, wantedCopies).catch((error: unknown) => {
-    // The log explains failures, and they are found later without it. Nothing else must wait for it.
+    // The log only explains failures, which are found later without it. Nothing else must wait for it.
     logError('container_log_unread', error, { deployment: id });
     return undefined;
   });
@@ -89,14 +89,13 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
   };
 };
 
-/** The number of the generation to which a name belongs. */
 const numberOf = (prefix: string, name: string): number | undefined => {
   // SageMaker ignores the case of names, and writes ARNs in lower case.
   const rest = name.toLowerCase().startsWith(prefix.toLowerCase()) ? name.slice(prefix.length) : '';
   return /^[1-9]\d{0,8}$/.test(rest) ? Number(rest) : undefined;
 };
 
-/** Looks at everything that a deployment has on AWS. @throws the SDK's errors */
+/** Reads everything that a deployment has on AWS. @throws the SDK's errors */
 export const observe = async (aws: AwsReader, deployment: Deployment): Promise<Observed> => {
   const numbers = new Set(deployment.generations.map(({ number }) => number));
   const prefix = awsPrefixOf(aws.installation, deployment.id);

@@ -12,11 +12,11 @@ export interface AwsWriter {
   sageMaker: SageMaker;
   scaling: Scaling;
   installation: Installation;
-  /** Whether there is time for another call. */
+  /** False if there is no time for another call. */
   hasTime: () => boolean;
 }
 
-/** A call that can't succeed as it is. */
+/** A call that can't succeed unchanged. */
 export interface Rejection {
   call: Call;
   reason: DeploymentReason;
@@ -59,7 +59,6 @@ const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployme
   }
 };
 
-/** Whether a call's effect is there, as a look shows: it was made before, or its reply was lost. */
 const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: Call): Promise<boolean> => {
   const name = awsNameOf(installation.name, deployment.id, call.generation);
   switch (call.kind) {
@@ -93,14 +92,14 @@ const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deploymen
 
 type Outcome = 'done' | 'again' | Rejection;
 
-/** Makes a call. What AWS says about an effect that is there already is never believed, but looked at. */
+// If a call fails, check if its effect already exists before treating it as rejected.
 const make = async (aws: AwsWriter, deployment: Deployment, call: Call): Promise<Outcome> => {
   try {
     await execute(aws, deployment, call);
     return 'done';
   } catch (error) {
     const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
-    // What a call lacks, the next pass finds or creates again.
+    // The next pass finds or recreates a missing prerequisite.
     if (isRetryable(error) || isBusy(error) || (CREATIONS.has(call.kind) && lacksPart(error))) {
       logError('aws_call_delayed', error, facts);
       return 'again';

@@ -18,7 +18,7 @@ import { stepsDown, stepsUp } from './steps.ts';
 export interface Look {
   observed: Observed;
   use: Use;
-  /** A model that is not this deployment's has its name. */
+  /** True if another model has the deployment's name. */
   isNameInUse: boolean;
   isCreditLow: boolean;
   nowMs: number;
@@ -27,25 +27,22 @@ export interface Look {
 export interface Plan {
   /** The row to store, with the version that was read. */
   next: Deployment;
-  /** The calls to make then, each generation's in order. */
+  /** The calls to make afterwards, each generation's in order. */
   calls: Call[];
   /** The starts that have just ended. */
   started: Start[];
 }
 
-/**
- * Callers and streams of a generation that was replaced: they know its name for 30 s, and a stream lasts for at most
- * 580 s.
- */
+// How long a replaced generation keeps running: callers cache its name for 30 s, and a stream lasts up to 580 s.
 const REPLACED_MS = 11 * 60_000;
-/** A removal is expected to be done by then. */
+// Removals rarely take longer.
 const SLOW_REMOVAL_MS = 60 * 60_000;
 
 const seenOf = (observed: Observed, number: number) => observed.generations.get(number) ?? NOTHING;
 
 /**
- * Plans a pass: what a deployment's row says next, and the next calls of AWS. Both follow from the row and from what
- * exists, never from what was done before; only calls that AWS has rejected wait. Pure.
+ * Plans a pass: the next row of a deployment, and the next calls of AWS. Both follow from the row and from the observed
+ * state, never from earlier calls; only rejected calls wait. Pure.
  */
 export const planPass = (deployment: Deployment, look: Look): Plan => {
   const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
@@ -71,19 +68,18 @@ const planRunning = (deployment: Deployment, look: Look): Plan => {
 
 const isNothingLeft = ({ generations, listed = [] }: Observed): boolean => listed.length === 0 && [...generations.values()].every(isEmpty);
 
-/** Remembers since when nothing is on AWS, for deployments of which nothing should be. */
 const withEmptySince = (next: Deployment, before: Deployment, observed: Observed, nowMs: number): Deployment => {
   if (next.generations.some(isActive) && next.wanted === 'running') return next;
   const { empty_since: _, ...rest } = next;
   if (!isNothingLeft(observed)) return rest;
-  // What was seen before it came into this state is no proof: something could have been created since.
+  // An observation from before this state is no proof, because something could have been created since.
   const { empty_since = 0, state, state_since } = before;
   return { ...rest, empty_since: next.state === state && empty_since >= state_since ? empty_since : nowMs };
 };
 
 /**
- * Whether an earlier pass in the same state has seen nothing either, so long ago that no call that was planned before
- * can still bring anything back.
+ * True if an earlier pass in the same state also saw nothing, so long ago that no call planned before it can still
+ * create anything.
  */
 export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
   empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;

@@ -2,7 +2,7 @@ import { type Deployment, isActive, NO_PROGRESS, type Progress } from '../../../
 import { trafficOf } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 
-/** How far the copies of the generation with the most traffic are; of the oldest one, while none gets any. */
+/** The progress of the copies of the generation with the most traffic, or of the oldest one while none has traffic. */
 export const progressOf = (deployment: Deployment, observed: Observed): Progress => {
   const [first] = trafficOf(deployment).toSorted((one, other) => other.percent - one.percent);
   const main = first?.generation ?? deployment.generations.find(isActive);

@@ -34,31 +34,29 @@ export interface Reconciling {
   outbox: Outbox;
   aws: Omit<AwsReader, 'installation'> & AwsWriter;
   meterPass: MeterPass;
-  /**
-   * Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one.
-   */
+  /** Repeats an attempt while requests use the credit that it is about to take. `canDraw` is false for the last one. */
   repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
-  /** When the last known request to a deployment ended. */
+  /** The end of the last known request to a deployment. */
   lastEventAt: (deployment: Deployment) => Promise<number | undefined>;
-  /** How long after the end of a request `lastEventAt` knows of it at the latest. */
+  /** The longest time from the end of a request until `lastEventAt` knows it. */
   usageLagMs: number;
-  /** Whether requests for a deployment are in flight or wait for it. */
+  /** True if requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
-  /** Records how long a wake took, for predictions about other deployments on the same type. */
+  /** Records the duration of a start, to predict those of other deployments on the same type. */
   recordStart: (instanceType: string, start: Start) => Promise<void>;
   reconciliations: Reconciliations;
-  /** Has the alerts of an organization evaluated whose deployment has used credit. */
+  /** Queues an evaluation of the organization's alerts, after its deployment has used credit. */
   evaluateAlerts: (organization: string) => Promise<void>;
   now: () => number;
 }
 
 /**
- * What became of a pass. `settled`: nothing of it is on AWS, and nothing should be. `overtaken`: another change of
- * the row came first, whose pass follows. `delayed`: AWS or the database did not answer, so a later pass tries again.
+ * Outcome of a pass. `settled`: no AWS resources exist or should. `overtaken`: another write to the row won, and its
+ * own pass follows. `delayed`: AWS or the database did not reply, so a later pass tries again.
  */
 export type PassOutcome = 'done' | 'unknown' | 'settled' | 'overtaken' | 'delayed';
 
-/** Whether nothing can have changed: the deployment is deleted, or nothing of it is on AWS nor should be. */
+// Nothing can change any more: the deployment is deleted, or it has nothing on AWS and should have nothing.
 const isSettled = (deployment: Deployment, nowMs: number): boolean => {
   const { wanted, state, generations } = deployment;
   if (state === 'deleted' || (wanted === 'stopped' && state === 'stopped')) return true;
@@ -72,14 +70,12 @@ const readUse = async ({ lastEventAt, usageLagMs, isInUse }: Reconciling, deploy
   return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
-/** A pass with everything that it has read and planned. */
 interface Pass extends Plan {
   before: Deployment;
   rows: InventoryRows;
   writes: readonly Write[];
 }
 
-/** What a pass has read. */
 interface Read {
   before: Deployment;
   observed: Observed;
@@ -98,7 +94,7 @@ const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
   return { before, observed, rows, nowMs, use: await readUse(deps, before, nowMs) };
 };
 
-/** Meters GPU time, then plans: without credit, the deployment is stopped, until its owner starts it again. */
+// Without credit, the deployment is stopped until its owner starts it again.
 const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
   const running = runningInstances(before, observed);
   const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, isStarting: isStarting(before), canDraw });
@@ -113,10 +109,7 @@ const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }
   return { before, rows, writes, ...planPass(metered, look) };
 };
 
-/**
- * Makes the writes of a pass. What it does on its own instead of the owner, a stop without credit, is in the owner's
- * audit log.
- */
+// A stop without credit is the system's decision, so it is recorded in the owner's audit log.
 const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write[]): Promise<void> => {
   if (next.wanted === before.wanted) return transact(deps.database, writes);
   const { id, organization } = before;
@@ -131,10 +124,7 @@ const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write
   return commit(deps, systemOrigin('deployments', deps.now()), change, writes);
 };
 
-/**
- * Stores what the pass has found, in one transaction: the row with its lock, GPU time, the inventory, and the
- * notification of a new state.
- */
+// One transaction: the row with its lock, GPU time, the inventory, and the notification of a new state.
 const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
   const { deployments, models, aws, outbox } = deps;
   const { before, next, rows, writes } = pass;
@@ -152,10 +142,8 @@ const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
 
 const withoutMetering: MeterPass = async ({ deployment: { meter } }) => ({ meter, writes: [] });
 
-/**
- * Plans and stores. If GPU time can't be metered, the pass goes on without it: a deployment that could be neither
- * stopped nor deleted would cost more than the time that is not charged.
- */
+// If GPU time can't be metered, the pass continues without it: a deployment that could be neither stopped nor deleted
+// would cost more than the uncharged time.
 const planAndStore = async (deps: Reconciling, found: Read): Promise<{ planned: Pass; stored: Deployment }> => {
   const attempt = async (meterPass: MeterPass, canDraw: boolean) => {
     const planned = await plan(meterPass, found, canDraw);
@@ -170,7 +158,7 @@ const planAndStore = async (deps: Reconciling, found: Read): Promise<{ planned: 
   }
 };
 
-/** Only statistics, so no call of AWS waits for them to succeed. */
+// Best effort: statistics must not delay AWS calls.
 const recordWakes = async ({ recordStart }: Reconciling, { before, started, next }: Pass): Promise<void> => {
   const [type] = before.meter?.running.map(({ instance_type }) => instance_type) ?? [];
   const [first = ''] = next.generations.at(-1)?.instance_types ?? [];
@@ -178,10 +166,7 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
   await Promise.all(wakes).catch((error: unknown) => logError('start_not_recorded', error, { deployment: next.id }));
 };
 
-/**
- * What the pass has stored is true, whether or not its organization can be alerted now: the next use of credit
- * evaluates again.
- */
+// A failed alert is not retried here: the next credit use evaluates alerts again.
 const alertOfCredit = async ({ evaluateAlerts }: Reconciling, { before, writes }: Pass): Promise<void> => {
   if (writes.length === 0) return;
   const { id: deployment, organization } = before;
@@ -205,14 +190,13 @@ const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> 
   return noted;
 };
 
-/** Another change came first: of the row, or of the model that leads to it. */
+// The row or the deployment's model was changed meanwhile.
 const isOvertaken = (error: unknown): boolean => error instanceof PreconditionFailed || error instanceof ModelExists;
 
 /**
- * One pass of the reconciler over a deployment: reads its row, looks at AWS, stores what follows, makes the next
- * calls, and sends the next message while the deployment is on its way. Passes can be lost, repeated, and run at the
- * same time.
- * @throws errors that another attempt can't be expected to solve
+ * Reconciles a deployment once: reads its row, observes AWS, stores the next row, makes the next calls, and queues the
+ * next pass while the deployment's state is transitional. Passes can be lost, repeated, and run in parallel.
+ * @throws errors that another attempt is not expected to solve
  */
 export const reconcile = async (deps: Reconciling, id: string): Promise<PassOutcome> => {
   const before = await deps.deployments.find(id);

@@ -9,7 +9,7 @@ import { type Call, CREATIONS } from './calls.ts';
 import { failed } from './generations.ts';
 import type { Rejection } from './perform.ts';
 
-/** The first wait of a call that was rejected; each one is twice as long as the one before. */
+// Each wait is twice as long as the one before.
 const FIRST_WAIT_MS = 15_000;
 const MAX_WAIT_MS = 15 * 60_000;
 
@@ -17,11 +17,10 @@ const textOf = (call: Call): string => JSON.stringify(call);
 
 const waitMs = (times: number): number => Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (times - 1));
 
-/** Whether the deployment has a reason that its owner must know before that of a rejected call. */
+// Its owner must see this reason before that of a rejected call.
 const isUrgent = ({ wanted, generations, reason }: Deployment): boolean =>
   wanted !== 'running' || generations.at(-1)?.status === 'failed' || reason?.code === 'credit_low';
 
-/** The deployment with these rejected calls, and the reason of the first one. */
 const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[]): Deployment => {
   const { rejected: _, ...rest } = deployment;
   const [first] = rejected;
@@ -31,9 +30,8 @@ const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[])
 };
 
 /**
- * Leaves out the calls that AWS has rejected and that are not due yet, and those that follow them in their
- * generation. Forgets the rejections of calls that are not needed any more, and all of them when the owner has
- * changed something.
+ * Leaves out rejected calls that are not due yet, and those that follow them in their generation. Forgets the
+ * rejections of calls that are no longer needed, and all of them after a change by the owner.
  */
 export const deferRejected = (deployment: Deployment, calls: readonly Call[], nowMs: number): { next: Deployment; calls: Call[] } => {
   const planned = new Set(calls.map(textOf));
@@ -48,8 +46,8 @@ export const deferRejected = (deployment: Deployment, calls: readonly Call[], no
 };
 
 /**
- * The row after calls that AWS rejected: a generation that can't be created has failed. Any other call is made again
- * later, after waits that grow to a quarter of an hour, and its owner is told why.
+ * The row after AWS rejected calls. A generation that can't be created has failed. Any other call is repeated later,
+ * after waits of up to a quarter of an hour, and the row shows the reason.
  */
 export const withRejections = (deployment: Deployment, rejections: readonly Rejection[], nowMs: number): Deployment => {
   const [first] = rejections;

@@ -1,10 +1,7 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { type Notification, newNotification } from '../../../shared/notifications/notification.ts';
 
-/**
- * What an organization learns of a pass that has changed the state of its deployment: without what AWS said.
- * Undefined: it has not.
- */
+/** The notification of a deployment's new state, without AWS's message. Undefined if the state is the same. */
 export const stateNotification = (
   before: Deployment,
   { id, organization, name, state, state_since, reason }: Deployment,

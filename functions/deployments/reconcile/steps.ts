@@ -2,25 +2,20 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { Call } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
-/** Copies are added before all of them are full. */
+// Copies are added before all of them are full.
 const TARGET_PERCENT = 80;
 
-/**
- * The concurrent requests per copy at which copies are added. Divided last: the result is the number that its decimal
- * digits say, and the one that AWS returns. 7 × 0.8 is 5.6000000000000005.
- */
+// Divided last, the result has few decimals and equals the number that AWS returns: 7 × 0.8 is 5.6000000000000005.
 const targetOf = ({ max_concurrency_per_copy }: Deployment): number => Math.max(1, (max_concurrency_per_copy * TARGET_PERCENT) / 100);
 
-/**
- * The states in which an endpoint's component can be scaled. It can be created only on one that is not changing: a
- * rejected creation is a failure.
- */
+// Components can be scaled in these states, but created only in InService: a rejected creation counts as a failure.
 const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
 
 /**
- * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from what
- * exists; each one needs what the one before it creates. A model and a configuration are created again also beneath
- * an endpoint: a late pass of an earlier stop may delete them, and SageMaker needs them for each copy that it adds.
+ * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from the
+ * existing parts; each call needs the result of the one before it. A model and a configuration are also created again
+ * beneath an endpoint: a late pass of an earlier stop may delete them, and SageMaker needs them for each copy that it
+ * adds.
  */
 export const stepsUp = (deployment: Deployment, generation: number, seen: ObservedGeneration, isAsleep: boolean): Call[] => {
   const { endpoint, component } = seen;
@@ -38,7 +33,7 @@ export const stepsUp = (deployment: Deployment, generation: number, seen: Observ
   return [...needed, ...(isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, seen)];
 };
 
-/** Without copies. Scaling is suspended first: otherwise one of its alarms brings a copy back. */
+// Scaling is suspended first, because one of its alarms could bring a copy back.
 const stepsToSleep = ({ copies }: Deployment, generation: number, { component, scaling }: ObservedGeneration): Call[] => {
   const isSuspended = !scaling || (scaling.isSuspended && scaling.min === 0);
   const suspend: Call = { generation, kind: 'register_scaling', target: { min: 0, max: copies.max, isSuspended: true } };
@@ -46,7 +41,7 @@ const stepsToSleep = ({ copies }: Deployment, generation: number, { component, s
   return [...(isSuspended ? [] : [suspend]), ...(hasCopies ? [{ generation, kind: 'set_copies' as const, copies: 0 }] : [])];
 };
 
-/** The first copies are ours; once there is one, Application Auto Scaling has the rest. */
+// Sluice sets the first copies; after that, Application Auto Scaling takes over.
 const stepsToScale = (deployment: Deployment, generation: number, { component, scaling }: ObservedGeneration): Call[] => {
   const { min, max } = deployment.copies;
   const { wantedCopies = 0, copies = 0 } = component ?? {};
@@ -60,7 +55,7 @@ const stepsToScale = (deployment: Deployment, generation: number, { component, s
   return [...resize, ...register, ...policy];
 };
 
-/** The states in which SageMaker rejects the deletion of an endpoint. */
+// SageMaker rejects the deletion of an endpoint in these states.
 const CLOSED = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack', 'Deleting']);
 
 /**

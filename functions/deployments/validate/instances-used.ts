@@ -1,12 +1,11 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 
-/** More deployments than an installation is made for; those beyond are not counted. */
+// An installation is made for fewer deployments. Further ones are not counted.
 const MAX_DEPLOYMENTS = 2_000;
-/** Read at the same time. */
 const BATCH = 25;
 
 /**
- * The instances of all deployments of this installation by type, as they were last seen. Other endpoints of the
+ * The instances of this installation's deployments by type, as their last passes observed them. Other endpoints of the
  * account are not counted.
  * @param ids of all deployments that are not deleted
  */

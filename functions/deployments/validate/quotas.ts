@@ -2,15 +2,15 @@ import { ListServiceQuotasCommand, type ServiceQuotasClient } from '@aws-sdk/cli
 import type { DeploymentFindings } from '../../../shared/deployments/validation.ts';
 import { logError } from '../../../shared/logging/log.ts';
 
-/** SageMaker has about two thousand quotas. */
+// SageMaker has about two thousand quotas.
 const PAGE_SIZE = 100;
 const MAX_PAGES = 40;
-/** Less than the time that the control plane waits for the whole validation. */
+// Less than the time that the control plane waits for the whole validation.
 const MAX_MS = 8_000;
 
 const SUFFIX = ' for endpoint usage';
 
-/** The quotas of these types, as they are found. They are in no useful order, and their codes are not known. */
+// Quotas are in no useful order, and their codes are not known.
 async function* readLimits(
   client: ServiceQuotasClient,
   instanceTypes: ReadonlySet<string>,
@@ -33,10 +33,10 @@ async function* readLimits(
 }
 
 /**
- * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service
- * Quotas is logged, and its list of thousands is read for no longer than eight seconds.
- * @param used how many instances of each type run
- * @returns the types of which a quota is known
+ * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service Quotas
+ * is logged, and its list of thousands is read for no longer than eight seconds.
+ * @param used the number of running instances of each type
+ * @returns the types with a known quota
  */
 export const readQuotas = async (
   client: ServiceQuotasClient,

@@ -11,7 +11,7 @@ export interface Validating {
   instancesUsed: () => Promise<ReadonlyMap<string, number>>;
 }
 
-/** Checks on AWS what a new deployment needs, and changes nothing. @throws the SDK's errors */
+/** Checks weights and quotas for a new deployment on AWS, without changing anything. @throws the SDK's errors */
 export const validate = async (deps: Validating, question: DeploymentToValidate): Promise<DeploymentFindings> => {
   const [weights, quotas] = await Promise.all([
     checkWeights(deps.s3, question),

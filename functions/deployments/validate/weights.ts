@@ -4,19 +4,16 @@ import type { DeploymentFindings, DeploymentToValidate } from '../../../shared/d
 type Weights = DeploymentFindings['weights'];
 
 const S3_URI = /^s3:\/\/([a-z0-9.-]{3,63})\/(.+\/)$/;
-/** A page has up to 1,000 keys; a model has some hundred files. */
+// A page has up to 1,000 keys; a model has some hundred files.
 const MAX_PAGES = 5;
 
-/**
- * Files that an image executes, or obeys: handlers, packages to install, and the settings of DJL Serving, one of
- * which lets a model bring code.
- */
+// An image executes or obeys these files: handlers, packages to install, and DJL Serving's settings, one of which lets
+// a model bring code.
 const CODE = ['model.py', 'requirements.txt', 'serving.properties'];
 const isCode = (path: string): boolean => path.startsWith('code/') || CODE.includes(path);
 
 const CODE_ADVICE = `Remove code/, ${CODE.slice(0, -1).join(', ')} and ${CODE.at(-1)}, or ask your administrator to allow code for this deployment.`;
 
-/** The keys below a prefix, without the prefix. undefined: too many. */
 const listKeys = async (client: S3Client, bucket: string, prefix: string): Promise<string[] | undefined> => {
   const keys: string[] = [];
   let token: string | undefined;
@@ -43,7 +40,7 @@ const judge = (model: string, keys: readonly string[] | undefined, allowsCode: b
 };
 
 /**
- * Whether a deployment's weights can be used. A model on the Hugging Face Hub is not looked up. @throws the SDK's
+ * Checks that a deployment's weights can be used. Models on the Hugging Face Hub are not checked. @throws the SDK's
  * errors
  */
 export const checkWeights = async (
