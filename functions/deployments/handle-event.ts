@@ -7,7 +7,7 @@ import { deploymentOf, readEvent, readMessage } from './events.ts';
 import type { PassOutcome } from './reconcile/reconcile.ts';
 import type { Reconciliations } from './reconciliations.ts';
 
-export interface Handling {
+export interface HandlerDependencies {
   reconcile: (id: string, hasTime: () => boolean) => Promise<PassOutcome>;
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   reconciliations: Reconciliations;
@@ -20,12 +20,12 @@ export interface Handling {
   now: () => number;
 }
 
-type Timed = Handling & { hasTime: () => boolean };
+type TimedDependencies = HandlerDependencies & { hasTime: () => boolean };
 
-const BATCH = 25;
+const PARALLEL_SENDS = 25;
 
 /** The work of the function's queue: each message has the id of a deployment. */
-export const queuedReconciliations = ({ reconcile }: Pick<Handling, 'reconcile'>): MessageWork<string> => ({
+export const queuedReconciliations = ({ reconcile }: Pick<HandlerDependencies, 'reconcile'>): MessageWork<string> => ({
   read: ({ body }) => readMessage(body),
   handle: async (id, hasTime) => void (await reconcile(id, hasTime)),
   failure: 'reconciliation_failed',
@@ -33,7 +33,7 @@ export const queuedReconciliations = ({ reconcile }: Pick<Handling, 'reconcile'>
 });
 
 // It is only a metric, so no pass depends on it.
-const logStates = async (deps: Timed, ids: readonly string[]): Promise<void> => {
+const logStates = async (deps: TimedDependencies, ids: readonly string[]): Promise<void> => {
   try {
     const states = await countStates(deps, ids);
     if (states) logInfo('deployments_counted', { states });
@@ -43,7 +43,7 @@ const logStates = async (deps: Timed, ids: readonly string[]): Promise<void> => 
 };
 
 // Deployments that are left when the time ends get a message a minute later.
-const reconcileAll = async (deps: Timed): Promise<void> => {
+const reconcileAll = async (deps: TimedDependencies): Promise<void> => {
   const { listLive, reconciliations, now, hasTime } = deps;
   const sent: string[] = [];
   let batch: string[] = [];
@@ -54,7 +54,7 @@ const reconcileAll = async (deps: Timed): Promise<void> => {
   };
   for await (const id of listLive()) {
     if (!hasTime()) break;
-    if (batch.push(id) === BATCH) await send();
+    if (batch.push(id) === PARALLEL_SENDS) await send();
   }
   await send();
   logInfo('reconciliations_sent', { deployments: sent.length });
@@ -62,7 +62,11 @@ const reconcileAll = async (deps: Timed): Promise<void> => {
 };
 
 /** Handles an event that is not the queue's. @returns the findings of a validation, for the invoker */
-export const handleEvent = async (deps: Handling, event: unknown, hasTime: () => boolean): Promise<DeploymentFindings | undefined> => {
+export const handleEvent = async (
+  deps: HandlerDependencies,
+  event: unknown,
+  hasTime: () => boolean,
+): Promise<DeploymentFindings | undefined> => {
   const read = readEvent(event);
   switch (read.kind) {
     case 'reconcile':

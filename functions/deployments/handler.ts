@@ -23,10 +23,10 @@ import { createSageMaker } from './aws/sagemaker.ts';
 import { createScaling } from './aws/scaling.ts';
 import { createListTagged, createTaggingCaller } from './aws/tagged-resources.ts';
 import { createMeterPass, repeatForCredit } from './gpu-time/gpu-time.ts';
-import { type Handling, handleEvent, queuedReconciliations } from './handle-event.ts';
+import { type HandlerDependencies, handleEvent, queuedReconciliations } from './handle-event.ts';
 import { isInUse } from './idle/in-use.ts';
 import { lastEventAt } from './idle/last-event.ts';
-import { type Reconciling, reconcile } from './reconcile/reconcile.ts';
+import { type ReconcileDependencies, reconcile } from './reconcile/reconcile.ts';
 import { createReconciliations } from './reconciliations.ts';
 import { instancesUsed } from './validate/instances-used.ts';
 import { validate } from './validate/validate.ts';
@@ -53,7 +53,7 @@ const installation = {
   detailedMetrics: process.env.DETAILED_METRICS === 'true',
 };
 
-const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], 'hasTime'> } = {
+const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDependencies['aws'], 'hasTime'> } = {
   database,
   deployments,
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
@@ -83,14 +83,14 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
 };
 
 const listLive = () => listLiveDeployments(database, table);
-const validating = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listLive(), deployments.find) };
+const validationDependencies = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listLive(), deployments.find) };
 
 // A pass stops making calls this long before the function's timeout.
 const RESERVE_MS = 10_000;
 
-const handling: Handling = {
+const handlerDependencies: HandlerDependencies = {
   reconcile: (id, hasTime) => reconcile({ ...dependencies, aws: { ...dependencies.aws, hasTime } }, id),
-  validate: (question) => validate(validating, question),
+  validate: (question) => validate(validationDependencies, question),
   reconciliations,
   listLive,
   stateOf: async (id) => (await deployments.find(id))?.state,
@@ -102,5 +102,5 @@ const handling: Handling = {
 export const handler = middy<unknown, DeploymentFindings | SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))
-  .use(queueMessages(queuedReconciliations(handling)))
-  .handler((event, { hasTime }) => handleEvent(handling, event, hasTime));
+  .use(queueMessages(queuedReconciliations(handlerDependencies)))
+  .handler((event, { hasTime }) => handleEvent(handlerDependencies, event, hasTime));

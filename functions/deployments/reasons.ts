@@ -19,7 +19,7 @@ const REASONS = {
     action: 'Choose a larger instance type, or lower accelerators.',
   },
   image_not_started: {
-    message: "The runtime's image could not be pulled or started: its container wrote no line.",
+    message: "The runtime's image could not be pulled or started: the container produced no logs.",
     action: 'Choose another runtime or another instance type. Ask your administrator to check the image and the AMI of this runtime.',
   },
   weights_unreadable: {
@@ -28,7 +28,7 @@ const REASONS = {
   },
   crash_loop: {
     message: 'The container crashes each time it starts.',
-    action: 'Read the line of its log in aws. Change environment, accelerators, instance_types or the runtime to fix it.',
+    action: 'See the log line in aws. Change environment, accelerators, instance_types or the runtime to fix it.',
   },
   container_failed: {
     message: 'The container stopped before the model was ready.',
@@ -54,11 +54,11 @@ const REASONS = {
   },
   rejected_by_aws: {
     message: 'AWS rejected the configuration of this deployment.',
-    action: "Read AWS's message in aws, change the deployment accordingly, then retry.",
+    action: "See AWS's message in aws, change the deployment accordingly, then retry.",
   },
   failed_on_aws: {
     message: 'AWS reports that this deployment has failed.',
-    action: "Read AWS's message in aws. Retry; if it fails again, change the instance type or the runtime.",
+    action: "See AWS's message in aws. Retry; if it fails again, change the instance type or the runtime.",
   },
   hub_not_allowed: {
     message: 'Models of the Hugging Face Hub are no longer allowed here.',
@@ -90,13 +90,13 @@ const REASONS = {
 export type ReasonCode = keyof typeof REASONS;
 export const reasonCodes = Object.keys(REASONS) as ReasonCode[];
 
-const MAX_WORDS = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
 
 /** The reason with a code. @param aws the message of AWS or of the container */
 export const reasonFor = (code: ReasonCode, aws?: string): DeploymentReason => ({
   code,
   ...REASONS[code],
-  ...(aws && { aws: redact(aws.slice(0, 2 * MAX_WORDS)).slice(0, MAX_WORDS) }),
+  ...(aws && { aws: redact(aws.slice(0, 2 * MAX_MESSAGE_CHARACTERS)).slice(0, MAX_MESSAGE_CHARACTERS) }),
 });
 
 // The most specific patterns come first.

@@ -6,7 +6,7 @@ import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
 // The first attempt counts, too. The next pass repeats a failed call, so the SDK's retries only cover a short outage.
-const MAX_ATTEMPTS = 2;
+const MAX_SDK_ATTEMPTS = 2;
 const CONNECTION_TIMEOUT_MS = 1_000;
 // A pass makes at most about twenty calls for each generation, in the function's 60 s.
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -23,7 +23,7 @@ export interface Clients {
 /** The SDK's clients of the services that the function uses, in the region of the environment. */
 export const createClients = (): Clients => {
   const options = {
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: MAX_SDK_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

@@ -1,7 +1,7 @@
 import { type CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { isAbsent } from './errors.ts';
 
-export interface LogLine {
+export interface ContainerLogLine {
   atMs: number;
   /** The stream of the copy that wrote the line. */
   stream: string;
@@ -10,7 +10,7 @@ export interface LogLine {
 
 const MAX_LINES = 1_000;
 // A page can be empty even if more lines follow, so there are more pages than needed.
-const MAX_PAGES = 5;
+const MAX_LOG_PAGES = 5;
 const MAX_CHARACTERS = 2_000;
 
 /**
@@ -23,10 +23,10 @@ export const createContainerLog = (client: CloudWatchLogsClient) => ({
    * @param pattern a filter of CloudWatch Logs; empty: all lines
    * @param most at most 1,000
    */
-  read: async (component: string, sinceMs: number, pattern: string, most = MAX_LINES): Promise<LogLine[]> => {
-    const lines: LogLine[] = [];
+  read: async (component: string, sinceMs: number, pattern: string, most = MAX_LINES): Promise<ContainerLogLine[]> => {
+    const lines: ContainerLogLine[] = [];
     let nextToken: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
+    for (let page = 0; page < MAX_LOG_PAGES; page++) {
       const input = {
         logGroupName: `/aws/sagemaker/InferenceComponents/${component}`,
         startTime: sinceMs,
@@ -35,10 +35,10 @@ export const createContainerLog = (client: CloudWatchLogsClient) => ({
         ...(nextToken !== undefined && { nextToken }),
       };
       try {
-        const found = await client.send(new FilterLogEventsCommand(input));
-        for (const { timestamp = 0, logStreamName = '', message = '' } of found.events ?? [])
+        const reply = await client.send(new FilterLogEventsCommand(input));
+        for (const { timestamp = 0, logStreamName = '', message = '' } of reply.events ?? [])
           lines.push({ atMs: timestamp, stream: logStreamName, message: message.slice(0, MAX_CHARACTERS) });
-        nextToken = found.nextToken;
+        nextToken = reply.nextToken;
       } catch (error) {
         if (isAbsent(error)) return [];
         throw error;

@@ -22,7 +22,7 @@ import {
 import { isAbsent } from './errors.ts';
 import type { GenerationResources } from './generation-resources.ts';
 
-export interface EndpointFacts {
+export interface DescribedEndpoint {
   /** SageMaker's `EndpointStatus`. */
   status: string;
   failure?: string;
@@ -32,7 +32,7 @@ export interface EndpointFacts {
   missingInstances: number;
 }
 
-export interface ComponentFacts {
+export interface DescribedComponent {
   /** SageMaker's `InferenceComponentStatus`. */
   status: string;
   failure?: string;
@@ -43,7 +43,7 @@ export interface ComponentFacts {
 
 // A deployment has at most four generations, each with one resource of a kind and a few adapters.
 const PAGE_SIZE = 100;
-const MAX_PAGES = 10;
+const MAX_LISTED_PAGES = 10;
 
 interface Page {
   names: readonly (string | undefined)[];
@@ -51,27 +51,27 @@ interface Page {
 }
 
 const allNames = async (page: (token: string | undefined) => Promise<Page>): Promise<string[]> => {
-  const found: string[] = [];
+  const described: string[] = [];
   let token: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_LISTED_PAGES; pages++) {
     const { names, next } = await page(token);
-    found.push(...names.filter((name) => name !== undefined));
+    described.push(...names.filter((name) => name !== undefined));
     token = next;
-    if (token === undefined) return found;
+    if (token === undefined) return described;
   }
-  throw new Error(`A list of SageMaker has more than ${MAX_PAGES} pages.`);
+  throw new Error(`A list of SageMaker has more than ${MAX_LISTED_PAGES} pages.`);
 };
 
-const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
+const orNone = async <Described>(described: Promise<Described>): Promise<Described | undefined> => {
   try {
-    return await found;
+    return await described;
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
   }
 };
 
-const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput): EndpointFacts['instances'] =>
+const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput): DescribedEndpoint['instances'] =>
   ProductionVariants.flatMap(({ InstancePools, CurrentInstanceCount = 0 }) =>
     InstancePools && InstancePools.length > 0
       ? InstancePools.map((pool) => ({ instance_type: pool.InstanceType as string | undefined, instances: pool.CurrentInstanceCount ?? 0 }))
@@ -81,22 +81,22 @@ const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput)
 /** Calls SageMaker's control API for deployments. No other code does. */
 export const createSageMaker = (client: SageMakerClient) => ({
   /** Undefined if it does not exist. */
-  describeEndpoint: async (name: string): Promise<EndpointFacts | undefined> => {
-    const found = await orNone(client.send(new DescribeEndpointCommand({ EndpointName: name })));
-    if (!found) return undefined;
-    const { EndpointStatus = 'Unknown', FailureReason: failure } = found;
-    const instances = instancesOf(found);
+  describeEndpoint: async (name: string): Promise<DescribedEndpoint | undefined> => {
+    const described = await orNone(client.send(new DescribeEndpointCommand({ EndpointName: name })));
+    if (!described) return undefined;
+    const { EndpointStatus = 'Unknown', FailureReason: failure } = described;
+    const instances = instancesOf(described);
     const running = instances.reduce((sum, { instances: count }) => sum + count, 0);
-    const wanted = (found.ProductionVariants ?? []).reduce((sum, { DesiredInstanceCount = 0 }) => sum + DesiredInstanceCount, 0);
+    const wanted = (described.ProductionVariants ?? []).reduce((sum, { DesiredInstanceCount = 0 }) => sum + DesiredInstanceCount, 0);
     const missingInstances = Math.max(0, wanted - running);
     return { status: EndpointStatus, ...(failure !== undefined && { failure }), instances, missingInstances };
   },
 
   /** Undefined if it does not exist. */
-  describeComponent: async (name: string): Promise<ComponentFacts | undefined> => {
-    const found = await orNone(client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name })));
-    if (!found) return undefined;
-    const { InferenceComponentStatus = 'Unknown', FailureReason: failure, RuntimeConfig } = found;
+  describeComponent: async (name: string): Promise<DescribedComponent | undefined> => {
+    const described = await orNone(client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name })));
+    if (!described) return undefined;
+    const { InferenceComponentStatus = 'Unknown', FailureReason: failure, RuntimeConfig } = described;
     const { DesiredCopyCount: wantedCopies = 0, CurrentCopyCount: copies = 0 } = RuntimeConfig ?? {};
     return {
       status: InferenceComponentStatus,

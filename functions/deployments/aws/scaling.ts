@@ -15,14 +15,14 @@ export interface ScalingTarget {
   isSuspended: boolean;
 }
 
-export interface ScalingFacts extends ScalingTarget {
+export interface DescribedScaling extends ScalingTarget {
   /** Requests per copy at which copies are added. Absent if there is no policy. */
   requestsPerCopy?: number;
 }
 
 const POLICY = 'requests-per-copy';
 
-const placeOf = (component: string) =>
+const targetIdOf = (component: string) =>
   ({
     ServiceNamespace: 'sagemaker',
     ResourceId: `inference-component/${component}`,
@@ -32,8 +32,8 @@ const placeOf = (component: string) =>
 /** Application Auto Scaling of inference components, which have one target and one policy each. */
 export const createScaling = (client: ApplicationAutoScalingClient) => ({
   /** Undefined if the component is not registered. */
-  describe: async (component: string): Promise<ScalingFacts | undefined> => {
-    const { ResourceId, ...place } = placeOf(component);
+  describe: async (component: string): Promise<DescribedScaling | undefined> => {
+    const { ResourceId, ...place } = targetIdOf(component);
     const { ScalableTargets } = await client.send(new DescribeScalableTargetsCommand({ ...place, ResourceIds: [ResourceId] }));
     const [target] = ScalableTargets ?? [];
     if (!target) return undefined;
@@ -55,14 +55,14 @@ export const createScaling = (client: ApplicationAutoScalingClient) => ({
       DynamicScalingOutSuspended: isSuspended,
       ScheduledScalingSuspended: isSuspended,
     };
-    await client.send(new RegisterScalableTargetCommand({ ...placeOf(component), MinCapacity: min, MaxCapacity: max, SuspendedState }));
+    await client.send(new RegisterScalableTargetCommand({ ...targetIdOf(component), MinCapacity: min, MaxCapacity: max, SuspendedState }));
   },
 
   /** Creates or changes the policy of a registered component. */
   putPolicy: async (component: string, requestsPerCopy: number): Promise<void> => {
     await client.send(
       new PutScalingPolicyCommand({
-        ...placeOf(component),
+        ...targetIdOf(component),
         PolicyName: POLICY,
         PolicyType: 'TargetTrackingScaling',
         TargetTrackingScalingPolicyConfiguration: {
@@ -76,7 +76,8 @@ export const createScaling = (client: ApplicationAutoScalingClient) => ({
   },
 
   /** Removes the registration with its policy and alarms. */
-  deregister: async (component: string): Promise<void> => void (await client.send(new DeregisterScalableTargetCommand(placeOf(component)))),
+  deregister: async (component: string): Promise<void> =>
+    void (await client.send(new DeregisterScalableTargetCommand(targetIdOf(component)))),
 });
 
 export type Scaling = ReturnType<typeof createScaling>;

@@ -9,10 +9,10 @@ const Page = z.object({
 
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 5_000;
-const MAX_ATTEMPTS = 2;
+const MAX_CALL_ATTEMPTS = 2;
 const MAX_REPLY_BYTES = 1024 * 1024;
 const MAX_SOCKETS = 4;
-const MAX_PAGES = 10;
+const MAX_LISTED_PAGES = 10;
 
 /** Lists the names of the resources on SageMaker with a deployment's tag, whatever their names are. */
 export type ListTagged = (deploymentId: string) => Promise<string[]>;
@@ -40,18 +40,18 @@ export const createListTagged = (caller: Pick<AwsCaller, 'call'>): ListTagged =>
   return async (deploymentId) => {
     const arns: string[] = [];
     let token = '';
-    for (let page = 0; page < MAX_PAGES; page++) {
+    for (let page = 0; page < MAX_LISTED_PAGES; page++) {
       const body = JSON.stringify({
         ResourceTypeFilters: ['sagemaker'],
         TagFilters: [{ Key: awsTags.deployment, Values: [deploymentId] }],
         ...(token && { PaginationToken: token }),
       });
       const read = (reply: { body: Buffer }) => Page.parse(JSON.parse(reply.body.toString()));
-      const found = await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, read);
-      arns.push(...found.ResourceTagMappingList.map(({ ResourceARN }) => ResourceARN));
-      token = found.PaginationToken ?? '';
+      const tagged = await caller.call({ path: '/', headers, body }, MAX_CALL_ATTEMPTS, read);
+      arns.push(...tagged.ResourceTagMappingList.map(({ ResourceARN }) => ResourceARN));
+      token = tagged.PaginationToken ?? '';
       if (!token) return arns.map((arn) => arn.slice(arn.lastIndexOf('/') + 1));
     }
-    throw new Error(`A deployment has more than ${MAX_PAGES} pages of tagged resources.`);
+    throw new Error(`A deployment has more than ${MAX_LISTED_PAGES} pages of tagged resources.`);
   };
 };

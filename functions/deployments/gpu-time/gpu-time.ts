@@ -9,7 +9,7 @@ import type { InstancePrices } from '../../../shared/gpu-time/intervals.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { InstancePrice } from '../../../shared/prices/instance-price.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
-import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts';
+import { type Metered, type MeterInput, meterPass, type Notice } from './meter-pass.ts';
 import { toReturnCredit } from './return-credit.ts';
 
 /** Metered time can't be written until someone corrects the row. Nothing was written. */
@@ -19,7 +19,7 @@ export class MeteringFailed extends Error {
   }
 }
 
-const MAX_ATTEMPTS = 4;
+const MAX_CREDIT_ATTEMPTS = 4;
 
 /**
  * Repeats a pass while requests use the credit that it takes. The last attempt takes none, so that GPU time is metered
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 4;
  * @param pass one attempt, from its reads to its transaction
  */
 export const repeatForCredit = async <Result>(pass: (canDraw: boolean) => Promise<Result>): Promise<Result> => {
-  for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt < MAX_CREDIT_ATTEMPTS; attempt++) {
     try {
       return await pass(true);
     } catch (error) {
@@ -94,7 +94,7 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
     nowMs,
     isStarting = false,
     canDraw = true,
-  }: Omit<Look, 'prices' | 'credit'>): Promise<MeterReading> => {
+  }: Omit<MeterInput, 'prices' | 'credit'>): Promise<MeterReading> => {
     const { organization, meter: before } = deployment;
     const types = new Set([...running, ...(before?.running ?? [])].map(({ instance_type }) => instance_type));
     if (types.size === 0 && (isStarting || !before?.held_nanos)) return { meter: before, writes: [] };
@@ -113,3 +113,5 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
     return { meter, writes, ...(stop && { stop }), ...(warning && { warning }) };
   };
 };
+
+export type MeterPass = ReturnType<typeof createMeterPass>;

@@ -23,7 +23,7 @@ const WARN_EVERY_MS = 24 * 60 * MINUTE_MS;
 export const MAX_EVENTS = 24;
 
 /** The inputs of a metering pass. */
-export interface Look {
+export interface MeterInput {
   deployment: Pick<Deployment, 'id' | 'organization' | 'name' | 'meter'>;
   /** The running instances, as AWS describes them. */
   running: readonly RunningInstances[];
@@ -72,7 +72,7 @@ const inOrder = (seen: readonly RunningInstances[]): RunningInstances[] => {
   return [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, running]) => running);
 };
 
-const toEvent = ({ id, organization, name }: Look['deployment'], charge: Charge): GpuEvent => {
+const toEvent = ({ id, organization, name }: MeterInput['deployment'], charge: Charge): GpuEvent => {
   const { running, startMs, endMs, price, costNanos, chargedNanos, isPrepaid } = charge;
   const of = { deployment_id: id, ...running, started_at: startMs };
   return {
@@ -102,7 +102,7 @@ const noticesOf = (charges: readonly Charge[], facts: Record<string, unknown>): 
 };
 
 // `availableNanos` doesn't include the held credit.
-const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, prices, credit, nowMs }: Look, now: number): Metered => {
+const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, prices, credit, nowMs }: MeterInput, now: number): Metered => {
   const { meter } = metered;
   if (!meter || !credit.isPrepaid) return metered;
   const left = meter.held_nanos + availableNanos;
@@ -125,9 +125,9 @@ const judgeCredit = (metered: Metered, availableNanos: bigint, { deployment, pri
  * credit, the cost of the next 15 minutes is held each time an interval is closed. Pure: `gpu-time.ts` reads the inputs
  * and makes the writes.
  */
-export const meterPass = (look: Look): Metered => {
-  const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = look;
-  const seen = inOrder(look.running);
+export const meterPass = (input: MeterInput): Metered => {
+  const { deployment, nowMs, prices, credit, isStarting = false, canDraw = true } = input;
+  const seen = inOrder(input.running);
   const before: GpuMeter = deployment.meter ?? { until: wholeSecond(nowMs), running: [], held_nanos: 0n };
   // The clock of the last pass can be ahead.
   const now = Math.max(wholeSecond(nowMs), before.until);
@@ -137,7 +137,7 @@ export const meterPass = (look: Look): Metered => {
   const isIdle = before.running.length === 0 && before.held_nanos > 0n && !isStarting;
   if (!isShort && !isDue && !isIdle && isDeepStrictEqual(seen, before.running)) {
     const open = { meter: deployment.meter, events: [], draws: [], returnedNanos: 0n, notices: [] };
-    return judgeCredit(open, availableOf(credit), look, now);
+    return judgeCredit(open, availableOf(credit), input, now);
   }
   const end = endWithin(before.running, prices, before.until, now, MAX_EVENTS);
   const running = end === now ? seen : before.running;
@@ -158,5 +158,5 @@ export const meterPass = (look: Look): Metered => {
     returnedNanos,
     notices: noticesOf(charges, { deployment: deployment.id, organization: deployment.organization }),
   };
-  return judgeCredit(closed, availableNanos, look, now);
+  return judgeCredit(closed, availableNanos, input, now);
 };

@@ -8,7 +8,7 @@ export interface Charge extends PricedInterval {
 }
 
 /** The payment of intervals. Credit is conserved: held before + drawn = charged + held after + returned. */
-export interface Payment {
+export interface CreditPayment {
   charges: Charge[];
   heldNanos: bigint;
   /** The amounts taken from the organization's credit. */
@@ -19,7 +19,7 @@ export interface Payment {
   availableNanos: bigint;
 }
 
-interface Means {
+interface PaymentSources {
   heldNanos: bigint;
   /** The cost of the next step. */
   nextStepNanos: bigint;
@@ -39,8 +39,8 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
  */
 export const payFromCredit = (
   intervals: readonly PricedInterval[],
-  { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: Means,
-): Payment => {
+  { heldNanos, nextStepNanos, credit, keepsRest, canDraw }: PaymentSources,
+): CreditPayment => {
   const oldestFirst = intervals.toSorted((one, other) => one.startMs - other.startMs);
   const needed = sumNanos(intervals) + nextStepNanos;
   const draws = canDraw && needed > heldNanos ? planDraw(credit, needed - heldNanos) : [];
@@ -56,7 +56,7 @@ export const payFromCredit = (
 };
 
 /** Without prepaid credit, intervals are only charged. Credit that is still held from earlier is returned. */
-export const chargeOnly = (intervals: readonly PricedInterval[], heldNanos: bigint): Payment => ({
+export const chargeOnly = (intervals: readonly PricedInterval[], heldNanos: bigint): CreditPayment => ({
   charges: intervals.map((interval) => ({ ...interval, chargedNanos: interval.costNanos, isPrepaid: false })),
   heldNanos: 0n,
   draws: [],

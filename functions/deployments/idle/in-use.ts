@@ -5,7 +5,7 @@ import type { LimiterStore } from '../../../shared/admission/stores/limiter-stor
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 
 // DynamoDB's limit for one read of several items.
-const BATCH = 100;
+const BATCH_LIMITERS = 100;
 // With more limiters, the deployment counts as in use: it must never lose its copies during a request.
 const MAX_LIMITERS = 10_000;
 
@@ -44,7 +44,7 @@ export const isInUse = async (deps: InUseDependencies, deployment: Deployment): 
   let batch: string[] = [];
   for await (const id of limitersOf(deps, deployment)) {
     if (++read > MAX_LIMITERS) return true;
-    if (batch.push(id) < BATCH) continue;
+    if (batch.push(id) < BATCH_LIMITERS) continue;
     if (await hasRequest(batch)) return true;
     batch = [];
   }

@@ -1,4 +1,4 @@
-import type { ContainerLog, LogLine } from '../aws/container-log.ts';
+import type { ContainerLog, ContainerLogLine } from '../aws/container-log.ts';
 
 /** The state of a generation's containers according to their logs. */
 export interface StartLog {
@@ -28,7 +28,7 @@ const kindOf = (error: string): string => error.replace(/\d+(?:\.\d+)?/g, '0');
  * @param lines oldest first
  * @param copies the number of copies that are starting
  */
-export const crashOf = (lines: readonly LogLine[], copies: number): string | undefined => {
+export const crashOf = (lines: readonly ContainerLogLine[], copies: number): string | undefined => {
   const counts = new Map<string, { error: string; count: number; lastMs: Map<string, number> }>();
   for (const { atMs, stream, message } of lines) {
     const error = ERROR.exec(message.trim())?.[0];

@@ -22,8 +22,8 @@ const creationOf = ({ started_at, created_at }: Generation): number | undefined 
 export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
   (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
 
-const failureOf = (deployment: Deployment, generation: Generation, seen: ObservedGeneration, nowMs: number): DeploymentReason | undefined => {
-  const { endpoint, component, log } = seen;
+const failureOf = (deployment: Deployment, generation: Generation, existing: ObservedGeneration, nowMs: number): DeploymentReason | undefined => {
+  const { endpoint, component, log } = existing;
   if (endpoint && ENDED_ENDPOINTS.has(endpoint.status)) return reasonOfFailure(endpoint.failure, false);
   const copies = component?.copies ?? 0;
   if (copies > 0) return undefined;
@@ -48,10 +48,10 @@ const retired = (generation: Generation, nowMs: number): Generation => ({ ...gen
 const observedStatus = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
   // The owner can end a generation, too.
   if (!isActive(generation)) return { ...generation, ended_at: generation.ended_at ?? nowMs };
-  const seen = observed.generations.get(generation.number) ?? NOTHING;
-  const failure = failureOf(deployment, generation, seen, nowMs);
+  const existing = observed.generations.get(generation.number) ?? NOTHING;
+  const failure = failureOf(deployment, generation, existing, nowMs);
   if (failure) return failed(generation, failure, nowMs);
-  const { endpoint, component } = seen;
+  const { endpoint, component } = existing;
   const isServing = endpoint && component?.status === 'InService' && component.copies > 0;
   if (generation.status === 'creating')
     return isServing ? { ...generation, status: 'ready' } : { ...generation, started_at: creationOf(generation) ?? nowMs };
@@ -72,7 +72,7 @@ const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly G
 };
 
 // The newest generation stays even if it is gone from AWS, so that its number isn't used again and its reason can be
-// seen.
+// existing.
 const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
   generations.filter(({ number, ended_at }, i) => {
     const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
@@ -81,8 +81,8 @@ const withoutGone = (generations: readonly Generation[], observed: Observed, now
 
 /** The generations of a deployment that should run, updated from the observed state on AWS. */
 export const runningGenerations = (deployment: Deployment, observed: Observed, nowMs: number): Generation[] => {
-  const seen = deployment.generations.map((generation) => observedStatus(deployment, generation, observed, nowMs));
-  return withoutGone(retireReplaced(deployment, seen, nowMs), observed, nowMs);
+  const updated = deployment.generations.map((generation) => observedStatus(deployment, generation, observed, nowMs));
+  return withoutGone(retireReplaced(deployment, updated, nowMs), observed, nowMs);
 };
 
 /** The generations of a deployment that is stopped or deleted. Active ones are created again when it is started. */

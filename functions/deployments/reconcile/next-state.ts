@@ -22,7 +22,7 @@ export interface Use {
   lagMs: number;
 }
 
-interface Seen {
+interface Observation {
   observed: Observed;
   use: Use;
   isCreditLow: boolean;
@@ -54,7 +54,7 @@ export const isIdle = (
 ): boolean =>
   scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000 + lagMs;
 
-const runningState = (deployment: Deployment, { observed, use, nowMs }: Seen): DeploymentState => {
+const runningState = (deployment: Deployment, { observed, use, nowMs }: Observation): DeploymentState => {
   const active = deployment.generations.filter(isActive);
   const isRollingOut = active.at(-1)?.status === 'creating';
   if (active.length === 0) return 'failed';
@@ -72,7 +72,7 @@ const reasonOf = (
   before: Deployment,
   next: Deployment,
   state: DeploymentState,
-  { observed, isCreditLow, nowMs }: Seen,
+  { observed, isCreditLow, nowMs }: Observation,
 ): DeploymentReason | undefined => {
   const newest = next.generations.at(-1);
   if (newest?.status === 'failed') return newest.reason;
@@ -103,10 +103,10 @@ const endedStarts = (before: Deployment, next: Deployment, state: DeploymentStat
  * @param next the row with its generations updated from AWS
  * @returns the deployment, and the starts that have just ended
  */
-export const nextState = (before: Deployment, next: Deployment, seen: Seen) => {
-  const { observed, use, nowMs } = seen;
+export const nextState = (before: Deployment, next: Deployment, observation: Observation) => {
+  const { observed, use, nowMs } = observation;
   const { wake, last_used_at, ...rest } = next;
-  const state = runningState(next, seen);
+  const state = runningState(next, observation);
   const started = endedStarts(before, next, state, nowMs);
   const hasComeIntoService = SERVING.includes(state) && !SERVING.includes(before.state);
   const lastUsed = hasComeIntoService ? nowMs : Math.max(last_used_at ?? 0, use.lastEventAtMs ?? 0);
@@ -116,6 +116,6 @@ export const nextState = (before: Deployment, next: Deployment, seen: Seen) => {
     ...(state === 'waking' && { wake: wake ?? { started_at: nowMs } }),
     ...(lastUsed > 0 && { last_used_at: lastUsed }),
   };
-  const reason = reasonOf(before, running, state, seen);
+  const reason = reasonOf(before, running, state, observation);
   return { deployment: inState({ ...running, progress: progressOf(running, observed) }, state, nowMs, reason), started };
 };

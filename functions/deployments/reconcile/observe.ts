@@ -2,8 +2,8 @@ import type { Deployment, Generation } from '../../../shared/deployments/deploym
 import { awsNameOf, awsPrefixOf } from '../../../shared/deployments/names.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { ContainerLog } from '../aws/container-log.ts';
-import type { ComponentFacts, EndpointFacts, SageMaker } from '../aws/sagemaker.ts';
-import type { Scaling, ScalingFacts } from '../aws/scaling.ts';
+import type { DescribedComponent, DescribedEndpoint, SageMaker } from '../aws/sagemaker.ts';
+import type { DescribedScaling, Scaling } from '../aws/scaling.ts';
 import type { ListTagged } from '../aws/tagged-resources.ts';
 import { readStartLog, type StartLog } from './crash-loop.ts';
 
@@ -11,11 +11,11 @@ import { readStartLog, type StartLog } from './crash-loop.ts';
 export interface ObservedGeneration {
   hasModel: boolean;
   hasConfig: boolean;
-  endpoint?: EndpointFacts;
-  component?: ComponentFacts;
+  endpoint?: DescribedEndpoint;
+  component?: DescribedComponent;
   /** Other components on its endpoint. */
   adapters: readonly string[];
-  scaling?: ScalingFacts;
+  scaling?: DescribedScaling;
   /** Read only while copies are starting or after they failed; absent if it can't be read. */
   log?: StartLog;
 }
@@ -51,7 +51,7 @@ const readLog = async (
   name: string,
   { id, wake }: Deployment,
   { created_at, started_at = created_at }: Generation,
-  component: ComponentFacts | undefined,
+  component: DescribedComponent | undefined,
 ): Promise<StartLog | undefined> => {
   if (!component) return undefined;
   const { status, copies, wantedCopies } = component;

@@ -8,14 +8,14 @@ import {
 } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
-import type { Call } from './calls.ts';
+import type { AwsCall } from './calls.ts';
 import { failed, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
 import { nextState, type Use } from './next-state.ts';
 import { isEmpty, NOTHING, type Observed } from './observe.ts';
 import { deferRejected } from './rejections.ts';
 import { stepsDown, stepsUp } from './steps.ts';
 
-export interface Look {
+export interface PassInput {
   observed: Observed;
   use: Use;
   /** True if another model has the deployment's name. */
@@ -28,7 +28,7 @@ export interface Plan {
   /** The row to store, with the version that was read. */
   next: Deployment;
   /** The calls to make afterwards, each generation's in order. */
-  calls: Call[];
+  calls: AwsCall[];
   /** The starts that have just ended. */
   started: Start[];
 }
@@ -38,30 +38,30 @@ const REPLACED_MS = 11 * 60_000;
 // Removals rarely take longer.
 const SLOW_REMOVAL_MS = 60 * 60_000;
 
-const seenOf = (observed: Observed, number: number) => observed.generations.get(number) ?? NOTHING;
+const existingOf = (observed: Observed, number: number) => observed.generations.get(number) ?? NOTHING;
 
 /**
  * Plans a pass: the next row of a deployment, and the next calls of AWS. Both follow from the row and from the observed
  * state, never from earlier calls; only rejected calls wait. Pure.
  */
-export const planPass = (deployment: Deployment, look: Look): Plan => {
-  const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
-  return { ...deferRejected(next, calls, look.nowMs), started };
+export const planPass = (deployment: Deployment, input: PassInput): Plan => {
+  const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, input) : planRemoval(deployment, input);
+  return { ...deferRejected(next, calls, input.nowMs), started };
 };
 
-const planRunning = (deployment: Deployment, look: Look): Plan => {
-  const { observed, isNameInUse, nowMs } = look;
+const planRunning = (deployment: Deployment, input: PassInput): Plan => {
+  const { observed, isNameInUse, nowMs } = input;
   const { empty_since: _, ...rest } = deployment;
   const generations = isNameInUse
     ? deployment.generations.map((other) => (isActive(other) ? failed(other, reasonFor('name_in_use'), nowMs) : other))
     : runningGenerations(deployment, observed, nowMs);
-  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, look);
+  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, input);
   const isAsleep = ASLEEP.includes(running.state);
   const calls = generations.flatMap((generation) => {
     const { number, status, ended_at = nowMs } = generation;
-    const seen = seenOf(observed, number);
-    if (isActive(generation)) return stepsUp(running, number, seen, isAsleep);
-    return status === 'retired' && nowMs - ended_at < REPLACED_MS ? [] : stepsDown(number, seen);
+    const existing = existingOf(observed, number);
+    if (isActive(generation)) return stepsUp(running, number, existing, isAsleep);
+    return status === 'retired' && nowMs - ended_at < REPLACED_MS ? [] : stepsDown(number, existing);
   });
   return { next: withEmptySince(running, deployment, observed, nowMs), calls, started };
 };
@@ -84,11 +84,11 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
 export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
   empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;
 
-const planRemoval = (deployment: Deployment, { observed, nowMs }: Look): Plan => {
+const planRemoval = (deployment: Deployment, { observed, nowMs }: PassInput): Plan => {
   const { wake: _, ...rest } = deployment;
   const generations = stoppedGenerations(deployment, observed, nowMs);
   const removing: Deployment = { ...rest, generations, progress: NO_PROGRESS };
-  const calls = [...observed.generations].flatMap(([number, seen]) => stepsDown(number, seen));
+  const calls = [...observed.generations].flatMap(([number, existing]) => stepsDown(number, existing));
   const isEmptyNow = isNothingLeft(observed);
   const isBlocked = !isEmptyNow && nowMs - deployment.state_since > SLOW_REMOVAL_MS;
   const kept: DeploymentReason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;

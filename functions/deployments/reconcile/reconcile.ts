@@ -13,20 +13,20 @@ import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { isRetryable } from '../aws/errors.ts';
-import { MeteringFailed } from '../gpu-time/gpu-time.ts';
+import { MeteringFailed, type MeterPass } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
 import { PASS_MS } from './generations.ts';
 import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
-import { isStarting, type MeterPass, runningInstances } from './metering.ts';
 import { isIdle, type Use } from './next-state.ts';
 import { type AwsReader, type Observed, observe } from './observe.ts';
 import { type AwsWriter, perform } from './perform.ts';
 import { isProvenEmpty, type Plan, planPass } from './plan.ts';
 import { withRejections } from './rejections.ts';
+import { isStarting, runningInstances } from './running-instances.ts';
 import { stateNotification } from './state-notification.ts';
 
-export interface Reconciling {
+export interface ReconcileDependencies {
   database: Database;
   deployments: DeploymentStore;
   models: ModelStore;
@@ -42,7 +42,7 @@ export interface Reconciling {
   usageLagMs: number;
   /** True if requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
-  /** Records the duration of a start, to predict those of other deployments on the same type. */
+  /** Records the duration of a wake, to predict those of other deployments on the same type. */
   recordStart: (instanceType: string, start: Start) => Promise<void>;
   reconciliations: Reconciliations;
   /** Queues an evaluation of the organization's alerts, after its deployment has used credit. */
@@ -63,20 +63,24 @@ const isSettled = (deployment: Deployment, nowMs: number): boolean => {
   return wanted === 'running' && state === 'failed' && !generations.some(isActive) && isProvenEmpty(deployment, nowMs);
 };
 
-const readUse = async ({ lastEventAt, usageLagMs, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {
+const readUse = async (
+  { lastEventAt, usageLagMs, isInUse }: ReconcileDependencies,
+  deployment: Deployment,
+  nowMs: number,
+): Promise<Use> => {
   const unused = { isInUse: false, lagMs: usageLagMs };
   if (!SERVING.includes(deployment.state)) return unused;
   const use = { ...unused, lastEventAtMs: await lastEventAt(deployment) };
   return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
-interface Pass extends Plan {
+interface PlannedPass extends Plan {
   before: Deployment;
   rows: InventoryRows;
   writes: readonly Write[];
 }
 
-interface Read {
+interface Snapshot {
   before: Deployment;
   observed: Observed;
   rows: InventoryRows;
@@ -84,7 +88,7 @@ interface Read {
   nowMs: number;
 }
 
-const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
+const takeSnapshot = async (deps: ReconcileDependencies, before: Deployment): Promise<Snapshot> => {
   const { aws, models } = deps;
   const [observed, rows] = await Promise.all([
     observe({ ...aws, installation: aws.installation.name }, before),
@@ -95,7 +99,11 @@ const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
 };
 
 // Without credit, the deployment is stopped until its owner starts it again.
-const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
+const meterAndPlan = async (
+  meterPass: MeterPass,
+  { before, observed, rows, use, nowMs }: Snapshot,
+  canDraw: boolean,
+): Promise<PlannedPass> => {
   const running = runningInstances(before, observed);
   const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, isStarting: isStarting(before), canDraw });
   const isStopped = stop !== undefined && before.wanted === 'running';
@@ -105,12 +113,12 @@ const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }
     ...(meter && { meter }),
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
-  const look = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, nowMs };
-  return { before, rows, writes, ...planPass(metered, look) };
+  const input = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, nowMs };
+  return { before, rows, writes, ...planPass(metered, input) };
 };
 
 // A stop without credit is the system's decision, so it is recorded in the owner's audit log.
-const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write[]): Promise<void> => {
+const write = (deps: ReconcileDependencies, { before, next }: PlannedPass, writes: readonly Write[]): Promise<void> => {
   if (next.wanted === before.wanted) return transact(deps.database, writes);
   const { id, organization } = before;
   const change = {
@@ -125,7 +133,7 @@ const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write
 };
 
 // One transaction: the row with its lock, GPU time, the inventory, and the notification of a new state.
-const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
+const store = async (deps: ReconcileDependencies, pass: PlannedPass): Promise<Deployment> => {
   const { deployments, models, aws, outbox } = deps;
   const { before, next, rows, writes } = pass;
   const isDeleted = next.state === 'deleted';
@@ -144,22 +152,22 @@ const withoutMetering: MeterPass = async ({ deployment: { meter } }) => ({ meter
 
 // If GPU time can't be metered, the pass continues without it: a deployment that could be neither stopped nor deleted
 // would cost more than the uncharged time.
-const planAndStore = async (deps: Reconciling, found: Read): Promise<{ planned: Pass; stored: Deployment }> => {
+const planAndStore = async (deps: ReconcileDependencies, snapshot: Snapshot): Promise<{ planned: PlannedPass; stored: Deployment }> => {
   const attempt = async (meterPass: MeterPass, canDraw: boolean) => {
-    const planned = await plan(meterPass, found, canDraw);
+    const planned = await meterAndPlan(meterPass, snapshot, canDraw);
     return { planned, stored: await store(deps, planned) };
   };
   try {
     return await deps.repeatForCredit((canDraw) => attempt(deps.meterPass, canDraw));
   } catch (error) {
     if (!(error instanceof MeteringFailed)) throw error;
-    logError('gpu_time_not_metered', error, { deployment: found.before.id, organization: found.before.organization });
+    logError('gpu_time_not_metered', error, { deployment: snapshot.before.id, organization: snapshot.before.organization });
     return attempt(withoutMetering, false);
   }
 };
 
 // Best effort: statistics must not delay AWS calls.
-const recordWakes = async ({ recordStart }: Reconciling, { before, started, next }: Pass): Promise<void> => {
+const recordWakes = async ({ recordStart }: ReconcileDependencies, { before, started, next }: PlannedPass): Promise<void> => {
   const [type] = before.meter?.running.map(({ instance_type }) => instance_type) ?? [];
   const [first = ''] = next.generations.at(-1)?.instance_types ?? [];
   const wakes = started.filter(({ kind }) => kind === 'wake').map((start) => recordStart(type ?? first, start));
@@ -167,16 +175,16 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
 };
 
 // A failed alert is not retried here: the next credit use evaluates alerts again.
-const alertOfCredit = async ({ evaluateAlerts }: Reconciling, { before, writes }: Pass): Promise<void> => {
+const alertOfCredit = async ({ evaluateAlerts }: ReconcileDependencies, { before, writes }: PlannedPass): Promise<void> => {
   if (writes.length === 0) return;
   const { id: deployment, organization } = before;
   await evaluateAlerts(organization).catch((error: unknown) => logError('alerts_not_evaluated', error, { deployment, organization }));
 };
 
-const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
+const runPass = async (deps: ReconcileDependencies, before: Deployment): Promise<Deployment> => {
   const until = deps.now() + PASS_MS;
-  const found = await read(deps, before);
-  const { planned, stored } = await planAndStore(deps, found);
+  const snapshot = await takeSnapshot(deps, before);
+  const { planned, stored } = await planAndStore(deps, snapshot);
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
   await recordWakes(deps, planned);
@@ -198,12 +206,12 @@ const isOvertaken = (error: unknown): boolean => error instanceof PreconditionFa
  * next pass while the deployment's state is transitional. Passes can be lost, repeated, and run in parallel.
  * @throws errors that another attempt is not expected to solve
  */
-export const reconcile = async (deps: Reconciling, id: string): Promise<PassOutcome> => {
+export const reconcile = async (deps: ReconcileDependencies, id: string): Promise<PassOutcome> => {
   const before = await deps.deployments.find(id);
   if (!before) return 'unknown';
   if (isSettled(before, deps.now())) return 'settled';
   try {
-    await pass(deps, before);
+    await runPass(deps, before);
     return 'done';
   } catch (error) {
     if (!isOvertaken(error) && !isRetryable(error)) throw error;

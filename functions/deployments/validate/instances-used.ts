@@ -2,7 +2,7 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 
 // An installation is made for fewer deployments. Further ones are not counted.
 const MAX_DEPLOYMENTS = 2_000;
-const BATCH = 25;
+const PARALLEL_READS = 25;
 
 /**
  * The instances of this installation's deployments by type, as their last passes observed them. Other endpoints of the
@@ -23,7 +23,7 @@ export const instancesUsed = async (
   let read = 0;
   for await (const id of ids) {
     if (++read > MAX_DEPLOYMENTS) break;
-    if (batch.push(id) < BATCH) continue;
+    if (batch.push(id) < PARALLEL_READS) continue;
     await count(batch);
     batch = [];
   }

@@ -4,9 +4,9 @@ import { logError } from '../../../shared/logging/log.ts';
 
 // SageMaker has about two thousand quotas.
 const PAGE_SIZE = 100;
-const MAX_PAGES = 40;
+const MAX_QUOTA_PAGES = 40;
 // Less than the time that the control plane waits for the whole validation.
-const MAX_MS = 8_000;
+const MAX_READ_MS = 8_000;
 
 const SUFFIX = ' for endpoint usage';
 
@@ -18,7 +18,7 @@ async function* readLimits(
 ): AsyncGenerator<readonly [type: string, limit: number]> {
   let left = instanceTypes.size;
   let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES && left > 0; page++) {
+  for (let page = 0; page < MAX_QUOTA_PAGES && left > 0; page++) {
     const input = { ServiceCode: 'sagemaker', MaxResults: PAGE_SIZE, ...(token !== undefined && { NextToken: token }) };
     const { Quotas = [], NextToken } = await client.send(new ListServiceQuotasCommand(input), { abortSignal });
     for (const { QuotaName = '', Value = 0 } of Quotas) {
@@ -42,7 +42,7 @@ export const readQuotas = async (
   client: ServiceQuotasClient,
   instanceTypes: readonly string[],
   used: ReadonlyMap<string, number>,
-  signal = AbortSignal.timeout(MAX_MS),
+  signal = AbortSignal.timeout(MAX_READ_MS),
 ): Promise<DeploymentFindings['quotas']> => {
   const limits = new Map<string, number>();
   try {

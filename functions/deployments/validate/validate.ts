@@ -4,7 +4,7 @@ import type { DeploymentFindings, DeploymentToValidate } from '../../../shared/d
 import { readQuotas } from './quotas.ts';
 import { checkWeights } from './weights.ts';
 
-export interface Validating {
+export interface ValidationDependencies {
   s3: S3Client;
   serviceQuotas: ServiceQuotasClient;
   /** The instances of all deployments by type. */
@@ -12,7 +12,7 @@ export interface Validating {
 }
 
 /** Checks weights and quotas for a new deployment on AWS, without changing anything. @throws the SDK's errors */
-export const validate = async (deps: Validating, question: DeploymentToValidate): Promise<DeploymentFindings> => {
+export const validate = async (deps: ValidationDependencies, question: DeploymentToValidate): Promise<DeploymentFindings> => {
   const [weights, quotas] = await Promise.all([
     checkWeights(deps.s3, question),
     deps.instancesUsed().then((used) => readQuotas(deps.serviceQuotas, question.instance_types, used)),

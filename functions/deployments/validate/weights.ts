@@ -5,7 +5,7 @@ type Weights = DeploymentFindings['weights'];
 
 const S3_URI = /^s3:\/\/([a-z0-9.-]{3,63})\/(.+\/)$/;
 // A page has up to 1,000 keys; a model has some hundred files.
-const MAX_PAGES = 5;
+const MAX_KEY_PAGES = 5;
 
 // An image executes or obeys these files: handlers, packages to install, and DJL Serving's settings, one of which lets
 // a model bring code.
@@ -17,7 +17,7 @@ const CODE_ADVICE = `Remove code/, ${CODE.slice(0, -1).join(', ')} and ${CODE.at
 const listKeys = async (client: S3Client, bucket: string, prefix: string): Promise<string[] | undefined> => {
   const keys: string[] = [];
   let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_KEY_PAGES; page++) {
     const input = { Bucket: bucket, Prefix: prefix, ...(token !== undefined && { ContinuationToken: token }) };
     const { Contents = [], NextContinuationToken } = await client.send(new ListObjectsV2Command(input));
     keys.push(...Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(prefix.length)])));
@@ -29,7 +29,7 @@ const listKeys = async (client: S3Client, bucket: string, prefix: string): Promi
 
 const judge = (model: string, keys: readonly string[] | undefined, allowsCode: boolean): Weights => {
   const failed = (message: string): Weights => ({ passed: false, message });
-  if (!keys) return failed(`${model} has more than ${MAX_PAGES},000 files. Put the model into a folder of its own.`);
+  if (!keys) return failed(`${model} has more than ${MAX_KEY_PAGES},000 files. Put the model into a folder of its own.`);
   const files = keys.filter((key) => key !== '' && !key.endsWith('/'));
   if (files.length === 0) return failed(`${model} has no files. Upload the model's files, or correct the location.`);
   const code = files.filter(isCode);

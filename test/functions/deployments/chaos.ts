@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Reconciling } from '../../../functions/deployments/reconcile/reconcile.ts';
+import type { ReconcileDependencies } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
@@ -143,7 +143,7 @@ const randomFrom = (seed: number) => {
   };
 };
 
-type Aws = Reconciling['aws'];
+type Aws = ReconcileDependencies['aws'];
 type Around = (call: () => Promise<unknown>) => Promise<unknown>;
 
 /** The same services, each call within `around`. */
@@ -171,7 +171,7 @@ const wrapChanges = (aws: Aws, around: Around): Aws => {
   return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling) };
 };
 
-const withStores = (test: TestDatabase, deps: Reconciling, over: TestDatabase['database']): Reconciling => ({
+const withStores = (test: TestDatabase, deps: ReconcileDependencies, over: TestDatabase['database']): ReconcileDependencies => ({
   ...deps,
   database: over,
   deployments: createDeploymentStore(createRecordTable(over, test.tables.Deployments as string)),
@@ -179,7 +179,7 @@ const withStores = (test: TestDatabase, deps: Reconciling, over: TestDatabase['d
 });
 
 /** The dependencies of a pass in which these faults happen. */
-const faulty = (test: TestDatabase, { dependencies }: World, { crashAt, lostReplies, seed }: PassFaults): Reconciling => {
+const faulty = (test: TestDatabase, { dependencies }: World, { crashAt, lostReplies, seed }: PassFaults): ReconcileDependencies => {
   const counts = { aws: 0, database: 0 };
   const crashes = (service: 'aws' | 'database', when: 'before' | 'after', index: number): boolean =>
     crashAt?.service === service && crashAt.when === when && crashAt.index === index;
@@ -217,7 +217,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
   let isTouchedByHand = false;
   const slow: { release: () => void; done: Promise<unknown>; untilMs: number }[] = [];
 
-  const pass = async (deps?: Reconciling): Promise<void> => {
+  const pass = async (deps?: ReconcileDependencies): Promise<void> => {
     try {
       await world.pass(deps);
     } catch (error) {

@@ -158,7 +158,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     });
     await world.pass();
     expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
-    expect(world.looks.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'serving' }]);
+    expect(world.meteredInstances.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'serving' }]);
   });
 
   test('the credit runs low; it is stopped once there is none, until its owner starts it', async () => {

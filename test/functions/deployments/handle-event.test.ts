@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deploymentOf } from '../../../functions/deployments/events.ts';
-import { type Handling, handleEvent, queuedReconciliations } from '../../../functions/deployments/handle-event.ts';
+import { type HandlerDependencies, handleEvent, queuedReconciliations } from '../../../functions/deployments/handle-event.ts';
 import { createReconciliations } from '../../../functions/deployments/reconciliations.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
@@ -16,13 +16,13 @@ const NOW = 1_800_000_000_000;
 const ids = Array.from({ length: 60 }, () => newTimedId('deployment', NOW));
 const [id = '', other = ''] = ids;
 
-const setUp = (failing: readonly string[] = [], stateOf: Handling['stateOf'] = async () => 'in_service') => {
+const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['stateOf'] = async () => 'in_service') => {
   const reconciled: string[] = [];
   const sent: { body: string; group: string; deduplicationId: string }[] = [];
   const questions: unknown[] = [];
   let hasTime = true;
   const findings = { weights: { passed: true, message: 'ok' }, quotas: [] };
-  const handling: Handling = {
+  const handling: HandlerDependencies = {
     reconcile: async (each) => {
       if (failing.includes(each)) throw new Error('The database is away.');
       reconciled.push(each);

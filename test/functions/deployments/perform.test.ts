@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { EndpointFacts, SageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
+import type { DescribedEndpoint, SageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import type { Scaling } from '../../../functions/deployments/aws/scaling.ts';
 import { type AwsWriter, perform } from '../../../functions/deployments/reconcile/perform.ts';
 import { stepsUp } from '../../../functions/deployments/reconcile/steps.ts';
@@ -40,7 +40,7 @@ test('weights that SageMaker does not find fail the deployment', async () => {
 
 describe('creates a component only on an endpoint that is in service, since a rejected creation is a failure:', () => {
   const onEndpoint = (status: string) => {
-    const endpoint: EndpointFacts = { status, instances: [], missingInstances: 0 };
+    const endpoint: DescribedEndpoint = { status, instances: [], missingInstances: 0 };
     return stepsUp(deployment, 1, { hasModel: true, hasConfig: true, endpoint, adapters: [] }, false).map(({ kind }) => kind);
   };
 

@@ -64,7 +64,7 @@ test('is draining while instances without copies run, and they are metered; asle
   const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings: { times: { release_ms: 10 * MINUTE_MS } } });
   await world.pass();
   expect(await world.run(9 * MINUTE_MS)).toMatchObject({ state: 'draining', progress: { wanted: 0, ready: 0 } });
-  expect(world.looks.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'draining' }]);
+  expect(world.meteredInstances.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'draining' }]);
   expect(await scalingOf(world)).toMatchObject({
     target: {
       MinCapacity: 0,
@@ -72,7 +72,7 @@ test('is draining while instances without copies run, and they are metered; asle
     },
   });
   expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
-  expect(world.looks.at(-1)).toEqual([]);
+  expect(world.meteredInstances.at(-1)).toEqual([]);
   expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', progress: { ready: 0 } });
 });
 

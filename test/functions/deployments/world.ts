@@ -5,7 +5,7 @@ import { createContainerLog } from '../../../functions/deployments/aws/container
 import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import { createScaling } from '../../../functions/deployments/aws/scaling.ts';
 import { createListTagged } from '../../../functions/deployments/aws/tagged-resources.ts';
-import { type PassOutcome, type Reconciling, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
+import { type PassOutcome, type ReconcileDependencies, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { AwsCaller } from '../../../shared/aws/caller.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
@@ -54,14 +54,14 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   const created = newDeployment({ organization: newId('organization'), created_at: plane.now(), ...fields });
   await transact(test.database, store.toCreate(created));
   const use = { lastEventAtMs: undefined as number | undefined, isInUse: false };
-  const looks: RunningInstances[][] = [];
+  const meteredInstances: (readonly RunningInstances[])[] = [];
   /** The organizations whose alerts were evaluated. */
   const alerted: string[] = [];
   const starts: { instanceType: string; start: Start }[] = [];
   /** When messages are due, by deduplication id. */
   const messages = new Map<number, number>();
 
-  const dependencies: Reconciling = {
+  const dependencies: ReconcileDependencies = {
     database: test.database,
     deployments: store,
     models: test.models,
@@ -83,7 +83,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     repeatForCredit: (attempt) => attempt(true),
     evaluateAlerts: async (organization) => void alerted.push(organization),
     meterPass: async ({ deployment, running }) => {
-      looks.push(running);
+      meteredInstances.push(running);
       return { meter: deployment.meter, writes: [] };
     },
     lastEventAt: async () => use.lastEventAtMs,
@@ -104,7 +104,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     if (!row) throw new Error('The deployment is gone.');
     return row;
   };
-  const pass = (deps: Reconciling = dependencies): Promise<PassOutcome> => reconcile(deps, created.id);
+  const pass = (deps: ReconcileDependencies = dependencies): Promise<PassOutcome> => reconcile(deps, created.id);
   /** Takes the messages that are due. */
   const takeDue = (): boolean => {
     const due = [...messages].filter(([, dueAt]) => dueAt <= plane.now());
@@ -120,7 +120,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     use,
     /** The instances that were metered by each pass. */
     alerted,
-    looks,
+    meteredInstances,
     starts,
     messages,
     read,

@@ -89,7 +89,7 @@ const createWorld = async () => {
   let spent = 0n;
   let lowest = 0n;
   const inFlight: { admission: Admission; holdNanos: bigint }[] = [];
-  /** What ran since when, by the stored looks, in instance-milliseconds; the last look is still open. */
+  /** What ran since when, by the stored meteredInstances, in instance-milliseconds; the last look is still open. */
   let ranMs = 0;
   let last: { atMs: number; running: RunningInstances[] } = { atMs: START, running: [] };
 
@@ -191,7 +191,7 @@ const createWorld = async () => {
     const days = await Array.fromAsync(gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY));
     const paid = days.reduce((sum, { prepaidNanos }) => sum + prepaidNanos, 0n);
     expect({ granted }).toEqual({ granted: spent + paid + held + available });
-    // What is metered, and what the open interval adds, is what ran by the stored looks.
+    // What is metered, and what the open interval adds, is what ran by the stored meteredInstances.
     const openMs = meter ? (last.atMs - meter.until) * count(meter.running) : 0;
     const meteredMs = Number(days.reduce((sum, { instanceSeconds }) => sum + instanceSeconds, 0n)) * SECOND_MS;
     expect(meteredMs + openMs).toBe(ranMs);
@@ -210,7 +210,7 @@ const createWorld = async () => {
   return { look, request, settle: settleOne, start, grant, split, prepaid, held, check, checkEvents };
 };
 
-test(`${RUNS} × ${OPERATIONS} random looks, starts, crashes, races with requests, settlements, grants and splits: granted = spent + held + available at every moment`, async () => {
+test(`${RUNS} × ${OPERATIONS} random meteredInstances, starts, crashes, races with requests, settlements, grants and splits: granted = spent + held + available at every moment`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const world = await createWorld();

@@ -23,7 +23,7 @@ const Running = fc.uniqueArray(
   { maxLength: 3, selector: ({ generation, instance_type, phase }) => `${generation}${instance_type}${phase}` },
 );
 
-/** Mostly every minute, as the schedule looks; sometimes much later, at once, or with a clock that is behind. */
+/** Mostly every minute, as the schedule meteredInstances; sometimes much later, at once, or with a clock that is behind. */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 10_000, max: 75_000 }) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 3 * HOUR_MS }) },
@@ -85,7 +85,7 @@ const isExact = (event: GpuEvent, prices: InstancePrices): boolean => {
   );
 };
 
-test(`${RUNS} runs of any looks, crashes, lost races and credit meter each second of each instance once, and lose no nano-dollar`, () => {
+test(`${RUNS} runs of any meteredInstances, crashes, lost races and credit meter each second of each instance once, and lose no nano-dollar`, () => {
   let passes = 0;
   fc.assert(
     fc.property(fc.array(Step, { minLength: 15, maxLength: 40 }), Prices, (steps, prices) => {
@@ -98,7 +98,7 @@ test(`${RUNS} runs of any looks, crashes, lost races and credit meter each secon
       let seen: RunningInstances[] = [];
       const ids = new Set<string>();
       let events = 0;
-      /** Metered until then, by the stored looks: instance-milliseconds by kind. */
+      /** Metered until then, by the stored meteredInstances: instance-milliseconds by kind. */
       const expected = new Map<string, number>();
       const metered = new Map<string, number>();
       const add = (sums: Map<string, number>, kind: string, ms: number): void =>
@@ -164,7 +164,7 @@ test(`${RUNS} runs of any looks, crashes, lost races and credit meter each secon
       }
       expect(metered).toEqual(expected);
       expect(ids.size).toBe(events);
-      // Two more looks, at which nothing runs any more, close everything and return what is held.
+      // Two more meteredInstances, at which nothing runs any more, close everything and return what is held.
       for (let i = 0; i < 8 && meter && (meter.running.length > 0 || i === 0); i++) {
         const last = meterPass({
           deployment: { ...DEPLOYMENT, meter },

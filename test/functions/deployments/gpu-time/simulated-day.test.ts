@@ -51,7 +51,7 @@ const TRUTH: readonly (readonly [atMs: number, running: RunningInstances[]])[] =
 const trueAt = (ms: number): RunningInstances[] => TRUTH.findLast(([atMs]) => START + atMs <= ms)?.[1] ?? [];
 
 /** Looks 15 to 60 seconds apart. */
-const looks = (seed: number): number[] => {
+const meteredInstances = (seed: number): number[] => {
   const random = seededRandom(seed);
   const times: number[] = [];
   for (let ms = START + 3_210; ms < END; ms += 15_000 + Math.floor(random() * 45_000)) times.push(ms);
@@ -87,7 +87,7 @@ const run = async (prices: InstancePrices, times: readonly number[]) => {
   };
 };
 
-/** The events of the same looks without a database. */
+/** The events of the same meteredInstances without a database. */
 const eventsOf = (prices: InstancePrices, times: readonly number[]): GpuEvent[] => {
   let meter: GpuMeter | undefined;
   return times.flatMap((nowMs) => {
@@ -149,7 +149,7 @@ const instanceSeconds = ({ seconds, instances }: GpuEvent): bigint => BigInt(sec
 const total = (sums: Map<string, bigint>): bigint => [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
 
 test('GPU time of a day with scaling, a failed generation, sleep, a stop and two prices equals a computation second by second, to the second and the nano-dollar', async () => {
-  const times = looks(11);
+  const times = meteredInstances(11);
   const { deployment, events, days, available } = await run(PRICES, times);
   const expected = secondBySecond(PRICES, times);
   expect(sumsOf(events, instanceSeconds)).toEqual(expected.seconds);
@@ -179,8 +179,8 @@ test('GPU time of a day with scaling, a failed generation, sleep, a stop and two
   expect(BigInt(available ?? 0)).toBe(CREDIT - spent);
 }, 60_000);
 
-test('differs from what truly ran by at most the time between two looks at each change', () => {
-  const times = looks(12);
+test('differs from what truly ran by at most the time between two meteredInstances at each change', () => {
+  const times = meteredInstances(12);
   const events = eventsOf(PRICES, times);
   let trueMs = 0;
   let boundMs = 0;
@@ -202,7 +202,7 @@ test('rounds the cost of each event once, half up, whatever the price', () => {
     ],
     [LARGE, [{ version: 'price_l1', effective_at: 0, hour_nanos: 5_757_575_757 }]],
   ]);
-  const times = looks(13);
+  const times = meteredInstances(13);
   const events = eventsOf(odd, times);
   expect(sumsOf(events, instanceSeconds)).toEqual(secondBySecond(odd, times).seconds);
   for (const event of events) {

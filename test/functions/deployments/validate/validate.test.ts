@@ -66,7 +66,7 @@ test('accepts code if an admin allows it, and does not mistake files of the same
   expect(await weightsOf([...FILES, 'original/model.py'])).toMatchObject({ passed: true });
 });
 
-test('looks at all pages of a folder', async () => {
+test('meteredInstances at all pages of a folder', async () => {
   const parts = Array.from({ length: 1_500 }, (_, i) => `a-${String(i).padStart(5, '0')}`);
   expect(await weightsOf([...parts, 'config.json', 'model.py'])).toMatchObject({ passed: false });
 });

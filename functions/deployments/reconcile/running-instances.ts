@@ -1,38 +1,6 @@
-import type { Write } from '../../../shared/database/transaction.ts';
-import {
-  type Deployment,
-  type GpuMeter,
-  type InstancePhase,
-  isActive,
-  type RunningInstances,
-} from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type InstancePhase, isActive, type RunningInstances } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts';
-
-/** The effect of a pass on a deployment's metering. */
-export interface MeterReading {
-  meter: GpuMeter | undefined;
-  /** The usage events and their credit, written in one transaction with the row. */
-  writes: readonly Write[];
-  /** The reason why the deployment must be stopped. */
-  stop?: 'out_of_credit' | undefined;
-  /** A warning for the owner. */
-  warning?: 'credit_low' | undefined;
-}
-
-interface MeterLook {
-  deployment: Deployment;
-  /** The observed instances. */
-  running: RunningInstances[];
-  nowMs: number;
-  /** True if it has more instances to start. */
-  isStarting: boolean;
-  /** True if credit can be taken. */
-  canDraw: boolean;
-}
-
-/** Meters GPU time up to now. */
-export type MeterPass = (look: MeterLook) => Promise<MeterReading>;
 
 // The instances of a generation that is being removed no longer serve.
 const phaseOf = (deployment: Deployment, number: number, { component }: ObservedGeneration): InstancePhase => {
