@@ -6,7 +6,7 @@ import type { ReplyHeader } from '../http/reply-headers.ts';
  * to no organization and can call only what anyone who is logged in can: its own account, and tickets.
  */
 export const ROLES = ['support', 'member', 'owner', 'admin'] as const;
-export type UserRole = (typeof ROLES)[number];
+export type RouteRole = (typeof ROLES)[number];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -65,7 +65,7 @@ export interface Operation<Tag extends string = string> {
   summary: string;
   description?: string;
   /** Callers: anyone, those with an API key, or users from this role up. */
-  access: 'public' | 'api_key' | UserRole;
+  access: 'public' | 'api_key' | RouteRole;
   /** Members of a suspended organization may call it even though it is not a read. */
   isOpenToSuspended?: true;
   /** Admins may call it who have no second factor yet: to set one up. */

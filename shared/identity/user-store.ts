@@ -1,7 +1,7 @@
 import type { Origin } from '../audit/origin.ts';
 import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import type { UserRole } from '../hosts/operation.ts';
+import type { RouteRole } from '../hosts/operation.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { RightsChanged } from './errors.ts';
@@ -25,7 +25,7 @@ export type SecondFactor = 'on' | 'off' | 'exempt';
 
 interface Sender {
   userId: string;
-  role: UserRole;
+  role: RouteRole;
   origin: Origin;
 }
 

@@ -5,18 +5,7 @@ import type { Departure } from './plan.ts';
 const EXPORTED = /^export (?:abstract )?(?:interface|type|class|const|enum) ([A-Z][a-z]\w*)/gm;
 
 // The list only shrinks: give new things names of their own.
-const KNOWN_HOMONYMS: readonly string[] = [
-  'BilledMonth',
-  'Charge',
-  'Installation',
-  'LineKind',
-  'Look',
-  'Message',
-  'MeterReading',
-  'ToolChoice',
-  'Tools',
-  'UserRole',
-];
+const KNOWN_HOMONYMS: readonly string[] = ['ToolChoice', 'Tools'];
 
 /**
  * Names in PascalCase that several files of functions/ and shared/ export, and names of the list that no two files

@@ -34,7 +34,7 @@ const periodIdOf = (period: BudgetPeriod, budgetNanos: bigint, nowMs: number): s
   }
 };
 
-const heldNanosIn = (item: LimiterItem, period: Period, nowMs: number): bigint => {
+const heldNanosIn = (item: LimiterItem, period: BudgetPeriod, nowMs: number): bigint => {
   const counter = moneyCountersAt(nowMs)[period];
   return entriesOf(item).reduce((held, [id, { holdNanos }]) => (moneyCountersOf(id)[period] === counter ? held + holdNanos : held), 0n);
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation, UserRole } from '../../../shared/hosts/operation.ts';
+import type { Operation, RouteRole } from '../../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
@@ -29,7 +29,7 @@ export type ControlTag =
   | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {
-  access: 'public' | Role;
+  access: 'public' | RouteRole;
   /** Limits on its calls, besides the general ones for reads and changes. */
   limits?: readonly CallLimitName[];
 }

@@ -4,7 +4,7 @@ import type { ScalingTarget } from '../aws/scaling.ts';
  * A change on AWS. Each can be repeated: after a lost reply, it changes nothing, or AWS rejects it because its effect
  * exists.
  */
-export type AwsCall = { generation: number } & (
+export type SageMakerCall = { generation: number } & (
   | { kind: 'create_model' | 'create_config' | 'create_endpoint' | 'create_component' }
   | { kind: 'set_copies'; copies: number }
   | { kind: 'register_scaling'; target: ScalingTarget }
@@ -14,4 +14,9 @@ export type AwsCall = { generation: number } & (
 );
 
 /** The calls that create a generation's parts. */
-export const CREATIONS: ReadonlySet<AwsCall['kind']> = new Set(['create_model', 'create_config', 'create_endpoint', 'create_component']);
+export const CREATIONS: ReadonlySet<SageMakerCall['kind']> = new Set([
+  'create_model',
+  'create_config',
+  'create_endpoint',
+  'create_component',
+]);

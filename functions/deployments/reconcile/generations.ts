@@ -22,7 +22,12 @@ const creationOf = ({ started_at, created_at }: Generation): number | undefined 
 export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
   (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
 
-const failureOf = (deployment: Deployment, generation: Generation, existing: ObservedGeneration, nowMs: number): DeploymentReason | undefined => {
+const failureOf = (
+  deployment: Deployment,
+  generation: Generation,
+  existing: ObservedGeneration,
+  nowMs: number,
+): DeploymentReason | undefined => {
   const { endpoint, component, log } = existing;
   if (endpoint && ENDED_ENDPOINTS.has(endpoint.status)) return reasonOfFailure(endpoint.failure, false);
   const copies = component?.copies ?? 0;

@@ -6,7 +6,7 @@ import { type Installation, resourcesOf } from '../aws/generation-resources.ts';
 import type { SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling } from '../aws/scaling.ts';
 import { reasonOfRejection } from '../reasons.ts';
-import { type AwsCall, CREATIONS } from './calls.ts';
+import { CREATIONS, type SageMakerCall } from './calls.ts';
 
 export interface AwsWriter {
   sageMaker: SageMaker;
@@ -18,11 +18,11 @@ export interface AwsWriter {
 
 /** A call that can't succeed unchanged. */
 export interface Rejection {
-  call: AwsCall;
+  call: SageMakerCall;
   reason: DeploymentReason;
 }
 
-const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: AwsCall): Promise<void> => {
+const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<void> => {
   const name = awsNameOf(installation.name, deployment.id, call.generation);
   const resources = () => {
     const generation = deployment.generations.find(({ number }) => number === call.generation);
@@ -59,7 +59,7 @@ const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployme
   }
 };
 
-const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: AwsCall): Promise<boolean> => {
+const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<boolean> => {
   const name = awsNameOf(installation.name, deployment.id, call.generation);
   switch (call.kind) {
     case 'create_model':
@@ -93,7 +93,7 @@ const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deploymen
 type Outcome = 'done' | 'again' | Rejection;
 
 // If a call fails, check if its effect already exists before treating it as rejected.
-const makeCall = async (aws: AwsWriter, deployment: Deployment, call: AwsCall): Promise<Outcome> => {
+const makeCall = async (aws: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<Outcome> => {
   try {
     await execute(aws, deployment, call);
     return 'done';
@@ -119,7 +119,7 @@ const makeCall = async (aws: AwsWriter, deployment: Deployment, call: AwsCall): 
  * Makes the calls of a pass, each generation's in order until one does not succeed. The next pass makes the others.
  * @returns the rejected ones
  */
-export const perform = async (aws: AwsWriter, deployment: Deployment, calls: readonly AwsCall[]): Promise<Rejection[]> => {
+export const perform = async (aws: AwsWriter, deployment: Deployment, calls: readonly SageMakerCall[]): Promise<Rejection[]> => {
   const rejections: Rejection[] = [];
   const stopped = new Set<number>();
   for (const call of calls) {

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
-import type { AwsCall } from './calls.ts';
+import type { SageMakerCall } from './calls.ts';
 import { failed, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
 import { nextState, type Use } from './next-state.ts';
 import { isEmpty, NOTHING, type Observed } from './observe.ts';
@@ -28,7 +28,7 @@ export interface Plan {
   /** The row to store, with the version that was read. */
   next: Deployment;
   /** The calls to make afterwards, each generation's in order. */
-  calls: AwsCall[];
+  calls: SageMakerCall[];
   /** The starts that have just ended. */
   started: Start[];
 }

@@ -1,5 +1,11 @@
-import { type Deployment, isActive, MAX_GENERATIONS, type DeploymentReason, type RejectedCall } from '../../../shared/deployments/deployment.ts';
-import { type AwsCall, CREATIONS } from './calls.ts';
+import {
+  type Deployment,
+  type DeploymentReason,
+  isActive,
+  MAX_GENERATIONS,
+  type RejectedCall,
+} from '../../../shared/deployments/deployment.ts';
+import { CREATIONS, type SageMakerCall } from './calls.ts';
 import { failed } from './generations.ts';
 import type { Rejection } from './perform.ts';
 
@@ -7,7 +13,7 @@ import type { Rejection } from './perform.ts';
 const FIRST_WAIT_MS = 15_000;
 const MAX_WAIT_MS = 15 * 60_000;
 
-const textOf = (call: AwsCall): string => JSON.stringify(call);
+const textOf = (call: SageMakerCall): string => JSON.stringify(call);
 
 const waitMs = (times: number): number => Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (times - 1));
 
@@ -27,7 +33,11 @@ const withRejected = (deployment: Deployment, rejected: readonly RejectedCall[])
  * Leaves out rejected calls that are not due yet, and those that follow them in their generation. Forgets the
  * rejections of calls that are no longer needed, and all of them after a change by the owner.
  */
-export const deferRejected = (deployment: Deployment, calls: readonly AwsCall[], nowMs: number): { next: Deployment; calls: AwsCall[] } => {
+export const deferRejected = (
+  deployment: Deployment,
+  calls: readonly SageMakerCall[],
+  nowMs: number,
+): { next: Deployment; calls: SageMakerCall[] } => {
   const planned = new Set(calls.map(textOf));
   const rejected = (deployment.rejected ?? []).filter(({ call, changes }) => changes === deployment.changes && planned.has(call));
   const waiting = new Set(rejected.filter(({ retry_at }) => retry_at > nowMs).map(({ call }) => call));

@@ -1,5 +1,5 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import type { AwsCall } from './calls.ts';
+import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
 // Copies are added before all of them are full.
@@ -17,10 +17,10 @@ const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
  * beneath an endpoint: a late pass of an earlier stop may delete them, and SageMaker needs them for each copy that it
  * adds.
  */
-export const stepsUp = (deployment: Deployment, generation: number, existing: ObservedGeneration, isAsleep: boolean): AwsCall[] => {
+export const stepsUp = (deployment: Deployment, generation: number, existing: ObservedGeneration, isAsleep: boolean): SageMakerCall[] => {
   const { endpoint, component } = existing;
-  const model: AwsCall[] = existing.hasModel ? [] : [{ generation, kind: 'create_model' }];
-  const config: AwsCall[] = existing.hasConfig ? [] : [{ generation, kind: 'create_config' }];
+  const model: SageMakerCall[] = existing.hasModel ? [] : [{ generation, kind: 'create_model' }];
+  const config: SageMakerCall[] = existing.hasConfig ? [] : [{ generation, kind: 'create_config' }];
   const needed = [...model, ...config];
   if (!endpoint) {
     // A component outlives its endpoint, and can't be moved to another one.
@@ -34,24 +34,26 @@ export const stepsUp = (deployment: Deployment, generation: number, existing: Ob
 };
 
 // Scaling is suspended first, because one of its alarms could bring a copy back.
-const stepsToSleep = ({ copies }: Deployment, generation: number, { component, scaling }: ObservedGeneration): AwsCall[] => {
+const stepsToSleep = ({ copies }: Deployment, generation: number, { component, scaling }: ObservedGeneration): SageMakerCall[] => {
   const isSuspended = !scaling || (scaling.isSuspended && scaling.min === 0);
-  const suspend: AwsCall = { generation, kind: 'register_scaling', target: { min: 0, max: copies.max, isSuspended: true } };
+  const suspend: SageMakerCall = { generation, kind: 'register_scaling', target: { min: 0, max: copies.max, isSuspended: true } };
   const hasCopies = component !== undefined && component.wantedCopies > 0;
   return [...(isSuspended ? [] : [suspend]), ...(hasCopies ? [{ generation, kind: 'set_copies' as const, copies: 0 }] : [])];
 };
 
 // Sluice sets the first copies; after that, Application Auto Scaling takes over.
-const stepsToScale = (deployment: Deployment, generation: number, { component, scaling }: ObservedGeneration): AwsCall[] => {
+const stepsToScale = (deployment: Deployment, generation: number, { component, scaling }: ObservedGeneration): SageMakerCall[] => {
   const { min, max } = deployment.copies;
   const { wantedCopies = 0, copies = 0 } = component ?? {};
   const bounded = Math.min(max, Math.max(min, wantedCopies));
-  const resize: AwsCall[] = bounded === wantedCopies ? [] : [{ generation, kind: 'set_copies', copies: bounded }];
+  const resize: SageMakerCall[] = bounded === wantedCopies ? [] : [{ generation, kind: 'set_copies', copies: bounded }];
   if (copies === 0) return resize;
   const isRegistered = scaling && !scaling.isSuspended && scaling.min === min && scaling.max === max;
-  const register: AwsCall[] = isRegistered ? [] : [{ generation, kind: 'register_scaling', target: { min, max, isSuspended: false } }];
+  const register: SageMakerCall[] = isRegistered
+    ? []
+    : [{ generation, kind: 'register_scaling', target: { min, max, isSuspended: false } }];
   const requestsPerCopy = targetOf(deployment);
-  const policy: AwsCall[] = scaling?.requestsPerCopy === requestsPerCopy ? [] : [{ generation, kind: 'put_policy', requestsPerCopy }];
+  const policy: SageMakerCall[] = scaling?.requestsPerCopy === requestsPerCopy ? [] : [{ generation, kind: 'put_policy', requestsPerCopy }];
   return [...resize, ...register, ...policy];
 };
 
@@ -62,9 +64,9 @@ const CLOSED = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack',
  * The next calls towards nothing: scaling, adapters, component, endpoint, configuration, model. Each waits until the
  * one before it is gone.
  */
-export const stepsDown = (generation: number, existing: ObservedGeneration): AwsCall[] => {
+export const stepsDown = (generation: number, existing: ObservedGeneration): SageMakerCall[] => {
   const { endpoint, component, adapters, scaling } = existing;
-  const calls: AwsCall[] = scaling ? [{ generation, kind: 'deregister_scaling' }] : [];
+  const calls: SageMakerCall[] = scaling ? [{ generation, kind: 'deregister_scaling' }] : [];
   if (adapters.length > 0) return [...calls, ...adapters.map((adapter) => ({ generation, kind: 'delete_adapter' as const, adapter }))];
   if (component) return component.status === 'Deleting' ? calls : [...calls, { generation, kind: 'delete_component' }];
   if (endpoint) return CLOSED.has(endpoint.status) ? calls : [...calls, { generation, kind: 'delete_endpoint' }];

@@ -84,7 +84,7 @@ const concurrencyFor = (item: LimiterItem, { maxInFlightIn }: RequestedAmounts):
  * The reason for which a request doesn't fit an image; undefined if it fits. Spent money takes precedence over limits
  * that last a minute.
  */
-export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
+export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): LimiterRefusal | undefined => {
   const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
   const limits = { ...rateLimitsOf(item), concurrency: concurrencyFor(item, requested) };
   const rate = refusalOf(limits, usageOf(item, slotOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);

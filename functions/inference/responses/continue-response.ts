@@ -9,7 +9,7 @@ import { resolveReferences } from './resolve-references.ts';
 // In responses of one conversation.
 const MAX_DEPTH = 100;
 
-const conversationOf = ({ before, input, response }: StoredResponse): Item[] => [...before, ...input, ...response.output];
+const conversationOf = ({ before, input, response }: StoredResponse): ConversationItem[] => [...before, ...input, ...response.output];
 
 /**
  * Adds the earlier conversation to a request that continues a response, and resolves its item references.

@@ -80,9 +80,9 @@ export interface ResponsesRequest {
   prompt_cache_isolation_key: string | null | undefined;
   body: ResponsesBody;
   /** The caller's input, with references replaced by the items of earlier responses. */
-  input: readonly Item[];
+  input: readonly ConversationItem[];
   /** The conversation that `previous_response_id` continues. `depth`: its number of responses. */
-  before: { items: readonly Item[]; depth: number };
+  before: { items: readonly ConversationItem[]; depth: number };
 }
 
 /** The error for a conversation that has no message for the model; reasoning alone is not sent to a model. */

@@ -17,7 +17,7 @@ const responseIdOf = (itemId: string): string | undefined => {
   return random && `resp_${random}`;
 };
 
-const itemsOf = (stored: StoredResponse): [string, Item][] => {
+const itemsOf = (stored: StoredResponse): [string, ConversationItem][] => {
   const ids = inputItemIds(stored);
   const inputItems = stored.input.map((item, index): [string, ConversationItem] => [ids[index] as string, item]);
   return [...inputItems, ...stored.response.output.map((item): [string, ConversationItem] => [item.id, item as ConversationItem])];
@@ -43,7 +43,7 @@ export const resolveReferences = async (
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
   if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
-  const found = new Map<string, { item: Item; characters: number }>();
+  const found = new Map<string, { item: ConversationItem; characters: number }>();
   // One after the other, because each read has a whole conversation and memory should hold only one.
   for (const id of ids) {
     const stored = await store.get(organization, id);

@@ -15,7 +15,7 @@ const toStoredThoughts = <Type extends string>(type: Type, parts: readonly { tex
   parts?.map(({ text }) => ({ type, text }));
 
 /** An item as it is stored, without unknown fields, which would be read again with each response that follows. */
-export const toStoredItem = (item: Item): Item => {
+export const toStoredItem = (item: ConversationItem): ConversationItem => {
   const { id, status } = item;
   const common = { ...(id !== undefined && { id }), ...(STATUSES.has(status) && { status }) };
   switch (item.type) {

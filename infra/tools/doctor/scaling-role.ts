@@ -15,7 +15,7 @@ const PARTITIONS = [
 ] as const;
 
 // IAM's GetRole: https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
-const getRole = async (credentials: Credentials, region: string): Promise<{ status: number; text: string }> => {
+const getRole = async (credentials: AwsCredentials, region: string): Promise<{ status: number; text: string }> => {
   const found = PARTITIONS.find(({ prefix }) => region.startsWith(prefix)) ?? PARTITIONS[2];
   const url = new URL(process.env.AWS_ENDPOINT_URL_IAM || process.env.AWS_ENDPOINT_URL || found.endpoint);
   const body = new URLSearchParams({ Action: 'GetRole', RoleName: ROLE, Version: '2010-05-08' }).toString();
@@ -41,7 +41,7 @@ const textOf = (element: string, xml: string): string => new RegExp(`<${element}
  * Checks that Application Auto Scaling has the role with which it scales deployments.
  * @throws Error with IAM's message
  */
-export const scalingRoleRow = async (credentials: Credentials, region: string): Promise<Row> => {
+export const scalingRoleRow = async (credentials: AwsCredentials, region: string): Promise<Row> => {
   const { status, text } = await getRole(credentials, region);
   if (status === 200) return ok(CHECK, 'exists');
   const code = textOf('Code', text);

@@ -88,7 +88,7 @@ const contentOf = ({ name, examples }: Pick<Body, 'name' | 'examples'>): JsonSch
 });
 
 // The version of a resource is also its ETag.
-const hasVersion = ({ json }: ReplyBody): boolean =>
+const hasVersion = ({ json }: OperationReply): boolean =>
   json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
 
 const replyOf = (reply: OperationReply): JsonSchema => {

@@ -1,4 +1,4 @@
-import { ANY, parseJsonPath, type Segment } from '../json-path.ts';
+import { ANY, type PathSegment, parseJsonPath } from '../json-path.ts';
 import type { RedactionRules } from '../settings.ts';
 import { MAX_STEPS } from './budget.ts';
 import { leftOutAs } from './left-out.ts';
@@ -16,7 +16,7 @@ export interface Redacted {
 }
 
 /** The rest of each path that leads to a value. */
-type Paths = readonly (readonly Segment[])[];
+type Paths = readonly (readonly PathSegment[])[];
 
 const NO_PATHS: Paths = [];
 

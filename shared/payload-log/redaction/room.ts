@@ -1,5 +1,5 @@
 import type { RedactionRules } from '../settings.ts';
-import { type Budget, VALUE_STEPS } from './budget.ts';
+import { type RedactionBudget, VALUE_STEPS } from './budget.ts';
 import { CUT, cutText } from './cut-text.ts';
 import { jsonBytesOf } from './json-bytes.ts';
 import { markerOf, redactText } from './redact-text.ts';
@@ -22,7 +22,7 @@ const bytesOf = (value: unknown): number => (typeof value === 'string' ? jsonByt
 export const createRoom = ({ patterns }: Pick<RedactionRules, 'patterns'>, maxBytes: number, maxSteps: number) => {
   const counts: Record<string, number> = {};
   const names = new Set(patterns);
-  const budget: Budget = { left: maxSteps };
+  const budget: RedactionBudget = { left: maxSteps };
   let leftBytes = maxBytes;
   let isTruncated = false;
   // Stands for everything that is left out, once something is.

@@ -53,7 +53,7 @@ describe('the response store', () => {
 
   test('stores a long conversation, and reports one that is too large', async () => {
     const store = stores();
-    const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(150_000) }] as Item[] });
+    const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(150_000) }] as ConversationItem[] });
     expect(await store.put('org_1', long)).toBe('stored');
     expect(await store.get('org_1', long.response.id)).toEqual(long);
     const noise = stored({ before: [{ role: 'user', content: randomBytes(400_000).toString('base64') }] as ConversationItem[] });
@@ -68,7 +68,7 @@ describe('the response store', () => {
   test('stores nothing that has more JSON values than a body may have, however small it is', async () => {
     const store = stores();
     const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'input_text', text: '' }));
-    const many = (count: number) => stored({ before: Array.from({ length: 30 }, () => user(parts(count))) as Item[] });
+    const many = (count: number) => stored({ before: Array.from({ length: 30 }, () => user(parts(count))) as ConversationItem[] });
     expect(await store.put('org_1', many(1_500))).toBe('stored');
     expect(await store.put('org_1', many(1_800))).toBe('too_large');
   });

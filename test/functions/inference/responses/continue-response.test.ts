@@ -24,7 +24,7 @@ describe('continuing a response', () => {
   };
 
   test('puts the earlier items before the input, and counts the responses', async () => {
-    const previous = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
+    const previous = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as ConversationItem[], depth: 4 });
     const request = await continued(previous);
     expect(request.before).toEqual({ items: [...previous.before, ...previous.input, answer], depth: 4 });
     expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
@@ -37,7 +37,7 @@ describe('continuing a response', () => {
   });
 
   test('needs at least one item besides reasoning', async () => {
-    const previous = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
+    const previous = stored({ input: [thought('Why?')] as ConversationItem[] }, [thought('Hm')]);
     const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
     await stores().put('org_1', previous);
     const ask = (body: object) => continueResponse(stores(), read({ input: [thought('Hm')], ...body }), 'org_1');
