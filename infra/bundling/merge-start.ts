@@ -4,19 +4,16 @@ import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 
 type Outputs = Metafile['outputs'];
 
-/**
- * The outputs that a file imports from its start, and those that they import. The imports of `import(…)` are loaded
- * later.
- */
-const startOf = (outputs: Outputs, file: string, found = new Set<string>()): ReadonlySet<string> => {
+// Imports by `import(…)` are loaded later, and don't count.
+const outputsOfStart = (outputs: Outputs, file: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(file)) return found;
   found.add(file);
   for (const { path: imported, kind } of outputs[file]?.imports ?? [])
-    if (kind === 'import-statement' && outputs[imported]) startOf(outputs, imported, found);
+    if (kind === 'import-statement' && outputs[imported]) outputsOfStart(outputs, imported, found);
   return found;
 };
 
-/** The name under which the merged file exports what a chunk exported: chunks use the same short names. */
+// Chunks export the same short names, so the merged file needs other ones.
 const mergedName = (chunk: number, name: string): string => `c${chunk}_${name}`;
 
 /**
@@ -31,7 +28,7 @@ export const mergeStart = (folder: string, entry: string, { outputs }: Metafile,
   const nameOf = (output: string): string => `./${path.basename(output)}`;
   const isOfEntry = (output: string): boolean => nameOf(output) === entry;
   const scripts = Object.keys(outputs).filter((output) => output.endsWith('.mjs'));
-  const start = startOf(outputs, scripts.find(isOfEntry) as string);
+  const start = outputsOfStart(outputs, scripts.find(isOfEntry) as string);
   const later = scripts.filter((output) => !start.has(output));
   const usedLater = new Set(later.flatMap((output) => (outputs[output]?.imports ?? []).map(({ path: imported }) => imported)));
   const chunks = [...start].filter((output) => !isOfEntry(output));

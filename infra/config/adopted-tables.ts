@@ -3,8 +3,7 @@ import * as z from 'zod';
 /** The metadata of a table in the template with the name of the table that is used instead. */
 export const ADOPTED = 'sluice:adopted';
 
-/** The tables of the data stack. */
-const TABLES = [
+const DATA_TABLES = [
   'keys',
   'models',
   'deployments',
@@ -18,8 +17,7 @@ const TABLES = [
   'observability',
   'tickets',
 ] as const;
-/** Those whose streams functions read. */
-const STREAMED = ['usage', 'notifications'] as const;
+const STREAMED_TABLES = ['usage', 'notifications'] as const;
 
 const STREAM = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]{1,40}$/;
 
@@ -31,7 +29,7 @@ const AdoptedTable = z.strictObject({
 
 /** Tables that are used instead of those of the data stack, by the field of the data stack. */
 export const AdoptedTables = z
-  .partialRecord(z.enum(TABLES), AdoptedTable)
-  .refine((tables) => STREAMED.every((table) => !tables[table] || tables[table].streamArn !== undefined), {
-    message: `expected the streamArn of ${STREAMED.join(' and ')}, whose streams functions read`,
+  .partialRecord(z.enum(DATA_TABLES), AdoptedTable)
+  .refine((tables) => STREAMED_TABLES.every((table) => !tables[table] || tables[table].streamArn !== undefined), {
+    message: `expected the streamArn of ${STREAMED_TABLES.join(' and ')}, whose streams functions read`,
   });

@@ -31,7 +31,7 @@ export const ReservedConcurrency = z.strictObject({
 export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 
 const Provisioned = z.int().min(0).max(100_000).default(0);
-/** The functions for whose cold starts callers wait. */
+// Callers wait for the cold starts of these functions.
 const ProvisionedConcurrency = z.strictObject({ inference: Provisioned, 'ondemand-inference': Provisioned });
 
 const FUNCTION = /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]{1,64}(:[\w$-]{1,128})?$/;
@@ -369,24 +369,20 @@ export const Config = z.strictObject({
 });
 export type Config = z.output<typeof Config>;
 
-/** The stage whose releases begin with a canary by default. */
-const PRODUCTION = 'prod';
+const PRODUCTION_STAGE = 'prod';
 
-/** The name of everything that a deployment has. */
 const nameOf = (name: string, stage: string | undefined): string => (stage === undefined ? name : `${name}-${stage}`);
 const isNameInStage = ({ name, stage }: { name: string; stage?: string | undefined }): boolean => NAME.test(nameOf(name, stage));
 const hasReceiver = ({ billBudget, alarmEmail }: { billBudget?: object | undefined; alarmEmail?: string | undefined }): boolean =>
   billBudget === undefined || alarmEmail !== undefined;
 
-/** Copies of the audit log are made from its stream. */
 const hasAuditStream = ({ auditCopies, tables }: { auditCopies?: object | undefined; tables: Config['tables'] }): boolean =>
   auditCopies === undefined || tables.audit === undefined || tables.audit.streamArn !== undefined;
 
-/** An adopted table is not the stack's own, which would be charged for and not used. */
+// A deployer pays for the throughput of an adopted table elsewhere; the stack's own table is not used.
 const warmsOwnTables = ({ warmThroughput, tables }: Pick<Config, 'warmThroughput' | 'tables'>): boolean =>
   Object.keys(warmThroughput).every((table) => !Object.hasOwn(tables, table));
 
-/** The settings, with the rules about several of them. */
 const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
   for (const fault of [faultOfConcurrency(config), faultOfHeldRequests(config)]) if (fault) addIssue({ code: 'custom', ...fault });
 })
@@ -418,5 +414,5 @@ export const readConfig = (context: unknown, region?: string): Config => {
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   const { name, stage } = result.data;
-  return { canary: stage === PRODUCTION, ...result.data, name: nameOf(name, stage) };
+  return { canary: stage === PRODUCTION_STAGE, ...result.data, name: nameOf(name, stage) };
 };

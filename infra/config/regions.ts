@@ -1,6 +1,4 @@
-/**
- * Regions in which CloudFormation has no `AWS::Budgets::Budget`. It rejects a whole stack with such a resource there.
- */
+// CloudFormation has no `AWS::Budgets::Budget` there, and rejects a whole stack with such a resource.
 const WITHOUT_BUDGETS: ReadonlySet<string> = new Set([
   'af-south-1',
   ...['ap-east-1', 'ap-east-2', 'ap-northeast-3', 'ap-south-2'],
@@ -19,15 +17,14 @@ interface Settings {
   hosts: { serverless: { cloudFront?: object | undefined }; ondemand: { cloudFront?: object | undefined } };
 }
 
-/** A setting that can't be used in a region, and why. */
-interface Unavailable {
+interface UnavailableSetting {
   path: string[];
   message: string;
 }
 
 /** The settings that need what a region lacks. */
-export const unavailableIn = (region: string, { billBudget, hosts }: Settings): Unavailable[] => {
-  const found: Unavailable[] = [];
+export const unavailableIn = (region: string, { billBudget, hosts }: Settings): UnavailableSetting[] => {
+  const found: UnavailableSetting[] = [];
   if (billBudget && (WITHOUT_BUDGETS.has(region) || isGovCloud(region)))
     found.push({
       path: ['billBudget'],

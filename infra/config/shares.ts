@@ -1,38 +1,35 @@
-/** An organization can take a quarter of what a function reserves. */
-const ORGANIZATIONS = 4;
-/** Without a reservation, as many as with the default one. */
+// An organization can take a quarter of what a function reserves.
+const SHARES_PER_FUNCTION = 4;
+// Without a reservation, as many as with the default one.
 const UNRESERVED_HELD_REQUESTS = 50;
 export const UNRESERVED_CONCURRENCY = 100;
-/**
- * One limit counts the requests of both hosts. The on-demand host reserves less, and a request calls the tokenizer
- * only for a moment.
- */
+// One limit counts the requests of both hosts. The on-demand host reserves less, and a request calls the tokenizer only
+// for a moment.
 const ON_DEMAND_SHARE = 1 / 2;
 const TOKENIZER_SHARE = 5 / 6;
 const MAX_HELD_REQUESTS = 50;
 
-/** The settings of a deployer that the shares follow from. */
-interface Settings {
+interface SettingsOfShares {
   reservedConcurrency?: Readonly<Record<'inference' | 'ondemand-inference' | 'tokenizer', number>> | null | undefined;
   organizationConcurrency?: number | undefined;
   deployments: { maxHeldRequests?: number | undefined; maxHeldRequestsOfOrganization?: number | undefined };
 }
 
-/** A quarter, but at least one if there is any. */
-const shareOf = (whole: number): number => Math.min(whole, Math.max(1, Math.floor(whole / ORGANIZATIONS)));
+// A quarter, but at least one if there is any.
+const shareOf = (whole: number): number => Math.min(whole, Math.max(1, Math.floor(whole / SHARES_PER_FUNCTION)));
 
-const reservedOnDemand = ({ reservedConcurrency }: Settings): number | undefined => reservedConcurrency?.['ondemand-inference'];
+const reservedOnDemand = ({ reservedConcurrency }: SettingsOfShares): number | undefined => reservedConcurrency?.['ondemand-inference'];
 
 /** The most requests of an organization in flight at the same time, unless an admin has given it another limit. */
-export const organizationConcurrencyOf = ({ organizationConcurrency, reservedConcurrency }: Settings): number => {
+export const organizationConcurrencyOf = ({ organizationConcurrency, reservedConcurrency }: SettingsOfShares): number => {
   if (organizationConcurrency !== undefined) return organizationConcurrency;
   if (!reservedConcurrency) return UNRESERVED_CONCURRENCY;
   const { inference, 'ondemand-inference': onDemand, tokenizer } = reservedConcurrency;
-  return Math.max(1, Math.floor(Math.min(inference / ORGANIZATIONS, onDemand * ON_DEMAND_SHARE, tokenizer * TOKENIZER_SHARE)));
+  return Math.max(1, Math.floor(Math.min(inference / SHARES_PER_FUNCTION, onDemand * ON_DEMAND_SHARE, tokenizer * TOKENIZER_SHARE)));
 };
 
 /** Why an organization's concurrency is no share of what the functions reserve; undefined if it is. */
-export const faultOfConcurrency = (settings: Settings): { path: string[]; message: string } | undefined => {
+export const faultOfConcurrency = (settings: SettingsOfShares): { path: string[]; message: string } | undefined => {
   const { organizationConcurrency: concurrency, reservedConcurrency } = settings;
   if (concurrency === undefined || !reservedConcurrency) return undefined;
   for (const name of ['inference', 'ondemand-inference', 'tokenizer'] as const)
@@ -60,7 +57,7 @@ export interface HeldRequests {
 }
 
 /** The most requests that wait, as they are set, or by default a share of what `ondemand-inference` reserves. */
-export const heldRequestsOf = (settings: Settings): HeldRequests => {
+export const heldRequestsOf = (settings: SettingsOfShares): HeldRequests => {
   const { maxHeldRequests, maxHeldRequestsOfOrganization } = settings.deployments;
   const reserved = reservedOnDemand(settings);
   const ofOrganization = maxHeldRequestsOfOrganization ?? (reserved === undefined ? UNRESERVED_HELD_REQUESTS : shareOf(reserved));
@@ -69,7 +66,7 @@ export const heldRequestsOf = (settings: Settings): HeldRequests => {
 };
 
 /** Why the numbers of held requests don't fit together; undefined if they do. */
-export const faultOfHeldRequests = (settings: Settings): { path: string[]; message: string } | undefined => {
+export const faultOfHeldRequests = (settings: SettingsOfShares): { path: string[]; message: string } | undefined => {
   const { ofDeployment, ofOrganization } = heldRequestsOf(settings);
   const reserved = reservedOnDemand(settings);
   if (ofDeployment > ofOrganization)

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 
-/** The tables that requests to models use. */
+// Requests to models use these tables.
 const TABLES = ['keys', 'usage', 'responses', 'attempts'] as const;
 
-/** What a new table can serve. */
-const NEW_TABLE = { reads: 12_000, writes: 4_000 };
-/** Far above the 40,000 that an account can use without a higher quota. */
+const THROUGHPUT_OF_NEW_TABLE = { reads: 12_000, writes: 4_000 };
+// Far above the 40,000 that an account can use without a higher quota.
 const MAX_PER_SECOND = 1_000_000;
 
 const WarmTable = z.strictObject({
-  readsPerSecond: z.int().min(NEW_TABLE.reads).max(MAX_PER_SECOND).default(NEW_TABLE.reads),
-  writesPerSecond: z.int().min(NEW_TABLE.writes).max(MAX_PER_SECOND).default(NEW_TABLE.writes),
+  readsPerSecond: z.int().min(THROUGHPUT_OF_NEW_TABLE.reads).max(MAX_PER_SECOND).default(THROUGHPUT_OF_NEW_TABLE.reads),
+  writesPerSecond: z.int().min(THROUGHPUT_OF_NEW_TABLE.writes).max(MAX_PER_SECOND).default(THROUGHPUT_OF_NEW_TABLE.writes),
 });
 export type WarmTable = z.output<typeof WarmTable>;
 

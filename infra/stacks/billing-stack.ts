@@ -10,9 +10,9 @@ import { runEvery } from '../constructs/functions/schedule.ts';
 import { BILLING_TIMEOUT, BillingTasks, MonthClosings } from '../constructs/queues/billing-tasks.ts';
 import type { DataStack } from './data-stack.ts';
 
-/** Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events. */
+// Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events.
 const ONE_CPU_MB = 1_769;
-/** How often due months, expired credit and hours to export are looked for. */
+// Finds due months, expired credit and hours to export.
 const LOOK_EVERY = Duration.hours(1);
 
 /**
@@ -65,7 +65,7 @@ export class BillingStack extends Stack {
     audit.grantAdd(this.function);
   }
 
-  /** What a deployer can add: a function that computes taxes, and the secret of a Stripe account that gets usage. */
+  // A deployer can add a function that computes taxes, and the secret of a Stripe account that gets usage.
   #grantHooks({ billing: { taxFunctionArn, stripeSecretArn } }: Config): void {
     if (taxFunctionArn !== undefined) {
       this.function.addToRolePolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [taxFunctionArn] }));

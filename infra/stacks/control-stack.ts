@@ -19,7 +19,7 @@ import type { DeploymentsStack } from './deployments-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
-/** The longest that API Gateway waits. */
+// API Gateway waits no longer.
 const TIMEOUT = Duration.seconds(29);
 
 interface ControlStackProps {

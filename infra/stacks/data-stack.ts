@@ -45,8 +45,8 @@ export class DataStack extends Stack {
   /** Webhooks, and the outbox of notifications with their deliveries. */
   readonly notifications: Table;
   /**
-   * What is known of single requests beyond their events: rows to search them by, counts of refusals, settings of
-   * payload logs.
+   * Facts about single requests beyond their events: rows to search them by, counts of refusals, settings of payload
+   * logs.
    */
   readonly observability: Table;
   readonly tickets: Table;

@@ -15,12 +15,9 @@ import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);
-/** How often each deployment is reconciled that is not in transition: the bound on the error of metered GPU time. */
+// Each deployment that is not in transition is reconciled so often, which bounds the error of metered GPU time.
 const RECONCILE_EVERY = Duration.minutes(1);
-/**
- * Lambda repeats an event that failed after one minute, and again after two. A request that wakes a deployment is
- * worth that; later, the schedule has done it.
- */
+// Lambda repeats a failed event after one minute, and again after two. Later, the schedule has woken the deployment.
 const EVENT_RETRIES = 2;
 const MAX_EVENT_AGE = Duration.minutes(5);
 

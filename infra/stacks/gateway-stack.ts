@@ -8,14 +8,11 @@ import { HostDomain } from '../constructs/hosts/host-domain.ts';
 const IDS = { serverless: 'ServerlessDomain', ondemand: 'OndemandDomain', control: 'ControlDomain' } as const;
 const CLOUD_FRONT_IDS = { serverless: 'ServerlessCloudFront', ondemand: 'OndemandCloudFront' } as const;
 
-/** Whether the gateway stack has a resource. CloudFormation rejects an empty one. */
+/** True if the gateway stack has a resource. CloudFormation rejects an empty stack. */
 export const hasGatewayStack = ({ gatewayLogRole, hosts }: Config): boolean =>
   gatewayLogRole || Object.values(hosts).some(({ domain }) => domain !== undefined);
 
-/**
- * What API Gateway has beside the hosts: the account's log role, and the hosts' domains, which outlive the stacks of
- * the hosts.
- */
+/** The account's role for API Gateway's logs, and the hosts' domains, which outlive the stacks of the hosts. */
 export class GatewayStack extends Stack {
   constructor(scope: Construct, id: string, { config }: { config: Config }) {
     super(scope, id, { terminationProtection: true });

@@ -14,9 +14,9 @@ import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);
 const BATCH_SIZE = 100;
-/** Lambda's maximum. The age below ends the retries. */
+// Lambda's maximum. The age below ends the retries.
 const RETRIES = 10_000;
-/** The stream keeps a record for 24 hours. */
+// The stream keeps a record for 24 hours.
 const MAX_AGE = Duration.hours(20);
 
 /**
@@ -73,7 +73,7 @@ export class NotificationsStack extends Stack {
     });
   }
 
-  /** Who of support is told of tickets. */
+  // Tickets reach support by e-mail, as events, or both.
   #reachSupport({ email, replyTo, events }: Config['support']): void {
     if (email !== undefined) this.function.addEnvironment('SUPPORT_EMAIL', email);
     if (replyTo !== undefined) this.function.addEnvironment('SUPPORT_REPLY_TO', replyTo);

@@ -40,7 +40,7 @@ import type { ServerlessStack } from './serverless-stack.ts';
 import type { SupportStack } from './support-stack.ts';
 
 const TRACED_SHARE = 0.05;
-/** Why a deployment fails, or lacks what its owner wants, that its owner can't fix. */
+// Reasons why a deployment fails, or lacks what its owner wants, that its owner can't fix.
 const OPERATORS_REASONS: readonly ReasonCode[] = [
   'quota_exceeded',
   'image_not_started',
@@ -48,19 +48,19 @@ const OPERATORS_REASONS: readonly ReasonCode[] = [
   'access_denied',
   'rejected_by_aws',
 ];
-/** The deployment sleeps, or was stopped: that is what its owner wants, and callers are told when to try again. */
+// The deployment sleeps, or was stopped: its owner wants that, and callers are told when to try again.
 const NOT_IN_SERVICE = ['deployment_waking', 'deployment_not_ready'];
-/** On the on-demand host, the owner of a deployment decides how many copies it has. */
-const OF_OWNERS = ['no_capacity'];
-/** More errors in five minutes than a short outage of AWS explains. */
-const REPEATED = 10;
-/** Refused logins in five minutes: more than typing errors explain. */
+// On the on-demand host, the owner of a deployment decides how many copies it has.
+const DECIDED_BY_OWNERS = ['no_capacity'];
+// More errors in five minutes than a short outage of AWS explains.
+const REPEATED_ERRORS = 10;
+// More refused logins in five minutes than typing errors explain.
 const LOGINS_REFUSED = 100;
-/** The age of the oldest event that is not rolled up. Batches wait for a minute. */
+// The age of the oldest event that is not rolled up. Batches wait for a minute.
 const ROLLUPS_LATE = Duration.minutes(15);
-/** Longer than the longest wait before a rejected call is made again, so that the alarm doesn't end in between. */
-const REJECTED_AGAIN = Duration.minutes(20);
-/** A payload that fails is given up after half an hour. */
+// Longer than the longest wait before a rejected call is made again, so that the alarm doesn't end in between.
+const REJECTED_CALLS_PERIOD = Duration.minutes(20);
+// A payload that fails is given up after half an hour.
 const PAYLOADS_LATE = Duration.hours(1);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
 
@@ -190,7 +190,7 @@ export class OperationsStack extends Stack {
       return metrics;
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
-    const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...OF_OWNERS]);
+    const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...DECIDED_BY_OWNERS]);
     const behind = alarms.value('SweepBehindMs', logMessage('sweep'), '$.behind_ms', serverless.metering);
     const byState = LIVE_STATES.map((state) =>
       labelled(
@@ -229,10 +229,10 @@ export class OperationsStack extends Stack {
     alarms.above('TokenizerThrottled', throttlesOf(serverless.tokenizer), 0);
 
     alarms.above('ReconciliationsStuck', visibleMessages(deployments.reconciliations.failures), 0);
-    alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED);
+    alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED_ERRORS);
     alarms.whenMissing('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
     alarms.above('DeploymentsFailed', failedDeployments, 0);
-    alarms.above('DeploymentCallsRejected', rejectedCalls.with({ period: REJECTED_AGAIN }), 0);
+    alarms.above('DeploymentCallsRejected', rejectedCalls.with({ period: REJECTED_CALLS_PERIOD }), 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
     const ofTickets = addTicketAlarms(alarms, support.function);
@@ -287,7 +287,7 @@ export class OperationsStack extends Stack {
   }
 }
 
-/** The throttles of all these functions. FILL is needed because a function without invocations has no metric. */
+// FILL is needed because a function without invocations has no metric.
 const throttles = (functions: readonly NodeFunction[]): MathExpression => {
   const metrics = functions.map((fn, i) => [`m${i + 1}`, throttlesOf(fn)] as const);
   return new MathExpression({

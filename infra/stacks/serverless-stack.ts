@@ -13,9 +13,9 @@ import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 
-/** No function can still be working on a request that is older than this. */
+// No function can still be working on a request that is older than this.
 const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
-/** Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster. */
+// Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster.
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 

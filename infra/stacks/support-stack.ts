@@ -7,7 +7,7 @@ import { runEvery } from '../constructs/functions/schedule.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.minutes(2);
-/** How often tickets whose time has come are looked for, and tickets are counted. */
+// Tickets whose time has come are looked for, and tickets are counted, so often.
 const LOOK_EVERY = Duration.minutes(5);
 
 /** The function that closes resolved tickets, deletes old ones and counts them, and its schedule. */

@@ -3,7 +3,7 @@ export type Severity = 'page' | 'ticket';
 
 export interface AlarmText {
   severity: Severity;
-  /** What was measured. */
+  /** The fact that sets it off, in one sentence. */
   fact: string;
   /** Whom it affects, and how. */
   impact: string;
@@ -155,5 +155,4 @@ export const alarmTexts = {
 
 export type AlarmName = keyof typeof alarmTexts;
 
-/** Whether there is an alarm with this name. */
 export const isAlarmName = (name: string): name is AlarmName => Object.hasOwn(alarmTexts, name);

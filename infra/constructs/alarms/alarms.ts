@@ -21,7 +21,7 @@ import type { NodeFunction } from '../functions/node-function.ts';
 import { type AlarmName, alarmTexts, type Severity } from './alarm-texts.ts';
 
 export const PERIOD = Duration.minutes(5);
-/** Half an hour. */
+// Half an hour.
 const PERIODS_WITHOUT = 6;
 
 /** Matches log lines with this message. */
@@ -53,8 +53,7 @@ interface AlarmsProps {
   runbookUrl: string;
 }
 
-/** What an alarm of several metrics is made of. */
-interface Part {
+interface AlarmPart {
   /** The last part of its name. */
   part: string;
   metric: IMetric;
@@ -128,9 +127,9 @@ export class Alarms {
    * Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those
    * that it is made of.
    */
-  anyOfAll(name: AlarmName, groups: readonly (readonly Part[])[]): void {
+  anyOfAll(name: AlarmName, groups: readonly (readonly AlarmPart[])[]): void {
     const { alarmName, alarmDescription } = this.#texts(name);
-    const watch = ({ part, metric, threshold }: Part): IAlarmRule => {
+    const watch = ({ part, metric, threshold }: AlarmPart): IAlarmRule => {
       const props = { alarmName: `${alarmName}-${part}`, alarmDescription };
       return AlarmRule.fromAlarm(new Alarm(this.#stack, `${name}${part}`, { ...ABOVE, ...props, metric, threshold }), AlarmState.ALARM);
     };

@@ -10,13 +10,11 @@ interface Watched {
   notifications: { function: NodeFunction; deliveries: WorkQueue; failures: Queue };
 }
 
-/** The function looks for what is due once in this time. */
-const LOOKED = Duration.hours(1);
-/** Hours without a look. */
+const LOOK_PERIOD = Duration.hours(1);
 const MISSED_LOOKS = 3;
-/** A month can be closed from 01:00 UTC on, and is late at 06:00. */
+// A month can be closed from 01:00 UTC on, and is late at 06:00.
 const MONTHS_LATE = Duration.hours(5);
-/** Notifications that have no deliveries yet. */
+// For notifications without deliveries.
 const NOTIFICATIONS_LATE = Duration.minutes(15);
 
 /** Adds the alarms of billing and notifications. @returns what the dashboard shows of them */
@@ -24,8 +22,8 @@ export const addBillingAlarms = (alarms: Alarms, { billing, notifications }: Wat
   const fn = billing.function;
   const differing = alarms.count('TotalsDiffering', logMessage('totals_differ'), fn);
   const failedTasks = alarms.count('BillingTaskFailed', logMessage('billing_task_failed'), fn);
-  const looks = alarms.count('DueTasksSent', logMessage('due_tasks_sent'), fn).with({ period: LOOKED });
-  const late = alarms.value('MonthsLateMinutes', logMessage('months_due'), '$.late_minutes', fn, LOOKED);
+  const looks = alarms.count('DueTasksSent', logMessage('due_tasks_sent'), fn).with({ period: LOOK_PERIOD });
+  const late = alarms.value('MonthsLateMinutes', logMessage('months_due'), '$.late_minutes', fn, LOOK_PERIOD);
 
   alarms.above('TotalsDiffer', differing, 0);
   alarms.above('MonthsNotClosed', late, MONTHS_LATE.toMinutes());

@@ -7,15 +7,13 @@ import type { Config } from '../../config/config.ts';
 import { PERIOD } from './alarms.ts';
 import { availabilityOf, badPercentage, firstTokensOf, type Objective, type WatchedHost } from './slo-alarms.ts';
 
-/** The share of the requests that the new version gets first. */
+// The new version first gets this share of the requests.
 const CANARY_PERCENTAGE = 10;
-/** How much faster than allowed an objective's budget may be used up during a release. */
+// A release may use up an objective's budget at this multiple of the allowed rate.
 const BURN_RATE = 5;
 
-/**
- * The percentage of bad requests of both versions together above which a release is rolled back. If a promise is so
- * loose that the new version could not reach that by itself, it is rolled back when half of its requests are bad.
- */
+// Percentage of bad requests, of both versions together, that rolls a release back. If a promise is so loose that the
+// new version could not reach it alone, half of its requests being bad rolls it back.
 const tolerated = (percentage: number): number => Math.min(Number((BURN_RATE * (100 - percentage)).toFixed(6)), CANARY_PERCENTAGE / 2);
 
 /**

@@ -15,7 +15,7 @@ import type { Construct } from 'constructs';
 import type { NodeFunction } from '../functions/node-function.ts';
 import { PERIOD } from './alarms.ts';
 
-/** Half of a dashboard's 24 columns. */
+// Half of a dashboard's 24 columns.
 const HALF = 12;
 const ALARM_ROWS = 5;
 
@@ -45,7 +45,7 @@ export const sumsOf = (name: string, functions: readonly NodeFunction[]): Metric
 export const executionsOf = (functions: readonly NodeFunction[]): Metric[] =>
   functions.map((fn) => fn.metric('ConcurrentExecutions', { statistic: Stats.MAXIMUM, period: PERIOD, label: fn.title }));
 
-/** What API Gateway saw: requests by the class of their status. */
+/** Draws API Gateway's requests by the class of their status. */
 export const trafficOf = (stage: Stage): GraphWidget =>
   graph('Requests', [
     labelled('All', stage.metricCount({ period: PERIOD })),

@@ -4,7 +4,7 @@ import { STEPS } from '../../../shared/usage/phases.ts';
 import type { NodeFunction } from '../functions/node-function.ts';
 import { type Alarms, logMessage } from './alarms.ts';
 
-/** What the log lines of the function `inference` of a host say about its requests. */
+/** Metrics of a host's requests, from the log lines of its function `inference`. */
 export interface HostMetrics {
   /** Admitted requests that were answered without an error. */
   answered: Metric;
@@ -41,7 +41,7 @@ const { all, any, notExists, numberValue, stringValue } = FilterPattern;
 
 const isAnswered = all(logMessage('request'), notExists('$.error_code'));
 
-/** Errors before an answer have a line `refused`, and those in a stream a line `stream_broken`. */
+// Errors before an answer have a line `refused`, and those in a stream a line `stream_broken`.
 const isFailed = (excused: readonly string[]): JsonPattern =>
   all(
     any(logMessage('refused'), logMessage('stream_broken')),
@@ -49,10 +49,8 @@ const isFailed = (excused: readonly string[]): JsonPattern =>
     ...excused.map((code) => stringValue('$.code', '!=', code)),
   );
 
-/**
- * Whether a first token says how fast the host is: not if its target was invoked only after the promised time because
- * the request waited for a deployment. Only a request that asked for it waits.
- */
+// A request that waited for a deployment past the promised time says nothing about the host's speed; only requests that
+// asked for it wait.
 const isTimed = (firstTokenMs: number): JsonPattern =>
   all(
     logMessage('request'),

@@ -19,11 +19,9 @@ export interface Objective {
   total: { expression: string; metrics: Record<string, Metric> };
 }
 
-/**
- * The pairs of windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow,
- * Multi-Burn-Rate Alerts"), for objectives over 30 days: 14.4 times the allowed rate uses up 2 % of the month's
- * budget in an hour, 6 times 5 % in six hours. The short window ends an alarm soon after the cause.
- */
+// Windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts")
+// for 30 days: 14.4 times the allowed rate uses up 2 % of the budget in an hour, 6 times 5 % in six hours. The short
+// window ends an alarm soon.
 const BURN_RATES = [
   { name: 'Fast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
   { name: 'Slow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
@@ -47,7 +45,7 @@ export const badPercentage = ({ bad, total }: Objective, period: Duration, minim
     period,
   });
 
-/** Goes off while an objective's budget is used up too fast: in a long window, and still in a short one. */
+// Goes off while the budget is used up too fast in a long window, and still in a short one.
 const addBurnAlarm = (alarms: Alarms, name: AlarmName, objective: Objective, minimumMisses: number): void => {
   const pairs = BURN_RATES.map(({ name: speed, rate, long, short }) => {
     // Without the error of binary fractions, such as 1.4399999999999364.
@@ -64,8 +62,8 @@ export interface WatchedHost {
 }
 
 /**
- * Whether requests are answered. A function that crashes or can't start writes no line about the request, so its own
- * metrics count, too.
+ * Counts requests without an answer. A function that crashes or can't start writes no line about the request, so its
+ * own metrics count, too.
  */
 export const availabilityOf = ({ inference, metrics }: WatchedHost, { availability }: Config['slo']): Objective => ({
   percentage: availability,
@@ -77,7 +75,7 @@ export const availabilityOf = ({ inference, metrics }: WatchedHost, { availabili
   total: { expression: 'FILL(answered, 0) + unanswered', metrics: { answered: metrics.answered } },
 });
 
-/** Whether first tokens come in time. Requests that fail before their first token are a matter of availability. */
+/** Counts late first tokens. Requests that fail before their first token count against availability. */
 export const firstTokensOf = ({ metrics }: WatchedHost, { firstTokenShare }: Config['slo']): Objective => ({
   percentage: firstTokenShare,
   bad: { id: 'late', expression: 'FILL(counted_late, 0)', metrics: { counted_late: metrics.firstTokenLate } },

@@ -3,12 +3,11 @@ import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Telemetry } from '../queues/telemetry.ts';
 import { type Alarms, ageOfStream, logMessage, PERIOD, visibleMessages } from './alarms.ts';
 
-/** The age of the oldest event that is in no queue. Batches wait for ten seconds. */
+// The age of the oldest event that is in no queue. Batches wait for ten seconds.
 const LATE = Duration.minutes(15);
-/** Two dozen attempts after which a destination still takes nothing. Data is lost a day later. */
+// Two dozen attempts after which a destination still takes nothing. Data is lost a day later.
 const UNDELIVERED = Duration.hours(2);
 
-/** The highest of these metrics. */
 const highest = (metrics: readonly Metric[]): MathExpression => {
   const named = metrics.map((metric, i) => [`m${i + 1}`, metric] as const);
   const expression = `MAX([${named.map(([id]) => `FILL(${id}, 0)`).join(', ')}])`;

@@ -5,7 +5,7 @@ import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** Every endpoint and inference component of this account in the configured regions. */
+// Every endpoint and inference component of this account in the configured regions.
 const targetsOf = (grantee: NodeFunction, config: Config): string[] => {
   const { partition, account, region } = Stack.of(grantee);
   const regions = config.endpointRegions.length > 0 ? config.endpointRegions : [region];

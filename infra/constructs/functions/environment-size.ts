@@ -11,18 +11,18 @@ import {
 } from 'aws-cdk-lib';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 
-/** Lambda's limit for the names and values of a function's variables together, as it measures them: in JSON. */
+// Lambda measures the names and values of a function's variables together, as JSON.
 const MAX_ENVIRONMENT_BYTES = 4_096;
 
 const LONGEST_REGION = 'ap-southeast-1'.length;
 const ACCOUNT = '123456789012'.length;
 const UUID = 36;
-/** What CloudFormation adds to the names of a stack and a resource, with two dashes. */
+// CloudFormation adds two dashes and random characters to the names of a stack and a resource.
 const RANDOM_SUFFIX = 15;
-/** What an ARN or a URL has before the name, with the longest partition, region and domain. */
-const BEFORE_NAME = 80;
+// The part of an ARN or URL before the name, with the longest partition, region and domain.
+const PREFIX_OF_NAME = 80;
 
-/** The longest names that CloudFormation generates. Others are not cut. */
+// CloudFormation cuts the names that it generates for these types.
 const LONGEST_NAMES: Readonly<Record<string, number>> = {
   'AWS::IAM::Role': 64,
   'AWS::Lambda::Function': 64,
@@ -30,19 +30,19 @@ const LONGEST_NAMES: Readonly<Record<string, number>> = {
   'AWS::SQS::Queue': 80,
 };
 
-/** The resources that are referred to by a URL, not by a name. */
+// A reference to these resources is a URL, not a name.
 const REFERRED_BY_URL = new Set(['AWS::SQS::Queue']);
 
 const pseudoParameters = (stackName: string): Readonly<Record<string, number>> => ({
   'AWS::AccountId': ACCOUNT,
   'AWS::Partition': 'aws-us-gov'.length,
   'AWS::Region': LONGEST_REGION,
-  'AWS::StackId': BEFORE_NAME + stackName.length + UUID,
+  'AWS::StackId': PREFIX_OF_NAME + stackName.length + UUID,
   'AWS::StackName': stackName.length,
   'AWS::URLSuffix': 'amazonaws.com.cn'.length,
 });
 
-/** The most characters that a reference can have in a deployed stack. */
+// In characters, in a deployed stack.
 const longestOf = ({ target, displayName }: Reference): number => {
   const stack = Stack.of(target);
   const pseudo = pseudoParameters(stack.stackName)[displayName];
@@ -51,10 +51,9 @@ const longestOf = ({ target, displayName }: Reference): number => {
   const { cfnResourceType: type } = target;
   const generated = stack.stackName.length + String(stack.resolve(target.logicalId)).length + RANDOM_SUFFIX;
   const name = Math.min(generated, LONGEST_NAMES[type] ?? generated);
-  return displayName === 'Ref' && !REFERRED_BY_URL.has(type) ? name : BEFORE_NAME + name;
+  return displayName === 'Ref' && !REFERRED_BY_URL.has(type) ? name : PREFIX_OF_NAME + name;
 };
 
-/** Puts a text of the greatest length in the place of each reference. */
 class LongestReferences extends DefaultTokenResolver {
   constructor() {
     super(new StringConcat());

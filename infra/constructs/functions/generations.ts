@@ -7,7 +7,7 @@ import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import { generationArns, generationLogArns } from './generation-names.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** What each generation of a deployment has on SageMaker: the names in actions, and in ARNs. */
+// The resources of a generation: their names in actions, and in ARNs.
 const KINDS = {
   Endpoint: 'endpoint',
   EndpointConfig: 'endpoint-config',
@@ -75,10 +75,7 @@ const withoutService = (action: string): string => action.slice(action.indexOf('
 const SCALING = 'application-autoscaling';
 const SCALING_OF_SAGEMAKER = 'sagemaker.application-autoscaling.amazonaws.com';
 
-/**
- * Application Auto Scaling of inference components. Its own ARNs contain random ids, so that permissions depend on
- * what is scaled.
- */
+// The ARNs of Application Auto Scaling contain random ids, so the permissions depend on what is scaled.
 const grantScaling = (grantee: NodeFunction): void => {
   const { partition, account, region } = Stack.of(grantee);
   const targets = `arn:${partition}:${SCALING}:${region}:${account}:scalable-target/*`;

@@ -20,22 +20,15 @@ import { environmentErrors } from './environment-size.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 
-/** What a process needs besides V8's old generation: Node itself, the young generation, buffers. */
+// A process needs memory outside V8's old generation: Node itself, the young generation, buffers.
 const OUTSIDE_OLD_GENERATION_MB = 112;
 
-/**
- * Fixes the sizes of V8's generations, which otherwise follow the machine's memory. The young generation would be
- * about 1 MB in 256 MB of memory, so V8 would collect garbage all the time. At 32 requests in flight, 16 MB instead
- * of 8 save an eighth of a request's CPU time, because most requests end before their objects would move to the old
- * generation, and cost 14 MiB (`npm run bench`). The old generation is collected before the process reaches the
- * function's memory.
- */
+// In 256 MB, V8's young generation would have about 1 MB, and be collected all the time. At 32 requests in flight, 16
+// MB instead of 8 save an eighth of a request's CPU time and cost 14 MiB (`npm run bench`). The old generation is
+// collected before the process reaches its memory.
 const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
-/**
- * Functions that only some deployments have, and one that a schedule runs. What invokes them limits how many
- * executions they use.
- */
+// Only some deployments have these functions, or a schedule runs them. What invokes them limits their executions.
 const UNRESERVED = ['audit-copy', 'support', 'telemetry'] as const;
 type UnreservedFunction = (typeof UNRESERVED)[number];
 
@@ -68,15 +61,15 @@ interface NodeFunctionProps {
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: HostScope | 'control'; structuredOutputs?: boolean };
   /**
-   * Whether the function's messages lead to further messages to itself, in any number. By default, AWS drops an event
-   * that comes back 16 times.
+   * True if the function's messages lead to messages to itself, in any number. By default, AWS drops an event that
+   * comes back 16 times.
    */
   continuesItself?: boolean;
   /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
   files?: Readonly<Record<string, string>>;
 }
 
-/** The program that writes a host's reference next to its bundle. */
+// This program writes a host's reference next to its bundle.
 const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>) => ({
   program: path.join(root, 'infra/tools/reference/write-reference.ts'),
   flags: ['--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])],
@@ -87,7 +80,7 @@ const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionP
  * permissions.
  */
 export class NodeFunction extends LambdaFunction {
-  /** What the documentation calls the function. */
+  /** The function's name in the documentation. */
   readonly title: string;
 
   constructor(

@@ -35,15 +35,15 @@ type Name = Exclude<keyof Config['hosts'], 'control'>;
  */
 export const cloudFrontSecretName = ({ name }: Config, host: string): string => `${name}/cloudfront/${host}`;
 
-/** The longest wait for a packet without a higher quota. Streams send a comment every 15 s. */
-const LONGEST_SILENCE = Duration.seconds(120);
+// The longest wait for a packet without a higher quota. Streams send a comment every 15 s.
+const MAX_SILENCE = Duration.seconds(120);
 
-/** What CloudFront would otherwise cache for ten seconds, whatever its headers say. */
-const ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+// CloudFront would cache these for ten seconds, whatever their headers say.
+const UNCACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 const REFERENCE = [servicePaths.document, servicePaths.reference, `${servicePaths.reference}/*`];
-/** The GETs that are the same for all callers. The models of the on-demand host depend on the API key. */
-const CACHED: Readonly<Record<Name, readonly string[]>> = {
+// GETs with one response for all callers. The models of the on-demand host depend on the API key.
+const CACHED_PATHS: Readonly<Record<Name, readonly string[]>> = {
   serverless: [...REFERENCE, MODELS_PATH, `${MODELS_PATH}/*`],
   ondemand: REFERENCE,
 };
@@ -73,7 +73,7 @@ export class CloudFrontDistribution extends Construct {
     const protection = config.firewall ? this.#protect(config, name) : undefined;
     const origin = new HttpOrigin(originName, {
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
-      readTimeout: LONGEST_SILENCE,
+      readTimeout: MAX_SILENCE,
       ...(protection && { customHeaders: protection.headers }),
     });
     const all: BehaviorOptions = {
@@ -97,14 +97,14 @@ export class CloudFrontDistribution extends Construct {
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       httpVersion: HttpVersion.HTTP2_AND_3,
       defaultBehavior: all,
-      additionalBehaviors: Object.fromEntries(CACHED[name].map((path) => [path, cached])),
-      errorResponses: ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      additionalBehaviors: Object.fromEntries(CACHED_PATHS[name].map((path) => [path, cached])),
+      errorResponses: UNCACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
     });
     this.#acknowledge(distribution);
     new CfnOutput(scope, `${id}Target`, { value: distribution.domainName, description: `The target of the DNS record of ${domain}.` });
   }
 
-  /** What the firewall of the host needs to tell callers apart. */
+  // The firewall of the host needs this to tell callers apart.
   #protect(config: Config, name: Name) {
     const secret = new Secret(this, 'Secret', {
       secretName: cloudFrontSecretName(config, name),

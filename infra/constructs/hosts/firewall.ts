@@ -9,11 +9,8 @@ type Statement = CfnWebACL.StatementProperty;
 
 const RATE_WINDOW_SECONDS = 300;
 
-/**
- * AWS's rules about bodies, which only count. Tickets quote code and logs, webhooks have addresses, and many bodies
- * are larger than 8 KB.
- * @see https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html
- */
+// AWS's rules about bodies only count, because tickets quote code and logs, webhooks have addresses, and many bodies
+// are larger than 8 KB. See docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html
 const BODY_RULES = {
   AWSManagedRulesCommonRuleSet: [
     'SizeRestrictions_BODY',
@@ -25,7 +22,7 @@ const BODY_RULES = {
   AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
 } as const;
 
-/** Programs without a user agent are welcome. */
+// Programs without a user agent are welcome.
 const NO_USER_AGENT = 'NoUserAgent_HEADER';
 
 interface FirewallProps {
@@ -123,11 +120,10 @@ export class Firewall extends Construct {
   }
 }
 
-/** Whether CloudFront is in front of a host. */
 const hasDistribution = ({ hosts }: Config, name: keyof Config['hosts']): boolean =>
   name !== 'control' && hosts[name].cloudFront !== undefined;
 
-/** Requests to one of these paths. At the API's own URL, the stage is before the path. */
+// At the API's own URL, the stage is before the path.
 const atOneOf = (paths: readonly string[]): Statement => {
   const statements = paths.map((path) => ({
     byteMatchStatement: {

@@ -1,6 +1,6 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 
-/** An error response of API Gateway itself, in the format of interface 2.6. */
+// API Gateway's own error responses have the format of interface 2.6.
 interface GatewayText {
   type: ResponseType;
   status: number;

@@ -9,8 +9,7 @@ import type { InferenceHost } from './inference-host.ts';
 const NANOS_PER_DOLLAR = 1_000_000_000;
 const THOUSAND = 1_000;
 
-/** A percentage of misses under a name. */
-const misses = (label: string, objective: Objective): IMetric => badPercentage(objective, PERIOD).with({ label });
+const missedPercentage = (label: string, objective: Objective): IMetric => badPercentage(objective, PERIOD).with({ label });
 
 /** The rows of an inference host's dashboard. */
 export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Config['slo']): IWidget[][] => {
@@ -35,8 +34,8 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
     ],
     [
       graph('Misses of the objectives (%)', [
-        misses('Not answered', availabilityOf(watched, slo)),
-        misses('First token late', firstTokensOf(watched, slo)),
+        missedPercentage('Not answered', availabilityOf(watched, slo)),
+        missedPercentage('First token late', firstTokensOf(watched, slo)),
       ]),
       latencyOf(stage),
     ],

@@ -16,10 +16,10 @@ import type { Table } from '../tables/table.ts';
 import { RestHost } from './rest-host.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
-/** The alias of the version that callers get. */
-const LIVE = 'live';
+// Callers get the version of this alias.
+const LIVE_ALIAS = 'live';
 
-/** The names of a host and its functions, by the scope of the keys that the host accepts. */
+// Names of a host and its functions, by the scope of the keys that it accepts.
 const NAMES = {
   serverless: { host: 'serverless', inference: 'inference', catalog: 'catalog' },
   on_demand: { host: 'ondemand', inference: 'ondemand-inference', catalog: 'ondemand-catalog' },
@@ -98,11 +98,8 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   return inference;
 };
 
-/**
- * The alias that callers get, if the configuration needs one. Without an alias, a deployment replaces the function at
- * once. The versions of a function are deleted with it; until then they stay, because a stream can run on one for ten
- * minutes after it was replaced.
- */
+// Without an alias, a deployment replaces the function at once. Versions stay until the function is deleted, because a
+// stream can run on one for ten minutes after it was replaced.
 const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHostProps): Alias | undefined => {
   const name = NAMES[keyScope].inference;
   const provisioned = config.provisionedConcurrency[name];
@@ -110,7 +107,7 @@ const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHos
   if (provisioned > reserved) throw new Error(`provisionedConcurrency.${name} must be at most ${reserved}, which the function reserves.`);
   if (!config.canary && provisioned === 0) return undefined;
   return new Alias(inference, 'Live', {
-    aliasName: LIVE,
+    aliasName: LIVE_ALIAS,
     version: inference.currentVersion as IVersion,
     ...(provisioned > 0 && { provisionedConcurrentExecutions: provisioned }),
   });
@@ -135,7 +132,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
   return catalog;
 };
 
-/** Sets the environment variables that say which host a function serves, and the URL of the other one. */
+// A function must know which host it serves, and the URL of the other one.
 const setHostVariables = (fn: NodeFunction, { keyScope, otherHostUrl }: InferenceHostProps): void => {
   fn.addEnvironment('HOST_SCOPE', keyScope);
   if (otherHostUrl !== undefined) fn.addEnvironment('OTHER_HOST_URL', otherHostUrl);

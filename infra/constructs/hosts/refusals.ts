@@ -12,12 +12,12 @@ import { failureQueue } from '../queues/dead-letter-queue.ts';
 import type { Table } from '../tables/table.ts';
 import type { InferenceHost } from './inference-host.ts';
 
-/** Room for a delivery of 64 MB of lines. */
+// Room for a delivery of 64 MB of lines.
 const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
-/** Lambda's maximum, after one and two minutes. */
+// Lambda's maximum, after one and two minutes.
 const RETRIES = 2;
-/** Lambda's maximum, for deliveries that wait for an environment. */
+// Lambda's maximum, for deliveries that wait for an environment.
 const MAX_AGE = Duration.hours(6);
 
 interface RefusalsProps {

@@ -8,9 +8,9 @@ import type { Table } from '../tables/table.ts';
 import { readStream } from './stream-reader.ts';
 
 const BATCH_SIZE = 100;
-/** Lambda's maximum. The age below ends the retries. */
+// Lambda's maximum. The age below ends the retries.
 const RETRIES = 10_000;
-/** The stream keeps a record for 24 hours. */
+// The stream keeps a record for 24 hours.
 const MAX_AGE = Duration.hours(20);
 
 /**

@@ -13,11 +13,11 @@ const COMMON = {
   /** Each task gets the whole time of an invocation. */
   batchSize: 1,
 };
-/** Tasks other than closings, at the same time. */
+// Closings have a number of their own.
 const TASKS_AT_ONCE = 8;
-/** Environments that are left for the hourly schedule. */
+// Environments that are left for the hourly schedule.
 const FOR_SCHEDULE = 2;
-/** AWS's minimum. */
+// AWS's minimum.
 const MIN_CLOSINGS_AT_ONCE = 2;
 
 /**

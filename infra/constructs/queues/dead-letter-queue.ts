@@ -2,10 +2,10 @@ import { Duration, Validations } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** How long an operator has to look at what failed: AWS's maximum. */
+// AWS's maximum, so that an operator has time to look at failures.
 const KEEP = Duration.days(14);
 
-/** What a function could not process of a queue's messages, until an operator has looked at it. */
+/** Creates the queue for messages that a function could not process, until an operator has looked at them. */
 export const deadLetterQueue = (scope: Construct, { fifo }: { fifo: boolean }): Queue =>
   new Queue(scope, 'Failures', {
     ...(fifo && { fifo }),
@@ -15,7 +15,8 @@ export const deadLetterQueue = (scope: Construct, { fifo }: { fifo: boolean }): 
   });
 
 /**
- * What a function could not process of a stream's records or of its invocations, until an operator has looked at it.
+ * Creates the queue for records of a stream, or invocations, that a function could not process, until an operator has
+ * looked at them.
  */
 export const failureQueue = (scope: Construct): Queue => {
   const queue = deadLetterQueue(scope, { fifo: false });

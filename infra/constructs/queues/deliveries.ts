@@ -2,15 +2,13 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { WorkQueue } from './work-queue.ts';
 
-/**
- * It must not be shorter than the function's timeout. A receiver that fails is no failed message: the function sends
- * another message with a delay.
- */
+// At least the function's timeout. A receiver that fails is no failed message: the function sends another message with
+// a delay.
 const RETRY_AFTER = Duration.minutes(6);
-/** Retries go on for about a day, longer than outages of a database. */
+// Retries go on for about a day, longer than outages of a database.
 const MAX_DELIVERIES = 300;
 const KEEP = Duration.days(4);
-/** Each receiver gets the whole time of an invocation, so a slow one delays no other. */
+// Each receiver gets the whole time of an invocation, so a slow one delays no other.
 const BATCH_SIZE = 1;
 
 /**

@@ -9,22 +9,17 @@ import type { Bucket } from '../tables/bucket.ts';
 import type { Table } from '../tables/table.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** Room for a body of 6 MB and a reply as large, as JSON and parsed. */
+// Room for a body of 6 MB and a reply as large, as JSON and parsed.
 const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
 const RETRY_AFTER = Duration.minutes(6);
-/**
- * Retries go on for about half an hour. Then the content is still there for as long as an operator has to act: until
- * the bucket deletes it.
- */
+// Retries go on for about half an hour. Then an operator has until the bucket deletes the content.
 const MAX_DELIVERIES = 5;
-/** As long as the bucket keeps the content. */
+// As long as the bucket keeps the content.
 const KEEP = Duration.days(1);
 const BATCH_SIZE = 5;
-/**
- * Of batches. An organization's payloads are a group, of which one batch is delivered at a time: it holds one of
- * these at most.
- */
+// Of batches. An organization's payloads are a group, of which one batch is delivered at a time: it holds one of these
+// at most.
 const CONCURRENCY = 5;
 
 interface PayloadRedactionProps {
@@ -62,12 +57,12 @@ export class PayloadRedaction extends Construct {
     this.#queue.deliverTo(this.function);
   }
 
-  /** What waits for redaction. */
+  /** Payloads that wait for redaction. */
   get queue(): Queue {
     return this.#queue.queue;
   }
 
-  /** What failed to the end. */
+  /** Payloads whose redaction failed after all retries. */
   get failures(): Queue {
     return this.#queue.failures;
   }

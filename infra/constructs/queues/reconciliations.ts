@@ -2,16 +2,16 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { WorkQueue } from './work-queue.ts';
 
-/** How often a deployment in transition is reconciled. */
-const DELAY = Duration.seconds(15);
-/** It must not be shorter than the function's timeout. */
+// A deployment in transition is reconciled after this time.
+const NEXT_PASS_DELAY = Duration.seconds(15);
+// At least the function's timeout.
 const RETRY_AFTER = Duration.seconds(90);
 const MAX_DELIVERIES = 5;
-/** Every minute brings a new message for each deployment, so an old one is of no use. */
+// Every minute brings a new message for each deployment, so an old one is of no use.
 const KEEP = Duration.hours(1);
-/** Each deployment gets the whole time of an invocation. */
+// Each deployment gets the whole time of an invocation.
 const BATCH_SIZE = 1;
-/** Of deliveries, so that they leave room for changes by owners and requests. */
+// Leaves environments for changes by owners and requests.
 const CONCURRENCY = 6;
 
 /**
@@ -23,7 +23,7 @@ export class Reconciliations extends WorkQueue {
     super(scope, id, {
       variable: 'RECONCILIATIONS_QUEUE',
       fifo: true,
-      delay: DELAY,
+      delay: NEXT_PASS_DELAY,
       keep: KEEP,
       retryAfter: RETRY_AFTER,
       maxDeliveries: MAX_DELIVERIES,

@@ -8,24 +8,19 @@ import { NodeFunction } from '../functions/node-function.ts';
 import type { Table } from '../tables/table.ts';
 import { readStream } from './stream-reader.ts';
 
-/** One full CPU, because parsing events is CPU-bound. */
+// One full CPU, because parsing events is CPU-bound.
 const MEMORY_MB = 1_769;
 const TIMEOUT = Duration.minutes(5);
-/** The longest delay of totals. A longer window reads the same events less often. */
+// The longest delay of totals. A longer window reads the same events less often.
 const BATCH_WINDOW = Duration.seconds(60);
 /**
  * How long after the end of a request its event is counted at the latest: the window, and time for the stream and the
  * function.
  */
 export const USAGE_LAG = BATCH_WINDOW.plus(Duration.seconds(30));
-/**
- * Lambda's maximum, so that the ten minutes of a busy key are read once per window and not once per thousand events.
- */
+// Lambda's maximum, so that the ten minutes of a busy key are read once per window and not once per thousand events.
 const BATCH_SIZE = 10_000;
-/**
- * Enough retries for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the
- * day.
- */
+// Enough for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the day.
 const RETRIES = 100;
 const MAX_AGE = Duration.hours(6);
 

@@ -2,13 +2,13 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { WorkQueue } from './work-queue.ts';
 
-/** It must not be shorter than the function's timeout. */
+// At least the function's timeout.
 const RETRY_AFTER = Duration.minutes(5);
-/** Retries go on for about a day, longer than outages of a database. Then an alarm tells an operator. */
+// Retries go on for about a day, longer than outages of a database. Then an alarm tells an operator.
 const MAX_DELIVERIES = 300;
 const KEEP = Duration.days(14);
 const BATCH_SIZE = 10;
-/** Of deliveries, so that they leave room for the sweep. AWS's minimum. */
+// AWS's minimum, which leaves environments for the sweep.
 const CONCURRENCY = 2;
 
 /**

@@ -14,28 +14,26 @@ import { WorkQueue } from './work-queue.ts';
 
 const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
-/** About 2 KB of JSON an event. */
+// About 2 KB of JSON an event.
 const BATCH_SIZE = 1_000;
-/** The longest delay of spans. Larger bodies compress better, and their metrics have fewer points. */
+// The longest delay of spans. Larger bodies compress better, and their metrics have fewer points.
 const BATCH_WINDOW = Duration.seconds(10);
-/** Lambda's maximum. The age below ends the retries. */
+// Lambda's maximum. The age below ends the retries.
 const RETRIES = 10_000;
-/** The stream keeps a record for 24 hours. */
+// The stream keeps a record for 24 hours.
 const MAX_AGE = Duration.hours(20);
 
 const RETRY_AFTER = Duration.minutes(6);
-/**
- * 25 hours of retries. What fails until then stays in the dead-letter queue for 14 days, from which it can be sent
- * again.
- */
+// 25 hours of retries. A message that still fails stays in the dead-letter queue for 14 days, from which it can be sent
+// again.
 const MAX_DELIVERIES = 250;
 const KEEP = Duration.days(4);
-/** Each message gets the whole time of an invocation. */
-const MESSAGES = 1;
-/** AWS's minimum: what a dead destination can occupy. */
+// Each message gets the whole time of an invocation.
+const MESSAGES_PER_INVOCATION = 1;
+// AWS's minimum: a dead destination can occupy no more.
 const CONCURRENCY = 2;
 
-/** The service and the region in the name of an AWS endpoint. */
+// AWS endpoints have the service and the region in their names.
 const signedFor = (url: string): NonNullable<Destination['aws']> => {
   const [service = '', region = ''] = new URL(url).hostname.split('.');
   return { service, region };
@@ -65,7 +63,7 @@ interface TelemetryProps {
 export class Telemetry extends Construct {
   readonly function: NodeFunction;
   readonly queues: readonly Queue[];
-  /** What could not be read or sent. */
+  /** The queues of events and messages that could not be read or sent. */
   readonly failures: readonly Queue[];
 
   constructor(scope: Construct, id: string, { config, settings, usage }: TelemetryProps) {
@@ -83,7 +81,7 @@ export class Telemetry extends Construct {
         keep: KEEP,
         retryAfter: RETRY_AFTER,
         maxDeliveries: MAX_DELIVERIES,
-        batchSize: MESSAGES,
+        batchSize: MESSAGES_PER_INVOCATION,
         concurrency: CONCURRENCY,
       });
       queue.grantSend(this.function);
@@ -107,10 +105,8 @@ export class Telemetry extends Construct {
     this.failures = [unread, ...queues.map(({ failures }) => failures)];
   }
 
-  /**
-   * What AWS requires of the senders of spans, which each function may write, and of metrics; and the secrets of
-   * other destinations.
-   */
+  // AWS requires permissions of the senders of spans, which each function may write, and of metrics; other destinations
+  // have secrets.
   #grantDestinations(destinations: readonly Destination[]): void {
     const secrets = new Set(destinations.flatMap(({ headersSecretArn }) => headersSecretArn ?? []));
     if (secrets.size > 0)

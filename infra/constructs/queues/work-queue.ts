@@ -35,7 +35,7 @@ interface WorkQueueProps {
   failures?: Queue;
 }
 
-/** Without these, all groups of a queue together take 300 messages a second. */
+// Without these, all groups of a queue together take 300 messages a second.
 const HIGH_THROUGHPUT = {
   deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
   fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,

@@ -35,7 +35,7 @@ interface TableProps {
   timeToLive?: string;
   /** The stream of changes, if the table has one: with the keys of each changed item, or with the new item. */
   stream?: 'keys' | 'new';
-  /** What the table serves at once; default: what DynamoDB gives. */
+  /** The throughput that the table serves at once; default: DynamoDB's. */
   warm?: WarmTable | undefined;
   /**
    * A table that was restored from a backup of this one, and is used instead of it. This one stays, so that its
@@ -44,7 +44,7 @@ interface TableProps {
   adopted?: { name: string; streamArn?: string | undefined } | undefined;
 }
 
-/** What other constructs need of a table, which may have been created elsewhere. */
+// Other constructs need no more of a table, which may have been created elsewhere.
 interface UsedTable {
   tableArn: string;
   tableName: string;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const named = (name: string): LambdaFunction[] => functions.filter(({ shortName }) => shortName === name);
 
-/** The sources of these files, by their source maps. What only passes on exports of another file has none. */
+// From source maps, which don't have files that only pass on exports.
 const sourcesOf = (files: readonly string[]): string[] =>
   files
     .filter((file) => existsSync(`${file}.map`))

@@ -5,7 +5,7 @@ import { heldRequestsOf, organizationConcurrencyOf } from '../../../infra/config
 const heldWith = (settings: object) => heldRequestsOf(readConfig(settings));
 
 describe('the requests that wait for capacity', () => {
-  test('of an organization are a quarter of what the on-demand host reserves, or 50 without a reservation', () => {
+  test('are a quarter of what the on-demand host reserves for an organization, or 50 without a reservation', () => {
     const defaults = { ofDeployment: 50, ofOrganization: 50, ofCaller: 12 };
     expect([heldWith({}), heldWith({ reservedConcurrency: null }), heldWith({ reservedConcurrency: {} })]).toEqual([
       defaults,
@@ -48,7 +48,7 @@ describe('the requests that wait for capacity', () => {
 describe('the requests of an organization in flight', () => {
   const concurrencyWith = (settings: object): number => organizationConcurrencyOf(readConfig(settings));
 
-  test('are a quarter of what inference reserves, half of the on-demand host and five sixths of the tokenizer', () => {
+  test('are a quarter of what inference reserves, half of the on-demand host, five sixths of the tokenizer', () => {
     expect([{}, { reservedConcurrency: null }, { reservedConcurrency: {} }].map(concurrencyWith)).toEqual([100, 100, 100]);
     const reserving = (reservedConcurrency: object): number => concurrencyWith({ reservedConcurrency });
     expect(reserving({ inference: 4_000, 'ondemand-inference': 2_000, tokenizer: 1_500 })).toBe(1_000);

@@ -3,7 +3,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
 import { stackNames, templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
-/** Usually a few seconds; more on a machine that runs other tests. */
+// Usually a few seconds; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
 const streamArn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/usage-2/stream/2026-11-21T17:02:11.123';

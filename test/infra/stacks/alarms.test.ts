@@ -11,7 +11,7 @@ import { type StackName, stackNames, templatesWith } from '../../support/assembl
 const RUNBOOK_URL = 'https://wiki.example.com/operations';
 const ROOT = path.join(import.meta.dirname, '../../..');
 const page = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
-/** The anchors that GitHub gives to the headings. */
+// GitHub gives these anchors to headings.
 const anchors = new Set(
   page.match(/(?<=^#+ ).+$/gm)?.map((heading) =>
     heading

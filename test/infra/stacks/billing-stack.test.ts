@@ -30,7 +30,7 @@ describe('the function billing', () => {
     expect(grantsOf(billing, 'BillingRole').sort(byText)).toEqual([...whatItCanDo].sort(byText));
   });
 
-  test('has a whole CPU and the longest time for a task, and knows its tables, bucket and queue, but no hooks', () => {
+  test('has a whole CPU and the longest time, and knows its tables, bucket and queue, but no hooks', () => {
     billing.hasResourceProperties('AWS::Lambda::Function', { MemorySize: 1_769, Timeout: 900 });
     expect(Object.keys(variablesOf(billing, 'billing')).sort()).toEqual(
       [
@@ -66,7 +66,7 @@ describe('the function billing', () => {
     });
   });
 
-  test('closes months beside its other tasks, in all environments that these and the schedule leave, and with the same dead-letter queue', () => {
+  test('closes months beside other tasks, in all environments that these leave, with one dead-letter queue', () => {
     const closings = (template: Template) => (MaximumConcurrency: number) =>
       template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^MonthClosingsQueue'), 'Arn'] },

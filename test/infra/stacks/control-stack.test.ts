@@ -4,7 +4,7 @@ import { templateOf } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 import { functionOfPosts } from './host-template.ts';
 
-test('the function control can do exactly this with objects: read what it shows or links to, and store files of tickets', () => {
+test('lets the function control only read objects that it shows or links to, and store files of tickets', () => {
   const ofBuckets = grantsOf(templateOf('control'), 'ControlRole').filter(([action]) => action.startsWith('s3:'));
   expect(ofBuckets.sort(byText)).toEqual(
     [
@@ -14,12 +14,12 @@ test('the function control can do exactly this with objects: read what it shows 
   );
 });
 
-test('the routes of people who have no session are served by the function sign-in, and all others by control', () => {
+test('serves the routes of people without a session by the function sign-in, and all others by control', () => {
   const posts = functionOfPosts(templateOf('control'));
   expect(posts).toEqual(Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])));
 });
 
-test('the function sign-in can do exactly this: check passwords and codes, count attempts, note logins, and queue codes to reset passwords', () => {
+test('lets the function sign-in only check passwords and codes, count attempts, note logins, queue codes', () => {
   const grants = grantsOf(templateOf('control'), 'SignInRole');
   expect(grants.sort(byText)).toEqual(
     [

@@ -65,7 +65,7 @@ describe('the data stack', () => {
     data.hasOutput(output, { Value: { Ref: id } });
   });
 
-  test('deletes logged bodies for good, as many days after they were stored as their tag says, and after one day those that wait for redaction', () => {
+  test('deletes logged bodies after the days of their tag, and those that wait for redaction after one day', () => {
     const rules = data.findResources('AWS::S3::Bucket').Payloads?.Properties.LifecycleConfiguration.Rules;
     const expiring = rules.filter(({ ExpirationInDays }: { ExpirationInDays?: number }) => ExpirationInDays);
     expect(expiring).toEqual([
@@ -92,7 +92,7 @@ describe('the data stack', () => {
     expect(expiring).toEqual([{ ExpirationInDays: 1, Prefix: PENDING_FILES, Status: 'Enabled' }]);
   });
 
-  test('expires only totals of short spans, stored responses, attempt counters, notifications and what is known of single requests', () => {
+  test('expires only short totals, stored responses, counters of attempts, notifications and request facts', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);

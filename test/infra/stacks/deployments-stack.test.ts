@@ -6,12 +6,12 @@ import { all, byText, grantsOf, inTransactions } from './grants.ts';
 
 const deployments = templateOf('deployments');
 
-/** An id has 18 characters without dashes, so this matches no name of another installation. */
+// An id has 18 characters without dashes, so this matches no name of another installation.
 const NAMES = 'sluice-??????????????????-g*';
 const kinds = ['Endpoint', 'EndpointConfig', 'InferenceComponent', 'Model'];
 const ofGeneration = (kind: string): string => `arn::sagemaker:::${kind.replaceAll(/(?!^)[A-Z]/g, '-$&').toLowerCase()}/${NAMES}`;
 const ofGenerations = kinds.map(ofGeneration);
-/** What Application Auto Scaling checks with names that do not exist. */
+// Application Auto Scaling checks these with names that do not exist.
 const ofScaling = ['DescribeEndpoint', 'DescribeEndpointConfig', 'DescribeInferenceComponent', 'UpdateInferenceComponentRuntimeConfig'];
 const byScaling = { StringEquals: { 'aws:CalledViaLast': 'application-autoscaling.amazonaws.com' } };
 const named = (verb: string): string[] => kinds.map((kind) => verb + kind);
@@ -139,7 +139,7 @@ describe('the function that manages deployments', () => {
   });
 });
 
-/** What every execution role can do. */
+// Every execution role can do this.
 const runsContainers = [
   ...all(
     'ecr',
@@ -159,7 +159,7 @@ const runsContainers = [
 ];
 
 describe('the role with which deployments run', () => {
-  test('can read weights under the ids of organizations only, pull images of runtimes, and write logs and metrics', () => {
+  test("can read only organizations' weights, pull images of runtimes, and write logs and metrics", () => {
     const readsWeights = [
       ...all('s3', ['GetObject'], ['Weights/org_*/*']),
       ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),

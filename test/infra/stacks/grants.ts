@@ -6,13 +6,12 @@ interface Statement {
   Resource: unknown;
   Condition?: object;
 }
-/** A statement as text: an action, one of its resources, and its condition. */
 type Grant = readonly [action: string, resource: string, condition?: object];
 
 const toGrant = (action: string, resource: string, condition?: object): Grant =>
   condition ? [action, resource, condition] : [action, resource];
 
-/** A resource without account and region: an import as the logical id of what it imports. */
+// Without account and region; an import is the logical id of what it imports.
 const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
   const [[name, argument] = ['', '']] = Object.entries(value as Record<string, unknown>);
@@ -27,7 +26,7 @@ const statementsOf = (template: Template, role: string): Statement[] => {
   return policy?.Properties.PolicyDocument.Statement ?? [];
 };
 
-/** What a role can do. @param role how the logical id of its policy begins */
+/** Returns the permissions of a role. @param role how the logical id of its policy begins */
 export const grantsOf = (template: Template, role: string): Grant[] =>
   statementsOf(template, role).flatMap(({ Action, Resource, Condition }) =>
     [Action].flat().flatMap((action) => [Resource].flat().map((resource) => toGrant(action, textOf(resource), Condition))),
@@ -41,7 +40,7 @@ export const all = (service: string, names: readonly string[], resources: readon
 /** The condition of what can only be added in transactions. */
 export const inTransactions = { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } };
 
-/** What every function can do. */
+/** The permissions that every function has. */
 export const ofFunction = (logs: string): Grant[] => [
   ...all('logs', ['CreateLogStream', 'PutLogEvents'], [logs]),
   ...all('xray', ['PutTraceSegments', 'PutTelemetryRecords'], ['*']),

@@ -6,7 +6,6 @@ export const namesOfFunctions = (stack: Template): string[] =>
     .map(({ Properties }) => Properties.Environment.Variables.SLUICE_FUNCTION)
     .sort();
 
-/** The paths of a stack's resources, by their logical ids. */
 const pathsOf = (stack: Template): ((id: string | undefined) => string) => {
   const resources = stack.findResources('AWS::ApiGateway::Resource');
   const pathOf = (id: string | undefined): string => {

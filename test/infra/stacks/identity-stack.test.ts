@@ -18,7 +18,7 @@ describe('the identity stack', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', { UserPoolTier: 'LITE' });
   });
 
-  test('identifies users by e-mail address in any case, lets only administrators invite them, and does not use SMS', () => {
+  test('identifies users by e-mail address in any case, lets only administrators invite, and uses no SMS', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', {
       UsernameAttributes: ['email'],
       UsernameConfiguration: { CaseSensitive: false },
@@ -43,7 +43,7 @@ describe('the identity stack', () => {
     identity.resourceCountIs('AWS::IAM::Role', 0);
   });
 
-  test('accepts passwords only through our host, hides which accounts exist, and issues one-hour tokens for 30 days', () => {
+  test('accepts passwords only through our host, hides accounts, and issues one-hour tokens for 30 days', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPoolClient', {
       ExplicitAuthFlows: ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
       GenerateSecret: false,

@@ -7,22 +7,20 @@ import { everyOption, options } from '../../support/assembly/every-option.ts';
 import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 import { linkedStacks, refusedUpdates } from '../../support/assembly/stack-updates.ts';
 
-/** Usually a few seconds; more on a machine that runs other tests. */
+// Usually a few seconds; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
 const MAX_RESOURCES = 500;
 const MAX_OUTPUTS = 200;
 const MAX_TEMPLATE_BYTES = 1_000_000;
 const MAX_ENVIRONMENT_BYTES = 4_096;
-/** Of all inline policies of a role, without white space. */
+// Of all inline policies of a role, without white space.
 const MAX_POLICY_BYTES = 10_240;
 const MAX_FUNCTION_POLICY_BYTES = 20_480;
 
 const BUDGET = 'AWS::Budgets::Budget';
-/**
- * A region of each kind: what CloudFormation lacks there of what the options add, and the options that the
- * configuration then refuses.
- */
+// One region of each kind, with the resources that CloudFormation lacks there, and the options that the configuration
+// refuses.
 const REGIONS = [
   { region: 'us-east-1', lacks: [], refused: [] },
   { region: 'eu-west-1', lacks: [], refused: [] },
@@ -42,7 +40,7 @@ const hoursWith = (holidays: readonly string[]) => ({
   holidays,
 });
 
-/** Every option, with the longest values that functions get in their environments. */
+// The longest values that functions get in their environments.
 const largest = () => {
   const all = everyOption('production');
   const severities = ['low', 'normal', 'high', 'urgent'];
@@ -57,7 +55,7 @@ const largest = () => {
   };
 };
 
-/** The same settings for another region. CloudFront's certificates are in us-east-1 everywhere. */
+// CloudFront's certificates are in us-east-1 everywhere.
 const settingsIn = (region: string, settings: object): object =>
   JSON.parse(
     JSON.stringify(settings)
@@ -127,7 +125,7 @@ describe.each(REGIONS)('every option at once in $region', ({ region, lacks, refu
     }
   });
 
-  test('keeps the environment of each function within Lambda’s 4 KB, with names as long as CloudFormation makes them', () => {
+  test("keeps the environment of each function within Lambda’s 4 KB, with CloudFormation's longest names", () => {
     const environments = ofType('AWS::Lambda::Function', 'Environment').map(
       ({ Environment }) => (Environment as { Variables: object }).Variables,
     );

@@ -63,7 +63,7 @@ describe('the alarms', () => {
     });
   });
 
-  test('SweepStalled has no state before the first sweep, and reports both sweeps without an end and missing sweeps', () => {
+  test('gives SweepStalled no state before the first sweep, and sets it off for missing and endless sweeps', () => {
     // Every log line of the function counts as 0 completed sweeps, so only a function that does not run has no data.
     operations.hasResourceProperties('AWS::Logs::MetricFilter', {
       MetricTransformations: [Match.objectLike({ MetricName: 'SweepCompleted', MetricValue: '1', DefaultValue: 0 })],
@@ -81,7 +81,7 @@ describe('the alarms', () => {
     });
   });
 
-  test('ReconcilerStalled reports that deployments are not reconciled, in which case their instances keep running', () => {
+  test('sets ReconcilerStalled off if deployments are not reconciled, while their instances keep running', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: 'sluice-operations-ReconcilerStalled',
       MetricName: 'Invocations',
@@ -102,7 +102,7 @@ describe('the alarms', () => {
     });
   });
 
-  test('DeploymentCallsRejected goes off for the first call that is made again and rejected for a reason that owners can’t fix, and stays on while it is', () => {
+  test('sets DeploymentCallsRejected off while a repeated call is rejected for a reason owners can’t fix', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: 'sluice-operations-DeploymentCallsRejected',
       MetricName: 'DeploymentCallRejected',
@@ -153,7 +153,7 @@ describe('the alarms', () => {
     });
   });
 
-  test('PayloadsLate goes off when content has waited for its redaction for an hour, long before it is deleted', () => {
+  test('sets PayloadsLate off when content has waited an hour for redaction, long before it is deleted', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: 'sluice-operations-PayloadsLate',
       MetricName: 'ApproximateAgeOfOldestMessage',

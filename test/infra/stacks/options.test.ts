@@ -6,7 +6,7 @@ import { isolatedEnvironment } from '../../support/assembly/isolated-environment
 import { stackNames, templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Usually a few seconds; more on a machine that runs other tests. */
+// Usually a few seconds; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
 const ADDED = {

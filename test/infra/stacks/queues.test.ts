@@ -3,16 +3,15 @@ import { type Resource, readAssembly, type Stack } from '../../../infra/assembly
 import { everyOption } from '../../support/assembly/every-option.ts';
 import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 
-/** Usually a few seconds; more on a machine that runs other tests. */
+// Usually a few seconds; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
-/** A queue with the function that gets its messages. */
 interface Delivery {
   queueId: string;
   queue: Record<string, unknown>;
   functionName: string;
   fn: Record<string, unknown>;
-  /** Whether the function can also send messages to the queue. */
+  /** True if the function can also send messages to the queue. */
   sends: boolean;
 }
 
@@ -51,7 +50,7 @@ describe('the queues of functions', () => {
       expect(queue).toMatchObject({ DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' });
   });
 
-  test('wait six times as long as their function may run before they deliver a message again, but for those of decision 0071', () => {
+  test("redeliver after six times the function's time limit, but for those of decision 0071", () => {
     const shorter = deliveries.filter(({ queue, fn }) => Number(queue.VisibilityTimeout) < 6 * Number(fn.Timeout));
     const times = shorter.map(({ functionName, queue, fn }) => [functionName, queue.VisibilityTimeout, fn.Timeout]);
     expect(times.sort()).toEqual([
@@ -64,7 +63,7 @@ describe('the queues of functions', () => {
 });
 
 describe('Lambda’s detection of recursive loops', () => {
-  test('is off for the functions whose messages lead to further messages to themselves, and on for all others', () => {
+  test('is off for functions whose messages lead to messages to themselves, and on for all others', () => {
     const allowed = functions.filter(({ properties }) => properties.RecursiveLoop === 'Allow').map(nameOf);
     expect(allowed.sort()).toEqual(['billing', 'deployments', 'notifications']);
     expect(functions.filter(({ properties }) => ![undefined, 'Allow'].includes(properties.RecursiveLoop as string)).map(nameOf)).toEqual(

@@ -7,7 +7,7 @@ import { everyOption } from '../../support/assembly/every-option.ts';
 import { readAcknowledgements } from '../../support/faults/acknowledgements.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Usually ten seconds; more on a machine that runs other tests. */
+// Usually ten seconds; more on a machine that runs other tests.
 const SYNTHESES_MS = 360_000;
 
 const STAGES = ['dev', 'prod'] as const;
@@ -29,7 +29,7 @@ afterAll(async () => output[Symbol.asyncDispose]());
 const resourcesOf = (stage: Stage): Resource[] => stacks[stage].flatMap(({ resources }) => [...resources.values()]);
 const ofType = (stage: Stage, type: string): Resource[] => resourcesOf(stage).filter((resource) => resource.type === type);
 
-/** Names of parts of a resource, not of the resource, and one that AWS has in every account. */
+// Names of parts of a resource, not of the resource, and one that AWS has in every account.
 const OF_PARTS = new Set([
   'AWS::ApiGateway::Stage StageName',
   'AWS::CloudWatch::Alarm MetricName',
@@ -37,10 +37,10 @@ const OF_PARTS = new Set([
   'AWS::IAM::Policy PolicyName',
   'AWS::Lambda::Alias Name',
 ]);
-/** A name that CloudFormation gives, or of something else in the stack. */
+// A name that CloudFormation gives, or of something else in the stack.
 const REFERENCE = /"Fn::GetAtt"|"Ref":"(?!AWS::)/;
 
-/** The names that an account has only once. */
+// An account has each of these names only once.
 const namesOf = (stage: Stage): string[] =>
   resourcesOf(stage).flatMap(({ type, properties }) =>
     Object.entries(properties)

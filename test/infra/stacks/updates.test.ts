@@ -5,16 +5,16 @@ import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 import { type LinkedStack, linkedStacks, refusedUpdates } from '../../support/assembly/stack-updates.ts';
 import { readReleasedStacks } from '../../upgrade/released-stacks.ts';
 
-/** Usually two seconds for each synthesis; more on a machine that runs other tests. */
+// Usually two seconds for each synthesis; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
 const stacksWith = async (settings: object): Promise<LinkedStack[]> =>
   linkedStacks(await isolatedAssembly({ sluice: settings, 'aws:cdk:bundling-stacks': [] }));
 
-/** The stacks that docs/operations.md says to deploy alone before all of them, when an option is switched off. */
+// When one of these options is switched off, docs/operations.md says to deploy these stacks alone first.
 const ALONE: Readonly<Record<string, readonly string[]>> = { auditCopies: ['sluice-operations', 'sluice-control'] };
 
-/** Settings that add nothing that one stack exports to another. */
+// These settings add nothing that one stack exports to another.
 const VALUES_ONLY = [
   ...['name', 'stage', 'endpointTag', 'endpointRegions', 'gatewayLogRole', 'ondemandUrl', 'requestClient', 'selfSignUp', 'slo'],
   ...['logRetentionDays', 'commit', 'runbookUrl'],

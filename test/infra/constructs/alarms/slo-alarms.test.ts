@@ -4,7 +4,7 @@ import { stackNames, templateOf, templatesWith } from '../../../support/assembly
 
 const operations = templateOf('operations');
 
-/** The ends of the steps, in ms: the target is invoked after `invoked`. */
+// In ms; the target is invoked after `invoked`.
 const stepEnds = (invoked: number) => [4, 12, 12, invoked, invoked + 90, invoked + 2_000];
 const answered = (firstTokenMs = 800) => ({
   message: 'request',
@@ -14,20 +14,20 @@ const answered = (firstTokenMs = 800) => ({
 });
 const refused = (status: number, code: string) => ({ message: 'refused', status, code });
 
-/** What a request leaves behind that was admitted and failed before its first token. */
+// The lines of a request that was admitted and failed before its first token.
 const failing = (code = 'upstream_error', status = 503) => [
   { message: 'request', outcome: 'upstream_failed', error_code: code, status, code, time_to_first_token_ms: null },
   refused(status, code),
 ];
 
-/** @param count how many of each line */
+// Each line with its number in the minute.
 const minute = (...lines: [line: object | object[], count: number][]): Minute => ({
   lines: lines.flatMap(([line, count]) => [line].flat().map((each) => [each as Record<string, unknown>, count] as const)),
 });
 const times = (count: number, each: Minute): Minute[] => Array.from({ length: count }, () => each);
 const HOUR = 60;
 
-/** The minutes in which an alarm goes on and off, whether or not FILL fills series without any value. */
+// Minutes in which the alarm goes on and off, the same whether or not FILL fills series without any value.
 const changesOf = (alarm: string, minutes: readonly Minute[]): { on: number[]; off: number[] } => {
   const [filled, unfilled] = [true, false].map((fillsEmpty) => {
     const states = simulate(operations, alarm, minutes, { fillsEmpty });
@@ -49,7 +49,7 @@ describe.each(AVAILABILITY)('%s', (alarm) => {
   const busy = minute([answered(), 600]);
   const down = minute([failing(), 600]);
 
-  test('goes off in the first minute in which every request fails, and ends half an hour after the last failure', () => {
+  test('goes off in the first minute in which all requests fail, and ends half an hour after the last one', () => {
     const { on, off } = changesOf(alarm, [...times(3 * HOUR, busy), ...times(5, down), ...times(2 * HOUR, busy)]);
     expect(on).toEqual([3 * HOUR]);
     expect(off).toEqual([3 * HOUR + 5 + 29]);
@@ -112,7 +112,7 @@ describe.each(AVAILABILITY)('%s', (alarm) => {
 
 const busyThousand = minute([answered(), 1_000]);
 
-test('a lack of capacity is a failure of the serverless host; on the on-demand host, owners decide about the capacity', () => {
+test("counts a lack of capacity on the serverless host only; owners decide about the on-demand host's", () => {
   const full = [...times(2 * HOUR, busyThousand), ...times(HOUR, minute([answered(), 500], [failing('no_capacity'), 500]))];
   expect(changesOf('ServerlessAvailabilityBurning', full).on).toEqual([2 * HOUR + 1]);
   expect(changesOf('OndemandAvailabilityBurning', full)).toEqual(NEVER);

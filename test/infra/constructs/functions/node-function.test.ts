@@ -3,7 +3,6 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
 import { type StackName, templateOf, templatesWith } from '../../../support/assembly/templates.ts';
 
-/** What each function of the app reserves, by the function's name. */
 const reservationsOf = (read: (stack: StackName) => Template): Record<string, number | undefined> =>
   Object.fromEntries(
     (['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control'] as const)
@@ -22,7 +21,7 @@ test('every function reserves what is set for it', async () => {
   expect(reservationsOf(templates)).toEqual({ ...ReservedConcurrency.parse({}), inference: 7 });
 });
 
-test('a function whose environment Lambda would refuse is refused at synthesis, with what makes it so large', async () => {
+test('refuses a function whose environment Lambda would refuse, and says what makes it so large', async () => {
   const otlp = [1, 2, 3, 4].map((host) => ({
     traces: `https://otlp-${host}.example.com/${'t'.repeat(400)}/v1/traces`,
     metrics: `https://otlp-${host}.example.com/${'m'.repeat(400)}/v1/metrics`,

@@ -33,7 +33,6 @@ const distributionOf = (gateway: Template, host: keyof typeof DOMAINS) => {
 
 const toPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
 
-/** The behaviour by which CloudFront serves a path. */
 const behaviorOf = (gateway: Template, host: keyof typeof DOMAINS, path: string): Behavior => {
   const { CacheBehaviors, DefaultCacheBehavior } = distributionOf(gateway, host);
   return CacheBehaviors.find(({ PathPattern = '' }: Behavior) => toPattern(PathPattern).test(path)) ?? DefaultCacheBehavior;
@@ -71,7 +70,7 @@ describe.each(HOSTS)('CloudFront in front of the %s host', (host) => {
     });
   });
 
-  test('waits longer for a packet than the 15 s between two comments of a stream, and neither caches nor compresses it', () => {
+  test("waits longer for a packet than a stream's comments need, and neither caches nor compresses streams", () => {
     expect(distributionOf(gateway, host).Origins[0].CustomOriginConfig.OriginReadTimeout).toBe(120);
     expect(distributionOf(gateway, host).Origins[0]).not.toHaveProperty('ResponseCompletionTimeout');
     for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/responses']) {

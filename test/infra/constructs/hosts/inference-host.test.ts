@@ -21,7 +21,7 @@ describe.each(['serverless', 'ondemand'] as const)('the %s host', (name) => {
     for (const [id] of of('AWS::ApiGateway::Resource')) expect(anys).toContain(id);
   });
 
-  test('gives every gateway response our error body, a request id and CORS headers, and turns 5XX into a 503 with retry-after', () => {
+  test('gives gateway responses our error body, a request id and CORS, and makes 5XX a 503 with retry-after', () => {
     const responses = Object.values(host.findResources('AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => Properties);
     expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(
       [

@@ -6,10 +6,10 @@ const HOSTS = ['serverless', 'ondemand', 'control'] as const;
 const SECURITY_POLICY = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
 const ARN = 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e-0000-4000-8000-000000000000';
 
-/** Variables of the access log that have what callers write. */
+// Variables of the access log that contain text of callers.
 const WRITTEN_BY_CALLERS = /userAgent|\.path$|domain|requestOverride|customDomain/;
 
-/** An account's own limits, according to AWS's quotas. */
+// AWS's default quotas of an account.
 const ACCOUNT = { rate: 10_000, burst: 5_000 };
 
 const stageOf = (host: Template) => {

@@ -10,7 +10,7 @@ const serverless = templateOf('serverless');
 
 describe('the serverless host', () => {
   describe('the rollup of usage events', () => {
-    test('reads batches of new events only, with what they contain, splits failed batches, and finally sends them to a queue', () => {
+    test('reads batches of new events only, whole, splits failed batches, and finally sends them to a queue', () => {
       const queueId = Object.keys(serverless.findResources('AWS::SQS::Queue')).find((id) => id.startsWith('RollupsFailures'));
       serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
@@ -41,7 +41,7 @@ describe('the serverless host', () => {
         expect(passes(inserted(other))).toBe(false);
     });
 
-    test('may read the stream of usage events only, and list streams, which AWS allows for all resources or none', () => {
+    test('may read only the stream of usage events, and list streams, which AWS allows for all or none', () => {
       const [policy] = Object.entries(serverless.findResources('AWS::IAM::Policy'))
         .filter(([id]) => id.startsWith('Rollups'))
         .map(([, { Properties }]) => Properties.PolicyDocument.Statement as { Action: string | string[]; Resource: unknown }[]);

@@ -10,7 +10,7 @@ const failures = idOf('AWS::SQS::Queue', 'SettlementsFailures');
 const metering = idOf('AWS::Lambda::Function', 'Metering');
 
 describe('the queue of settlements', () => {
-  test('keeps messages in order for 14 days, encrypted, and moves those that failed for a day to another queue', () => {
+  test('keeps messages in order for 14 days, encrypted, and moves failures of a day to another queue', () => {
     const common = { FifoQueue: true, MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true };
     serverless.hasResourceProperties('AWS::SQS::Queue', {
       ...common,
@@ -20,7 +20,7 @@ describe('the queue of settlements', () => {
     serverless.hasResourceProperties('AWS::SQS::Queue', { ...common, RedrivePolicy: Match.absent() });
   });
 
-  test('delivers to metering, which reports each failure, and waits longer than the function runs before it delivers again', () => {
+  test("delivers to metering, which reports each failure, and again only after the function's longest run", () => {
     serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       EventSourceArn: { 'Fn::GetAtt': [queue, 'Arn'] },
       FunctionName: { Ref: metering },
