@@ -1,4 +1,3 @@
-/** Whether a record matches. */
 export type Filter = (record: unknown) => boolean;
 
 /**

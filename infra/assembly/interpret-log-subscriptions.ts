@@ -4,7 +4,7 @@ import { type LocatedResource, readProperties } from './located-resource.ts';
 import { compileLogPattern } from './log-pattern.ts';
 
 const SERVICE = 'logs.amazonaws.com';
-/** Lambda's default. */
+// Lambda's default.
 const RETRIES = 2;
 
 const SubscriptionProperties = z.object({ LogGroupName: z.string(), FilterPattern: z.string(), DestinationArn: z.string() });
@@ -21,8 +21,7 @@ const InvokeConfigProperties = z.object({
   DestinationConfig: z.object({ OnFailure: z.object({ Destination: z.string() }) }).optional(),
 });
 
-/** The resources that make subscriptions, and the functions and queues of the assembly. */
-interface Parts {
+interface SubscriptionResources {
   filters: readonly LocatedResource[];
   permissions: readonly LocatedResource[];
   invokeConfigs: readonly LocatedResource[];
@@ -37,7 +36,7 @@ const whereOf = ({ logicalId, stack }: LocatedResource): string => `${logicalId}
  * functions that get the lines.
  * @throws Error naming a filter that is not supported, or whose function CloudWatch Logs may not invoke
  */
-export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs, functions, queues }: Parts): LogSubscription[] => {
+export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs, functions, queues }: SubscriptionResources): LogSubscription[] => {
   const find = (nameOrArn: string, at: LocatedResource): LambdaFunction => {
     const found = functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
     if (!found) throw new Error(`The local run knows only functions of the assembly, not ${nameOrArn} (${whereOf(at)})`);

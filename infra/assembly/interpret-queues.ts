@@ -32,7 +32,7 @@ export const interpretQueue = (at: LocatedResource): Queue => {
   };
 };
 
-/** Whether an AWS::Lambda::EventSourceMapping delivers the messages of a queue. */
+/** True if an AWS::Lambda::EventSourceMapping delivers the messages of a queue. */
 export const isOfQueue = ({ stack, resource, resolve }: LocatedResource): boolean =>
   String(resolve(stack, resource.properties.EventSourceArn)).startsWith('arn:aws:sqs:');
 

@@ -4,7 +4,7 @@ import type { LocatedResource } from './located-resource.ts';
 
 const asList = <Item extends z.ZodType>(item: Item) => z.union([item.transform((one) => [one]), z.array(item)]);
 
-/** The operators that the evaluation knows; a policy with another one is an error. */
+// The evaluation knows these operators; a policy with another one is an error.
 const OPERATORS = ['StringEquals', 'StringLike', 'ForAnyValue:StringEquals', 'ForAnyValue:StringLike'] as const;
 
 // Strict, so that a policy with an element that the evaluation doesn't know, such as NotAction, is an error.
@@ -26,7 +26,7 @@ const Policy = z.object({
 
 const InlinePolicies = z.array(z.object({ PolicyDocument: Policy.shape.PolicyDocument })).default([]);
 
-/** Why no call of a test needs some of a role's actions: what `acknowledgeUnexercised` wrote into the template. */
+// `acknowledgeUnexercised` writes into the template why no test's call needs some of a role's actions.
 const Unexercised = z.array(
   z.strictObject({ actions: z.array(z.string()).min(1), resource: z.string().optional(), reason: z.string().min(20) }),
 );

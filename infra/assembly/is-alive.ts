@@ -1,4 +1,4 @@
-/** Whether a process exists, also one of another user. */
+/** True if a process exists, also one of another user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

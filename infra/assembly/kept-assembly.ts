@@ -6,21 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './is-alive.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
-/** What bundles are made of. */
-const BUNDLED = ['infra/{bundling,tools/reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
-/**
- * What the app is made of. Its tools, the emulators and the model server are no part of it; a lint rule keeps the app
- * from importing them.
- */
-const SOURCES = [...BUNDLED, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
-/** Under the project's root. Not in `node_modules`: source maps would not say which sources are of packages. */
+const SOURCES_OF_BUNDLES = ['infra/{bundling,tools/reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
+// A lint rule keeps the app from importing its tools, the emulators and the model server.
+const SOURCES_OF_APP = [...SOURCES_OF_BUNDLES, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
+// Not in `node_modules`: source maps would not say which sources are of packages.
 const KEPT_FOLDER = '.sluice/assemblies';
 const BUNDLES_FOLDER = '.sluice/bundles';
 const MAX_KEPT = 64;
-/** Bundles of so many states of the sources are kept. */
+// Of so many states of the sources.
 const MAX_BUNDLES = 3;
 const POLL_MS = 50;
-/** Written last, so an assembly that has it is whole. */
+// Written last, so an assembly that has it is whole.
 const LAST_FILE = 'kept.json';
 
 interface KeptSettings extends Pick<Settings, 'context'> {
@@ -30,8 +26,7 @@ interface KeptSettings extends Pick<Settings, 'context'> {
   synthesize?: (outputFolder: string, settings: Pick<Settings, 'context' | 'bundles'>) => Promise<void>;
 }
 
-/** Hashes sources by their paths and contents. */
-const hashSources = (projectRoot: string, patterns: readonly string[] = SOURCES): string => {
+const hashSources = (projectRoot: string, patterns: readonly string[] = SOURCES_OF_APP): string => {
   const hash = createHash('sha256').update(process.version);
   const files = patterns
     .flatMap((pattern) => globSync(pattern, { cwd: projectRoot, withFileTypes: true }))
@@ -48,13 +43,10 @@ export const keptFolderOf = (projectRoot: string, { context = {}, keptIn }: Kept
   return path.join(keptIn ?? path.join(projectRoot, KEPT_FOLDER), key.slice(0, 32));
 };
 
-/** Whether a folder has a whole assembly. */
+/** True if the folder has a whole assembly. */
 export const isKept = (folder: string): boolean => existsSync(path.join(folder, LAST_FILE));
 
-/**
- * Whether this process is the one that writes the folder. @returns false if another process has just written it, or
- * is doing so
- */
+// False if another process has just written the folder, or is doing so.
 const takeLock = async (lock: string): Promise<boolean> => {
   try {
     await writeFile(lock, String(process.pid), { flag: 'wx' });
@@ -68,7 +60,7 @@ const takeLock = async (lock: string): Promise<boolean> => {
   return false;
 };
 
-/** Removes the folders that were not used for the longest time, so that `most` are left. */
+// Removes the folders that were not used for the longest time.
 const removeOld = async (keptIn: string, most: number): Promise<void> => {
   const names = (await readdir(keptIn, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const used = await Promise.all(
@@ -78,17 +70,16 @@ const removeOld = async (keptIn: string, most: number): Promise<void> => {
   for (const { name } of old) await rm(path.join(keptIn, name), { recursive: true, force: true });
 };
 
-/** The folder of the bundles of these sources. */
 const openBundles = async (projectRoot: string): Promise<string> => {
   const all = path.join(projectRoot, BUNDLES_FOLDER);
-  const folder = path.join(all, hashSources(projectRoot, BUNDLED).slice(0, 32));
+  const folder = path.join(all, hashSources(projectRoot, SOURCES_OF_BUNDLES).slice(0, 32));
   await mkdir(folder, { recursive: true });
   await touch(folder);
   await removeOld(all, MAX_BUNDLES);
   return folder;
 };
 
-/** Notes that a folder is used now. */
+// The time of a folder's last use decides which folders are removed.
 const touch = async (folder: string): Promise<void> => {
   const now = new Date();
   await utimes(folder, now, now);

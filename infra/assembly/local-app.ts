@@ -103,7 +103,7 @@ export interface UserPool {
   id: string;
   logicalId: string;
   client: UserPoolClient;
-  /** Whether users can set up time-based codes (TOTP) as a second factor. */
+  /** True if users can set up time-based codes (TOTP) as a second factor. */
   hasTotp: boolean;
   passwords: PasswordPolicy;
 }
@@ -172,7 +172,7 @@ export interface LogSubscription {
   logGroup: string;
   /** The short name of the function that writes the log. */
   sourceName: string;
-  /** Whether the function gets a line. */
+  /** True if the function gets a line. */
   matches: (line: string) => boolean;
   functionArn: string;
   maxRetries: number;
@@ -192,7 +192,7 @@ export interface EventSource {
   windowMs: number;
   /** A record must match one of them; an empty list matches every record. */
   filters: readonly Filter[];
-  /** Whether a failed batch is split in two before the retry. */
+  /** True if a failed batch is split in two before the retry. */
   bisects: boolean;
   /** Infinity: no limit. */
   maxRetries: number;

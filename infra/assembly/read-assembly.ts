@@ -7,14 +7,14 @@ export interface Resource {
   type: string;
   properties: Readonly<Record<string, unknown>>;
   metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** What CloudFormation does with it when its stack is deleted; default: Delete. */
+  /** CloudFormation's policy for it when its stack is deleted; default: Delete. */
   deletionPolicy?: string | undefined;
 }
 
 /** A stack of a cloud assembly. `assets` maps the hash of a file asset to its absolute path. */
 export interface Stack {
   name: string;
-  /** Whether CloudFormation refuses to delete it. */
+  /** True if CloudFormation refuses to delete it. */
   isProtected: boolean;
   resources: ReadonlyMap<string, Resource>;
   parameters: ReadonlyMap<string, unknown>;

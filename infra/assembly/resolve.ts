@@ -181,11 +181,11 @@ const uuidOf = (text: string): string =>
 
 const apiId = (stack: Stack, id: string): string => createHash('sha256').update(`${stack.name}/${id}`).digest('hex').slice(0, 10);
 
-/** Ids in the formats that AWS uses. */
+// AWS's ids have this format.
 const poolId = (stack: Stack, id: string): string => `${REGION}_${base36Hash(`${stack.name}/${id}`).slice(0, POOL_SUFFIX_LENGTH)}`;
 const clientId = (stack: Stack, id: string): string => base36Hash(`${stack.name}/${id}`).slice(0, CLIENT_ID_LENGTH);
 
-/** Hashes a text to lower-case letters and digits. */
+// Lower-case letters and digits, as in AWS's ids.
 const base36Hash = (text: string): string => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`).toString(36);
 
 const pair = (stack: Stack, name: string, value: unknown): [unknown, unknown] => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { KEPT_BUNDLES } from '../bundling/keep-bundle.ts';
 
-/** The app is ended when this long it writes nothing: no output, and no file in the output folder. */
+// The app is ended after so long without output and without a new file in the output folder.
 const STALL_MS = 300_000;
 const MAX_ERROR_OUTPUT_CHARS = 20_000;
 

@@ -7,7 +7,7 @@ import { type FixtureStack, fixtureStacks, writeAssembly } from '../local/fixtur
 
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
-/** A subscription of the function `Buffered` to the log of `Streaming`. */
+// Lines of `Streaming` go to the function `Buffered`.
 const subscribed = (changes: { filter?: object; permission?: object; config?: object } = {}): Record<string, FixtureStack> => {
   const { 'test-serverless': serverless } = fixtureStacks as Record<string, FixtureStack>;
   const { Streaming } = (serverless?.resources ?? {}) as { Streaming: { Properties: object } };

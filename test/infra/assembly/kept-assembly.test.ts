@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { keptAssembly, keptFolderOf } from '../../../infra/assembly/kept-assembly.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Counts its runs in a file, and copies a source file and its context into the assembly. */
+// Counts its runs in a file, and copies a source file and its context into the assembly.
 const PROGRAM = `
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 appendFileSync('runs', '.');
@@ -50,7 +50,7 @@ describe('an assembly', () => {
     expect(project.kept()).toHaveLength(1);
   });
 
-  test('is synthesized again when a source changes, is added, or the context is another one, and the earlier one is kept', async () => {
+  test('is synthesized again when a source or the context changes, and the earlier one is kept', async () => {
     await using project = openProject();
     const first = await project.keep();
     project.write('second ');

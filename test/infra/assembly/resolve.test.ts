@@ -66,7 +66,7 @@ describe('intrinsics', () => {
     expect(resolved({ a: [{ b: { Ref: 'Size' } }], n: 1, none: null })).toEqual({ a: [{ b: 'large' }], n: 1, none: null });
   });
 
-  test('that are unsupported throw errors naming the stack and the intrinsic', () => {
+  test('throws an error with the stack and the intrinsic if the intrinsic is unsupported', () => {
     expect(() => resolved({ 'Fn::Base64': 'x' })).toThrow('app-serverless: the local run does not support the intrinsic Fn::Base64');
     expect(() => resolved({ Ref: 'Nothing' })).toThrow('app-serverless: the template refers to Nothing');
     expect(() => resolved({ 'Fn::GetAtt': ['Other', 'TopicName'] })).toThrow('attribute TopicName of AWS::SNS::Topic Other');

@@ -4,7 +4,6 @@ import { describe, expect, test } from '@jest/globals';
 import { synthesize } from '../../../infra/assembly/synthesize.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Writes a project whose CDK app is this program. */
 const writeProject = (folder: string, program: string): void => {
   writeFileSync(path.join(folder, 'cdk.json'), JSON.stringify({ app: 'node app.mjs' }));
   writeFileSync(path.join(folder, 'app.mjs'), program);
