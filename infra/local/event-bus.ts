@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventRule } from '../assembly/local-app.ts';
 import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
 
-/** What an AWS service reports. */
+/** An event of an AWS service. */
 export interface ServiceEvent {
   /** Such as `aws.sagemaker`. */
   source: string;

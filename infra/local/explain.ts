@@ -1,6 +1,6 @@
 const MAX_CAUSES = 5;
 
-/** The error and its causes, outermost first. */
+// Outermost first.
 const chainOf = (error: unknown): NodeJS.ErrnoException[] => {
   const chain: NodeJS.ErrnoException[] = [];
   for (let cause = error; cause instanceof Error && chain.length < MAX_CAUSES; cause = cause.cause) chain.push(cause);

@@ -47,10 +47,8 @@ const run = async (parameters: readonly string[], progress: Progress): Promise<v
   }
 };
 
-/**
- * Resolves on SIGINT, SIGTERM or the parent's exit. A second signal exits at once; the watchdog then kills the other
- * processes.
- */
+// Resolves on SIGINT, SIGTERM or the parent's exit. A second signal exits at once; the watchdog then kills the other
+// processes.
 const stopSignal = (): Promise<void> =>
   new Promise((resolve) => {
     let firstAt: number | undefined;

@@ -3,7 +3,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Queue } from '../assembly/local-app.ts';
 
-/** The app's queues of failures. Each message is appended to the queue's file; nothing receives messages. */
+// The app's queues of failures. Each message is appended to the queue's file; nothing receives messages.
 interface Queues {
   /** @throws Error if the ARN is not a queue of the app */
   send(queueArn: string, message: object): Promise<void>;

@@ -45,23 +45,9 @@ import { createQueueOf } from './sqs/queue-of-source.ts';
 import { startSqs } from './sqs/server.ts';
 import { startEventSources } from './streams/event-sources.ts';
 
-/*
- * Processes of the local run:
- *
- *     runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3, SQS
- *   and Lambda, Cognito proxy
- *         ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC); those that work in the
- *     background start when needed
- *         ├── dynoxide (DynamoDB)
- *         ├── cognito-local, if the app has a user pool
- *         ├── infra/local/model-server/main.ts (the model), and one for each component that callers deploy
- *         └── watchdog: kills all of them when the runner exits
- *
- *     caller → gateway → function process → dynoxide
- *                                                                             → emulator → container, bucket or
- *                                       function process
- *                                                                             → Cognito proxy → cognito-local
- */
+// The runner has the gateways, schedules, stream readers and emulators. Functions (lambda/runtime.ts, one bundle each),
+// dynoxide (DynamoDB), cognito-local and the model server of each component have processes of their own, which a
+// watchdog kills when the runner exits.
 
 export interface LocalOptions {
   /** A CDK cloud assembly. */
@@ -181,7 +167,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(later.close);
   const events = createEventBus(app.eventRules, later.add);
   const sagemaker = await startSageMaker(endpoints, {
-    startContainer: containerUrl === undefined ? ownContainers({ ...common, tokenDelayMs: options.tokenDelayMs }) : sharedContainer(target),
+    startContainer: containerUrl === undefined ? ownContainers({ ...common, tokenDelayMs: options.tokenDelayMs }) : sharedForeignContainer(target),
     logGroups: app.functions.flatMap(({ logGroup, shortName }) =>
       logGroup === undefined ? [] : [functionLogGroup(logGroup, path.join(logFolder, `${shortName}.log`))],
     ),
@@ -304,7 +290,7 @@ const foreignTarget = (containerUrl: string): ContainerTarget => {
   return { url: origin, ...(pathname !== '/' && { path: pathname }), keepsConnections: false };
 };
 
-/** vLLM's image turns this variable into `--served-model-name`. Without it, vLLM serves the model under its path. */
+// vLLM's image turns this variable into `--served-model-name`. Without it, vLLM serves the model under its path.
 const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
 const DEFAULT_SERVED_NAME = '/opt/ml/model';
 
@@ -316,7 +302,6 @@ const ownContainers =
     return { ready, close: container.close };
   };
 
-/** A foreign container serves all components. */
-const sharedContainer =
+const sharedForeignContainer =
   (target: ContainerTarget): StartContainer =>
   () => ({ ready: Promise.resolve(target), close: async () => undefined });

@@ -14,7 +14,7 @@ import { type AccountTables, bootstrap, operatorOrigin } from '../tools/admin/ac
 import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
 
-/** Login of a local run's admin. */
+// The login of a local run's admin.
 type DemoAdmin = Pick<Demo, 'admin_email' | 'admin_password'>;
 
 const EMAIL = 'admin@sluice.local';
@@ -54,7 +54,7 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
   }
 };
 
-/** The admin's `sub` in the pool, or undefined if the pool has no admin. */
+// The admin's `sub`; undefined if the pool has no admin.
 const subjectOf = async (client: CognitoIdentityProviderClient, poolId: string): Promise<string | undefined> => {
   try {
     const { UserAttributes = [] } = await client.send(new AdminGetUserCommand({ UserPoolId: poolId, Username: EMAIL }));

@@ -17,14 +17,14 @@ import type { Demo } from './demo-file.ts';
 import type { LocalRun } from './run.ts';
 import { seedAdmin } from './seed-admin.ts';
 
-/** Owner of the demo keys and the demo deployment. */
-const ORGANIZATION = 'org_demo';
+// Owner of the demo keys and the demo deployment.
+const DEMO_ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** Fields shared by all demo models. Prices are typical of a small model: $0.10 and $0.40 per million tokens. */
+// Prices are typical of a small model: $0.10 and $0.40 per million tokens.
 const demoModel = {
   status: 'published',
   created: 1_790_000_000,
@@ -36,7 +36,7 @@ const demoModel = {
 
 const tinyTarget = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
 
-/** Our own container serves one model under two names, each with a different dialect. */
+// Our own container serves one model under two names, each with a different dialect.
 const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'sluice', tokenizer, targets: [tinyTarget] },
   {
@@ -49,10 +49,7 @@ const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   },
 ];
 
-/**
- * A foreign container serves one model with an unknown tokenizer. The reasoning model of an earlier run is
- * unpublished.
- */
+// The tokenizer of a foreign container's model is unknown. The reasoning model of an earlier run is unpublished.
 const foreignModels = (targets: NewModel['targets']): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
   { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
@@ -72,26 +69,26 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
 /** Opens the database of a local run for code outside its functions. */
 export const openLocalDatabase = (endpoint: string) => createSdkDatabase({ endpoint, region: REGION, credentials });
 
-/** Demo models by pool. A foreign container serves the deployment as well as the shared model. */
+// By pool. A foreign container serves the deployment as well as the shared model.
 const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {
   if (containerModel !== undefined) {
     const targets: NewModel['targets'] = [{ ...tinyTarget, container_model: containerModel }];
     const deployment: NewModel = { ...demoModel, name: DEPLOYMENT, dialect: 'vllm', targets };
-    return { [SERVERLESS_POOL]: foreignModels(targets), [ORGANIZATION]: [deployment] };
+    return { [SERVERLESS_POOL]: foreignModels(targets), [DEMO_ORGANIZATION]: [deployment] };
   }
   const tokenizer = await uploadContainerFiles(run);
   const deployment: NewModel = { ...demoModel, name: DEPLOYMENT, dialect: 'sluice', tokenizer, targets: [tinyTarget] };
-  return { [SERVERLESS_POOL]: ownModels(tokenizer), [ORGANIZATION]: [deployment] };
+  return { [SERVERLESS_POOL]: ownModels(tokenizer), [DEMO_ORGANIZATION]: [deployment] };
 };
 
-/** Keeps the prices of a model that already exists, because usage events refer to them. */
+// An existing model keeps its prices, because usage events refer to them.
 const publish = async (store: ModelStore, pool: string, models: readonly NewModel[]): Promise<void> => {
   const known = await store.list(pool);
   const kept = (before: Model | undefined): Partial<NewModel> => (before ? { prices: before.prices, version: before.version + 1 } : {});
   await Promise.all(models.map((model) => store.put(pool, { ...model, ...kept(known.get(model.name)) })));
 };
 
-/** Returns the last run's demo key of a scope if it is still valid, otherwise a new one. */
+// The last run's demo key is used again if it is still valid.
 const seedKey = async (tables: AccountTables, scope: HostScope, previous: string | undefined): Promise<string> => {
   const presented = previous === undefined ? undefined : parseSecret(previous);
   const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
@@ -102,7 +99,7 @@ const seedKey = async (tables: AccountTables, scope: HostScope, previous: string
     limits: { requests_per_minute: 3_000, tokens_per_minute: 10_000_000, concurrency: 50 },
   });
   const operator = operatorOrigin('npm start', Date.now());
-  const { secret } = await createOperatorKey(tables, operator, { ...key, organization: ORGANIZATION });
+  const { secret } = await createOperatorKey(tables, operator, { ...key, organization: DEMO_ORGANIZATION });
   return secret;
 };
 

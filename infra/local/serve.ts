@@ -58,14 +58,14 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
   }
 };
 
-/** The folder of the app's assembly, which is synthesized only if the app or its flags have changed. */
+// The app is synthesized only if it or its flags have changed.
 const assemble = (flags: Flags, progress: Progress): Promise<string> => {
   const settings = { context: contextOf(flags) };
   const keep = (): Promise<string> => keptAssembly(PROJECT_ROOT, settings);
   return isKept(keptFolderOf(PROJECT_ROOT, settings)) ? keep() : progress.during('Synthesizing the app', keep);
 };
 
-/** Returns a function that writes the facts. Calls during a write are merged into one more write. */
+// Calls during a write are merged into one more write.
 const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void) => {
   let writing = false;
   let changed = false;

@@ -2,10 +2,8 @@ import { enableCompileCache } from 'node:module';
 import { cacheFolder } from './processes/compile-cache.ts';
 import { createProgress, silentProgress } from './progress.ts';
 
-/*
- * The program of `npm start`. Everything else is loaded after its first line is printed, and with Node's compile
- * cache, which halves the time that takes.
- */
+// `npm start` prints its first line before it loads anything else, with Node's compile cache, which halves the time
+// that takes.
 enableCompileCache(cacheFolder);
 const isSilent = ['--quiet', '--help'].some((flag) => process.argv.includes(flag));
 const progress = isSilent ? silentProgress : createProgress(process.stdout);

@@ -1,6 +1,6 @@
-/** What Application Auto Scaling reads and changes of an inference component. */
+/** The part of an inference component that Application Auto Scaling reads and changes. */
 export interface ScalableComponent {
-  /** Whether it accepts a change of its copies. */
+  /** True if it accepts a change of its copies. */
   isIdle: boolean;
   desiredCopies: number;
   /** Copies that receive invocations. */

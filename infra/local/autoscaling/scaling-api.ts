@@ -8,8 +8,8 @@ import type { ScalableTarget, ScalableTargets, ScalingPolicy } from './targets.t
 const NAMESPACE = 'sagemaker';
 const DIMENSION = 'sagemaker:inference-component:DesiredCopyCount';
 const PREFIX = 'inference-component/';
-/** The metrics of a component's concurrency per copy. */
-const METRICS = ['SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution', 'SageMakerInferenceComponentInvocationsPerCopy'];
+// Both are a component's concurrency per copy.
+const CONCURRENCY_METRICS = ['SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution', 'SageMakerInferenceComponentInvocationsPerCopy'];
 const MAX_PAGE = 50;
 
 const Of = {
@@ -49,7 +49,7 @@ const PutScalingPolicy = z.object({
   PolicyType: z.literal('TargetTrackingScaling'),
   TargetTrackingScalingPolicyConfiguration: z.looseObject({
     TargetValue: z.number().positive(),
-    PredefinedMetricSpecification: z.looseObject({ PredefinedMetricType: z.enum(METRICS) }),
+    PredefinedMetricSpecification: z.looseObject({ PredefinedMetricType: z.enum(CONCURRENCY_METRICS) }),
     DisableScaleIn: z.boolean().default(false),
   }),
 });

@@ -14,7 +14,7 @@ interface Change {
   copies: number;
 }
 
-/** Target tracking removes copies only below this share of the target value. */
+// Target tracking removes copies only below this share of the target value.
 const SCALE_IN_BELOW = 0.9;
 
 /**
@@ -43,10 +43,8 @@ const evaluate = (scaling: Scaling, target: ScalableTarget): void => {
 const delayOf = (times: ScalingTimes, kind: ChangeKind): number =>
   kind === 'restore' ? times.restore_capacity_ms : kind === 'out' ? times.scale_out_ms : times.scale_in_ms;
 
-/**
- * The change that a target wants now. Also without any policy, a component outside the capacities of its target is
- * brought back between them, even one that was set to zero copies on purpose, unless scaling is suspended.
- */
+// Without any policy, too, a component outside the capacities of its target is brought back between them, even one that
+// was set to zero copies on purpose, unless scaling is suspended.
 const changeOf = (target: ScalableTarget, component: ScalableComponent | undefined): Change | undefined => {
   if (!component?.isIdle) return undefined;
   const { desiredCopies } = component;
@@ -62,7 +60,7 @@ const changeOf = (target: ScalableTarget, component: ScalableComponent | undefin
   return copies < desiredCopies && !isScaleInDisabled ? { kind: 'in', copies } : undefined;
 };
 
-/** The copies that bring the concurrency per copy to the target value; unchanged while it is close below the value. */
+// Unchanged while the concurrency per copy is close below the target value.
 const wantedCopies = ({ concurrency, currentCopies, desiredCopies }: ScalableComponent, targetValue: number): number => {
   const perCopy = concurrency / currentCopies;
   const isClose = perCopy <= targetValue && perCopy >= targetValue * SCALE_IN_BELOW;

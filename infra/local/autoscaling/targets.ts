@@ -3,7 +3,7 @@ export interface ScalingPolicy {
   name: string;
   arn: string;
   createdAt: number;
-  /** What DescribeScalingPolicies returns. */
+  /** The configuration that DescribeScalingPolicies returns. */
   configuration: Readonly<Record<string, unknown>>;
   targetValue: number;
   isScaleInDisabled: boolean;

@@ -1,4 +1,4 @@
-/** What will happen at which time. Nothing runs by itself: `advance` runs what is due by the injected clock. */
+/** Events and their times. Nothing runs by itself: `advance` runs those that are due by the injected clock. */
 export interface Timeline {
   /** The time of the event that is running, else of the last `advance`, in milliseconds since the epoch. */
   time(): number;
@@ -18,7 +18,7 @@ interface Scheduled {
   event: () => void;
 }
 
-/** Far above what a test schedules; exceeded only by events that schedule one another forever. */
+// Far above what a test schedules; exceeded only by events that schedule one another forever.
 const MAX_EVENTS_PER_ADVANCE = 1_000_000;
 
 /**

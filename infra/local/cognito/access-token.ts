@@ -5,7 +5,7 @@ import { notAuthorized } from './errors.ts';
 const Expiring = z.object({ exp: z.number() });
 const AccessToken = z.object({ exp: z.number(), sub: z.string(), client_id: z.string(), token_use: z.literal('access') });
 
-/** Decodes the payload of a JSON Web Token; undefined if it is malformed. */
+// Undefined if the token is malformed.
 const payloadOf = (token: string): unknown => {
   try {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

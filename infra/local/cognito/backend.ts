@@ -123,7 +123,7 @@ const send = async (url: string, action: string, request: object): Promise<Reado
   throw errorBody.success && reply.status < 500 ? new AwsError(errorBody.data.__type, errorBody.data.message) : internalError();
 };
 
-/** Returns undefined if the call fails with a AwsError of one of these types. */
+// Undefined if the call fails with an error of one of these types.
 const orUndefined = async <Result>(call: () => Promise<Result>, ...types: string[]): Promise<Result | undefined> => {
   try {
     return await call();

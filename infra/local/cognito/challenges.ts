@@ -8,7 +8,7 @@ import { findPool, type Rule, type RuleContext, readRequest, toName } from './ru
 import { createSessions } from './sessions.ts';
 import { type Ask, type Challenge, signedIn } from './sign-in.ts';
 
-/** After this many wrong codes the user must sign in again. */
+// After this many the user must sign in again.
 const MAX_WRONG_CODES = 5;
 
 interface PendingChallenge {

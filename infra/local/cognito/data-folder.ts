@@ -4,8 +4,8 @@ import * as z from 'zod';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { PROVIDER_URL } from '../../assembly/resolve.ts';
 
-/** The parts of a pool's file that do not come from the template. */
-const Kept = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });
+// The other parts of a pool's file come from the template.
+const KeptParts = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });
 
 /** Path of a pool's file in the working directory of cognito-local. */
 export const poolFile = (folder: string, poolId: string): string => path.join(folder, '.cognito', 'db', `${poolId}.json`);
@@ -26,11 +26,11 @@ export const writeDataFolder = async (folder: string, pools: readonly UserPool[]
   await write(path.join(folder, '.cognito', 'db', 'clients.json'), { Clients: Object.fromEntries(pools.map(toClient)) });
 };
 
-const readKept = async (file: string): Promise<z.infer<typeof Kept>> => {
+const readKept = async (file: string): Promise<z.infer<typeof KeptParts>> => {
   try {
-    return Kept.parse(JSON.parse(await readFile(file, 'utf8')));
+    return KeptParts.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Kept.parse({});
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return KeptParts.parse({});
     throw new Error(`The users in ${file} cannot be read. Repair the file, or delete it together with its users.`, { cause: error });
   }
 };

@@ -12,7 +12,7 @@ import { createRules } from './rules.ts';
 const MAX_REQUEST_BYTES = 131_072;
 const KEYS_TIMEOUT_MS = 5_000;
 
-/** The proxy in front of cognito-local, which functions call. */
+// Functions call this proxy instead of cognito-local.
 interface Front {
   /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the token keys. */
   url: string;

@@ -79,5 +79,5 @@ export const createResetRules = (context: RuleContext): { forgot: Rule; confirm:
   return { forgot, confirm };
 };
 
-/** `ada@example.com` → `a***@e***` */
+// `ada@example.com` → `a***@e***`
 const mask = (email: string): string => email.replace(/^(.)[^@]*(@.).*$/, '$1***$2***');

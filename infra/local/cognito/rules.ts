@@ -9,7 +9,7 @@ import { createAssociate, createOwnPreference, createPreference, createVerify } 
 import { createInitiateAuth } from './sign-in.ts';
 import { createRevoke, createSignOut } from './sign-out.ts';
 
-/** Actions that cognito-local handles as AWS does. */
+// cognito-local handles these as AWS does.
 const FORWARDED = ['AdminDeleteUser', 'AdminDisableUser', 'AdminEnableUser', 'AdminGetUser'];
 
 const Named = z.looseObject({ Username: z.string() });

@@ -4,7 +4,7 @@ const LIFETIME_MS = 3 * 60_000;
 const MAX_SESSIONS = 10_000;
 const ID_BYTES = 48;
 
-/** Values kept between a challenge and its response, in memory for three minutes. */
+// In memory, for three minutes between a challenge and its response.
 interface Sessions<Value> {
   /** @returns an unguessable id */
   open(value: Value): string;

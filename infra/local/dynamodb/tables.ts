@@ -40,7 +40,7 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   );
 };
 
-/** Creates a table. Returns false if it exists. */
+// False if the table exists.
 const isCreated = async (client: DynamoDBClient, wanted: CreateTableCommandInput): Promise<boolean> => {
   try {
     await client.send(new CreateTableCommand(wanted));
@@ -57,7 +57,7 @@ const update = async (client: DynamoDBClient, { name }: Table, wanted: CreateTab
   throw new Error(`The keys or indexes of table ${name} differ from the template. Use another --state folder, or delete its database.`);
 };
 
-/** An earlier version of the table may not have had a stream. */
+// An earlier version of the table may not have had a stream.
 const startStream = async (client: DynamoDBClient, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
   const { TableName, StreamSpecification } = wanted;
   if (!StreamSpecification || present.StreamSpecification?.StreamEnabled) return;
@@ -85,7 +85,7 @@ const toInput = ({ name, properties }: Table): CreateTableCommandInput => ({
 const toKeySchema = (keys: readonly KeyElement[]): NonNullable<CreateTableCommandInput['KeySchema']> =>
   keys.map((key) => ({ AttributeName: key.name, KeyType: key.role }));
 
-/** Keys and indexes as comparable text; the local run does not change them in an existing table. */
+// As comparable text; the local run does not change keys and indexes of an existing table.
 const schemaOf = ({ KeySchema, GlobalSecondaryIndexes }: Pick<TableDescription, 'KeySchema' | 'GlobalSecondaryIndexes'>): string => {
   const keys = (schema: TableDescription['KeySchema']) =>
     schema?.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');

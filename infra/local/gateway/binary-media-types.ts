@@ -1,5 +1,5 @@
 /**
- * Whether API Gateway treats a body of this type as bytes.
+ * True if API Gateway treats a body of this type as bytes.
  * @param mediaTypes the API's binary media types; `*` + `/*` matches every type
  * @param contentType the value of a content-type header, or the first type of an accept header
  */

@@ -3,7 +3,7 @@ import type { RequestIds } from './request-ids.ts';
 
 export type GatewayResponseType = 'MISSING_AUTHENTICATION_TOKEN' | 'REQUEST_TOO_LARGE' | 'INTEGRATION_FAILURE' | 'INTEGRATION_TIMEOUT';
 
-/** A response that API Gateway creates without a function. */
+// API Gateway creates these without a function.
 interface GatewayResponse {
   statusCode: number;
   headers: readonly (readonly [string, string])[];

@@ -110,7 +110,7 @@ const forwardedHeaders = ({ rawHeaders, sourceIp, port, receivedAt }: ReceivedRe
   return headers;
 };
 
-/** Maps names to lists of values. A name keeps its first letter case. */
+// A name keeps its first letter case.
 class MultiValues {
   readonly #entries = new Map<string, string[]>();
   readonly #names = new Map<string, string>();

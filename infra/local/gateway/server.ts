@@ -9,7 +9,7 @@ import { proxyEvent, splitTarget } from './proxy-event.ts';
 import { gatewayHeaders } from './reply-headers.ts';
 import { newRequestIds, type RequestIds } from './request-ids.ts';
 
-/** Lambda's limit on the JSON event of a synchronous invocation. */
+// Lambda's limit on the JSON event of a synchronous invocation.
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_BODY_BYTES = 10_485_760;
 const LINGER_MS = 2_000;
@@ -20,7 +20,7 @@ export interface GatewayOptions {
   /** 0 picks a free port. */
   port: number;
   startFunction: StartFunction;
-  /** Whether a function is stopped when its caller disconnects. On AWS it keeps running. */
+  /** Stops a function when its caller disconnects. On AWS it keeps running. */
   stopOnDisconnect: boolean;
   /** Receives one line per request: method, path, status, milliseconds. */
   log: (line: string) => void;

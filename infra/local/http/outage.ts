@@ -8,7 +8,7 @@ const MAX_SETTINGS_BYTES = 4_096;
 const MAX_DELAY_MS = 60_000;
 
 const Outage = z.strictObject({
-  /** What calls get instead of a reply: `unavailable` is a 503 without a body, `refuse` a broken connection. */
+  /** The effect on calls: `unavailable` is a 503 without a body, `refuse` a broken connection. */
   kind: z.enum(['unavailable', 'refuse']).nullable().default(null),
   /** The time before each reply. */
   delay_ms: z.int().min(0).max(MAX_DELAY_MS).default(0),

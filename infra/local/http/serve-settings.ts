@@ -6,7 +6,7 @@ export interface ManagedSettings<Value> {
   schema: z.ZodType<Value>;
   set(settings: Value): void;
   reset(): void;
-  /** What a response shows. */
+  /** Returns the body of a response. */
   show(): object;
 }
 

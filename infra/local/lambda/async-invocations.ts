@@ -6,10 +6,10 @@ import { InvocationFailed } from './invocation.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
 const MAX_WAITING = 1_000;
-/** Lambda's default for errors of the function. */
-const MAX_ATTEMPTS = 3;
-/** Of events that reach no process of the function. Lambda tries for six hours. */
-const MAX_UNREACHED = 20;
+// Lambda's default for errors of the function.
+const MAX_FAILED_ATTEMPTS = 3;
+// Of events that reach no process of the function. Lambda tries for six hours.
+const MAX_UNREACHED_ATTEMPTS = 20;
 
 /** The events of invocations whose result nobody waits for. */
 export interface AsyncInvocations {
@@ -47,7 +47,7 @@ export const createAsyncInvocations = (start: FunctionSet['start'], log: (line: 
       if (error === undefined || signal.aborted) return;
       if (isUnreached(error)) unreached += 1;
       else failed += 1;
-      if (failed === MAX_ATTEMPTS || unreached === MAX_UNREACHED) {
+      if (failed === MAX_FAILED_ATTEMPTS || unreached === MAX_UNREACHED_ATTEMPTS) {
         log(`an event for ${functionName} is given up: ${error instanceof Error ? error.message : String(error)}`);
         return;
       }

@@ -23,5 +23,5 @@ export const installAwsLambda = (): void => {
   });
 };
 
-/** Whether a handler is wrapped in `streamifyResponse`. */
+/** True if the handler is wrapped in `streamifyResponse`. */
 export const isStreaming = (handler: object): boolean => Reflect.get(handler, STREAMING) === STREAM_RESPONSE;

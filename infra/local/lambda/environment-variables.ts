@@ -24,23 +24,22 @@ export interface InferenceHosts {
   ondemand: string | null;
 }
 
-/** Replaces the deployed URL of the other inference host with its local URL. */
+// The deployed URL of the other inference host becomes its local URL.
 const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: InferenceHosts): Record<string, string> => {
   const url = scope === undefined ? undefined : scope === 'on_demand' ? hosts?.serverless : hosts?.ondemand;
   return url ? { OTHER_HOST_URL: url } : {};
 };
 
-/** The time after which usage is known, with a shorter batching window than the template's. */
+// With a shorter batching window than the template's, usage is known sooner.
 const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFunction, batchWindowMs: number): Record<string, string> => {
   const seconds = Math.ceil(batchWindowMs / SECOND_MS) + PROCESSING_SECONDS;
   return deployed === undefined ? {} : { USAGE_LAG_SECONDS: String(Math.min(Number(deployed), seconds)) };
 };
 const PROCESSING_SECONDS = 2;
 
-/** The developer's own machine, whose receivers of webhooks would not be public. */
+// The developer's own machine, whose receivers of webhooks would not be public.
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-/** Adds the machine itself to the networks to which the template allows deliveries. */
 const allowedNetworks = ({ environment: { ALLOWED_NETWORKS: deployed } }: LambdaFunction): Record<string, string> =>
   deployed === undefined ? {} : { ALLOWED_NETWORKS: [...deployed.split(',').filter(Boolean), ...LOOPBACK].join(',') };
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { ManagedSettings } from '../http/serve-settings.ts';
 
-/** 400 days: enough to see a year's end. */
+// 400 days: enough to see a year's end.
 const MAX_OFFSET_SECONDS = 400 * 86_400;
 
 const ClockSettings = z.strictObject({

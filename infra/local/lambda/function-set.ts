@@ -11,13 +11,13 @@ import type { ReleaseShares } from './other-release.ts';
 import { writeRuntimeProgram } from './runtime-program.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
-/** After the short name of a function: the processes of its other release. */
-const OTHER = ':other';
+// Follows the short name of a function of the second release.
+const SECOND_RELEASE_SUFFIX = ':other';
 
 interface FunctionSetOptions
   extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'timeoutsOf' | 'processes' | 'onChange' | 'log'> {
   functions: readonly LambdaFunction[];
-  /** Whether a function starts only at its first invocation. Default: none does. */
+  /** True if a function starts only at its first invocation. Default: none does. */
   startsLate?: ((fn: LambdaFunction) => boolean) | undefined;
   /** Another release of some of them, and which one gets an invocation. */
   secondRelease?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
@@ -99,7 +99,7 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
     pids: () =>
       Object.fromEntries([
         ...pools.map(({ fn, pool }) => [fn.shortName, pool.pids()]),
-        ...others.map(({ fn, pool }) => [`${fn.shortName}${OTHER}`, pool.pids()]),
+        ...others.map(({ fn, pool }) => [`${fn.shortName}${SECOND_RELEASE_SUFFIX}`, pool.pids()]),
       ]),
     async close() {
       await Promise.all(all.map(({ pool }) => pool.close()));

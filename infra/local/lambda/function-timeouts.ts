@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
 import type { ManagedSettings } from '../http/serve-settings.ts';
 
-/** Lambda's longest timeout. */
-const MAX_MS = 900_000;
-const Ms = z.int().min(1).max(MAX_MS);
+// Lambda's longest timeout.
+const MAX_TIMEOUT_MS = 900_000;
+const Ms = z.int().min(1).max(MAX_TIMEOUT_MS);
 
 const TimeoutSettings = z.record(
   z.string(),

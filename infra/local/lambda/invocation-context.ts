@@ -1,6 +1,6 @@
 import type { RuntimeOptions } from './runtime-options.ts';
 
-/** The part of Lambda's context object that buffered and streamed handlers have in common. */
+// Buffered and streamed handlers have this in common.
 interface InvocationContext {
   awsRequestId: string;
   callbackWaitsForEmptyEventLoop: boolean;

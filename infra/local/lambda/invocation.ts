@@ -12,8 +12,7 @@ export interface Invocation {
 
 export type InvocationFailure = 'function_error' | 'not_reached' | 'died' | 'timed_out' | 'throttled' | 'aborted';
 
-/** Name and message of an error that a handler threw. */
-interface Thrown {
+interface ErrorOfHandler {
   errorType: string;
   errorMessage: string;
 }
@@ -21,9 +20,9 @@ interface Thrown {
 /** An invocation without a response. If the handler threw an error, the message contains it. */
 export class InvocationFailed extends Error {
   readonly reason: InvocationFailure;
-  readonly thrown: Thrown | undefined;
+  readonly thrown: ErrorOfHandler | undefined;
 
-  constructor(functionName: string, reason: InvocationFailure, detail: string, thrown?: Thrown) {
+  constructor(functionName: string, reason: InvocationFailure, detail: string, thrown?: ErrorOfHandler) {
     super(`Function ${functionName}: ${detail}`);
     this.name = 'InvocationFailed';
     this.reason = reason;

@@ -9,7 +9,7 @@ import { InvocationFailed } from './invocation.ts';
 
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_RESULT_BYTES = 6_291_556;
-/** Of an event that Lambda puts into a queue. */
+// Lambda puts these events into a queue, and so takes smaller ones.
 const MAX_LATER_EVENT_BYTES = 1_048_576;
 
 export interface InvokeApi {

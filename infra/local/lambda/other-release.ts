@@ -47,7 +47,7 @@ const Shares = z.strictObject({
  * random.
  */
 export interface ReleaseShares {
-  /** Whether the other release gets the next invocation of a function. */
+  /** True if the other release gets the next invocation of a function. */
   picksOther(shortName: string): boolean;
   settings: ManagedSettings<z.output<typeof Shares>>;
 }

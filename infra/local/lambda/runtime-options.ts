@@ -7,7 +7,7 @@ export interface RuntimeOptions {
   functionName: string;
   functionArn: string;
   memoryMiB: number;
-  /** Whether the process reports the end of each invocation, so that it can be frozen. */
+  /** True if the process reports the end of each invocation, so that it can be frozen. */
   reportsSettled: boolean;
 }
 

@@ -7,7 +7,7 @@ import { cacheFolder } from '../processes/compile-cache.ts';
 const SOURCE = path.join(import.meta.dirname, 'runtime.ts');
 const HASH_CHARACTERS = 16;
 
-/** A hash of the files of this folder, of which the program is made. */
+// The program is made of the files of this folder.
 const hashOfSources = (): string => {
   const hash = createHash('sha256');
   for (const file of globSync('*.ts', { cwd: import.meta.dirname }).sort()) hash.update(readFileSync(path.join(import.meta.dirname, file)));

@@ -6,15 +6,13 @@ import { ResponseStream } from './response-stream.ts';
 import { CLOCK_OFFSET_HEADER, REMAINING_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 import { installClock } from './shift-clock.ts';
 
-/*
- * The program of a function process: it loads the bundle, then serves invocations on a socket. The request body is
- * the event; the response is the handler's result (JSON) or its stream. If the handler fails before its first byte,
- * the response is a 500 with Lambda's error object; if it fails later, the connection is destroyed.
- */
+// A function process loads the bundle, then serves invocations on a socket: the request body is the event, the response
+// the handler's result (JSON) or stream. A failure before the first byte is a 500 with Lambda's error object; a later
+// one destroys the connection.
 const { createServer } = process.getBuiltinModule('http');
 const { flushCompileCache } = process.getBuiltinModule('module');
 
-/** Lambda's limit on the JSON result of a handler. */
+// Lambda's limit on the JSON result of a handler.
 const MAX_RESULT_BYTES = 6_291_556;
 
 const options: RuntimeOptions = JSON.parse(process.argv[2] ?? '');

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LogGroup } from './log-groups.ts';
 
-/** Of a longer log, only the end is read. */
+// Of a longer log, only the end is read.
 const MAX_READ_BYTES = 16_777_216;
 const STREAM = '[$LATEST]local';
 
-/** The end of a file, from the beginning of a line on; empty if there is none. */
+// From the beginning of a line on; empty if there is none.
 const endOf = (file: string): string => {
   let handle: number;
   try {
@@ -24,7 +24,7 @@ const endOf = (file: string): string => {
   }
 };
 
-/** The time in a line of ours; a line without one is as old as the line before. */
+// A line without a time is as old as the line before.
 const timeIn = (line: string, before: number): number => {
   const [, text] = /^\{"timestamp":"([^"]+)"/.exec(line) ?? [];
   return text === undefined ? before : Date.parse(text);

@@ -6,8 +6,8 @@ import { type InsightsQuery, parseQuery } from './insights-query.ts';
 import type { LogGroup } from './log-groups.ts';
 import { type LocatedEvent, type ResultRow, runQuery } from './run-insights-query.ts';
 
-/** Results of the oldest queries are dropped beyond this number. */
-const MAX_QUERIES = 100;
+// Results of the oldest queries are dropped beyond this number.
+const MAX_KEPT_QUERIES = 100;
 
 const StartQuery = z.object({
   logGroupNames: z.array(z.string()).max(50).default([]),
@@ -18,7 +18,7 @@ const StartQuery = z.object({
 });
 const GetQueryResults = z.object({ queryId: z.string() });
 
-/** @throws AwsError MalformedQueryException */
+// Throws AwsError MalformedQueryException.
 const readQuery = (text: string): InsightsQuery => {
   try {
     return parseQuery(text);
@@ -52,7 +52,7 @@ export const insightsOperations = (groups: ReadonlyMap<string, LogGroup>): Opera
     const queryId = randomUUID();
     results.set(queryId, runQuery(query, events));
     const [oldest] = results.keys();
-    if (results.size > MAX_QUERIES && oldest !== undefined) results.delete(oldest);
+    if (results.size > MAX_KEPT_QUERIES && oldest !== undefined) results.delete(oldest);
     return { queryId };
   };
 

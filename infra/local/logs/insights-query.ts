@@ -14,7 +14,7 @@ type Aggregation = 'count' | 'sum' | 'min' | 'max';
 export interface InsightsQuery {
   /** The beginnings of log groups' names that `SOURCE` names; none: the call names the groups. */
   prefixes: readonly string[];
-  /** What is shown of each line, unless lines are aggregated. */
+  /** The fields of each line that the result has, unless lines are aggregated. */
   columns: readonly Column[];
   filters: readonly Condition[];
   stats: { aggregations: readonly (Column & { kind: Aggregation })[]; by: readonly string[] } | undefined;

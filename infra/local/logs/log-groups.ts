@@ -30,7 +30,7 @@ export interface LogGroups {
   clear(): void;
 }
 
-/** The oldest events of a stream are dropped beyond this number. */
+// The oldest events of a stream are dropped beyond this number.
 const MAX_EVENTS_PER_STREAM = 10_000;
 
 /** @param lasting groups that are written elsewhere, and that `clear` keeps */

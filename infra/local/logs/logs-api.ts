@@ -7,7 +7,7 @@ import type { LogEvent, LogGroup, LogGroups } from './log-groups.ts';
 const MAX_EVENTS = 10_000;
 const MAX_DESCRIBED = 50;
 
-/** Index of the next item. */
+// The token is the index of the next item.
 const Token = z.coerce.number<string>().int().min(0).default(0);
 const GroupName = z.string().min(1).max(512);
 

@@ -18,7 +18,7 @@ const parsed = (message: string): unknown => {
   }
 };
 
-/** `2026-11-21 00:00:00.000`, in UTC. */
+// `2026-11-21 00:00:00.000`, in UTC.
 const timeOf = (timestamp: number): string => new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '');
 
 const valueAt = (line: unknown, field: string): FieldValue => {

@@ -26,16 +26,13 @@ interface LogEvent {
   message: string;
 }
 
-/**
- * The event of a delivery
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample).
- */
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample
 const deliveryOf = ({ logicalId, logGroup }: LogSubscription, logStream: string, logEvents: readonly LogEvent[]): object => {
   const message = { messageType: 'DATA_MESSAGE', owner: ACCOUNT_ID, logGroup, logStream, subscriptionFilters: [logicalId], logEvents };
   return { awslogs: { data: gzipSync(JSON.stringify(message)).toString('base64') } };
 };
 
-/** Lambda's message to the destination of an asynchronous invocation that failed. */
+// Lambda's message to the destination of an asynchronous invocation that failed.
 const failureMessage = ({ functionArn }: LogSubscription, requestPayload: object, attempts: number, error: unknown): object => ({
   version: '1.0',
   timestamp: new Date().toISOString(),

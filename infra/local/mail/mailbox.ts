@@ -1,16 +1,14 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** An e-mail that Cognito would send. */
-interface CodeMail {
+interface CognitoMail {
   to: string;
   kind: 'invitation' | 'password_reset';
   /** The temporary password, or the code to reset a password. */
   code: string;
 }
 
-/** An e-mail that SES would send. */
-interface TextMail {
+interface SesMail {
   to: string;
   kind: 'message';
   from: string;
@@ -19,7 +17,7 @@ interface TextMail {
 }
 
 export interface Mailbox {
-  send(mail: CodeMail | TextMail): Promise<void>;
+  send(mail: CognitoMail | SesMail): Promise<void>;
 }
 
 /** Writes e-mails to `mail.log` in a folder, one JSON object per line, for developers and tests. */

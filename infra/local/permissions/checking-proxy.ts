@@ -4,7 +4,7 @@ import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Check, Denial } from './check.ts';
 
-/** As S3's emulator accepts. */
+// As S3's emulator accepts.
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 export interface CheckingProxy {
@@ -56,7 +56,7 @@ const pass = async ({ upstream, check, agent }: Passing, incoming: IncomingMessa
 
 const HOPS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-/** The headers that are not of one connection. */
+// Hop-by-hop headers are of one connection.
 const withoutHops = (raw: readonly string[]): string[] =>
   raw.flatMap((name, index) => (index % 2 === 0 && !HOPS.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : []));
 

@@ -1,6 +1,6 @@
 import type { Statement } from '../../assembly/interpret-roles.ts';
 
-/** What a call needs: one action on one resource. */
+/** One action on one resource, which a call needs. */
 export interface Need {
   /** `dynamodb:GetItem` */
   action: string;
@@ -20,7 +20,7 @@ export type Decision = { isAllowed: true; by: Grant } | { isAllowed: false; why:
 
 const patterns = new Map<string, RegExp>();
 
-/** Whether a text matches a pattern of IAM: `*` stands for any characters, `?` for one. */
+/** Matches a text with a pattern of IAM: `*` stands for any characters, `?` for one. */
 export const matches = (pattern: string, text: string, flags: '' | 'i' = ''): boolean => {
   const id = `${flags} ${pattern}`;
   let expression = patterns.get(id);
@@ -64,7 +64,7 @@ const meets = ({ Condition }: Statement, { context }: Need): boolean =>
     Object.entries(keys).every(([key, wanted]) => TESTS[operator as keyof typeof TESTS](wanted, context[key] ?? [])),
   );
 
-/** The action and resource of a statement that apply to a need; undefined if the statement does not. */
+// Undefined if the statement doesn't apply to the need.
 const grantOf = (statement: Statement, need: Need): Grant | undefined => {
   const action = statement.Action.find((each) => matches(each, need.action, 'i'));
   const resource = statement.Resource.find((each) => matches(each, need.resource));

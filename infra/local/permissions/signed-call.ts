@@ -8,7 +8,7 @@ export interface Call {
   body: Buffer;
 }
 
-/** Who signed a request, and for which service. */
+/** The signer of a request, and the service that it is signed for. */
 export interface Signer {
   accessKeyId: string;
   region: string;
@@ -20,7 +20,7 @@ const parse = (credential: string | undefined | null): Signer | undefined => {
   return accessKeyId && region && service ? { accessKeyId, region, service } : undefined;
 };
 
-/** The fields of a form are before its file. */
+// The fields of a form are before its file.
 const MAX_FIELDS_BYTES = 20_000;
 
 const fieldOfForm = ({ headers, body }: Call): string | undefined => {
@@ -29,7 +29,10 @@ const fieldOfForm = ({ headers, body }: Call): string | undefined => {
   return /name="x-amz-credential"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]+)/i.exec(fields)?.[1];
 };
 
-/** Who signed a call: in its header, its URL or its form. Undefined: nobody, as calls of Cognito by an app's client. */
+/**
+ * Reads a call's signer from its header, URL or form; undefined for calls of Cognito by an app's client, which have
+ * none.
+ */
 export const signerOf = (call: Call): Signer | undefined =>
   parse(/Credential=([^,\s]+)/.exec(call.headers.authorization ?? '')?.[1]) ??
   parse(call.url.searchParams.get('X-Amz-Credential')) ??

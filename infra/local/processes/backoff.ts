@@ -1,7 +1,7 @@
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
-/** Delays between retries: none at first, then doubling up to five seconds. */
+// No delay at first, then doubling up to five seconds.
 interface Backoff {
   nextDelayMs(): number;
   /** Must be called after a success. */

@@ -9,11 +9,8 @@ export interface ProcessList {
   close(): void;
 }
 
-/**
- * The watchdog reads lines such as `started 17` until its input ends, as it does when the runner exits, even by
- * SIGKILL. Then it kills the processes that have not ended, including those that are frozen. It is a shell, which
- * starts in a millisecond.
- */
+// Reads lines such as `started 17` until its input ends, as it does when the runner exits, even by SIGKILL; then it
+// kills the processes that have not ended, frozen ones too. A shell starts in a millisecond.
 const WATCHDOG = `
 pids=' '
 while read -r what pid; do

@@ -13,7 +13,7 @@ export interface EndpointQuotas {
 const DEFAULT_LIMIT = 4;
 
 const sized = (family: string, sizes: readonly string[]): string[] => sizes.map((size) => `ml.${family}.${size}`);
-/** The GPU types that have a quota even if nobody named them. */
+// These GPU types have a quota even if nobody named them.
 const KNOWN_TYPES = [
   ...sized('g4dn', ['xlarge', '2xlarge', '4xlarge', '8xlarge', '12xlarge', '16xlarge']),
   ...['g5', 'g6', 'g6e'].flatMap((family) =>

@@ -5,7 +5,7 @@ import type { ObjectHeaders, ObjectStore } from './object-store.ts';
 
 const SOURCE = 'x-amz-copy-source';
 
-/** Whether a PUT copies another object instead of storing its body. */
+/** True if a PUT copies another object instead of storing its body. */
 export const isCopy = ({ headers }: IncomingMessage): boolean => headers[SOURCE] !== undefined;
 
 const sourceOf = ({ headers }: IncomingMessage): { bucket: string; key: string } | undefined => {

@@ -5,7 +5,7 @@ import type { ListedObject, ObjectStore } from './object-store.ts';
 const MAX_KEYS = 1_000;
 const SUPPORTED = new Set(['list-type', 'prefix', 'max-keys', 'continuation-token', 'start-after', 'x-id']);
 
-/** Whether these are the parameters of a ListObjectsV2 that is supported: one without a delimiter. */
+/** True for the parameters of a supported ListObjectsV2: one without a delimiter. */
 export const isListing = (parameters: URLSearchParams): boolean =>
   parameters.get('list-type') === '2' &&
   [...parameters.keys()].every((name) => SUPPORTED.has(name)) &&
@@ -16,7 +16,7 @@ const maxKeysOf = (parameters: URLSearchParams): string => parameters.get('max-k
 /** S3 lists keys in the order of their bytes in UTF-8. */
 export const byKey = (a: ListedObject, b: ListedObject): number => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key));
 
-/** The token is the last key of the page before. */
+// The token is the last key of the page before.
 const toToken = (key: string): string => Buffer.from(key).toString('base64url');
 const readToken = (token: string): string => Buffer.from(token, 'base64url').toString();
 

@@ -6,7 +6,7 @@ import type { ListedObject, ObjectStore } from './object-store.ts';
 const MAX_KEYS = 1_000;
 const SUPPORTED = new Set(['versions', 'prefix', 'key-marker', 'version-id-marker', 'x-id']);
 
-/** Whether these are the parameters of a ListObjectVersions that is supported: one without a delimiter. */
+/** True for the parameters of a supported ListObjectVersions: one without a delimiter. */
 export const isListingVersions = (parameters: URLSearchParams): boolean =>
   parameters.has('versions') && [...parameters.keys()].every((name) => SUPPORTED.has(name));
 

@@ -27,13 +27,12 @@ interface Target {
   key: string;
 }
 
-/** A success with its body and tag, or an error. */
 type Outcome = { body?: string; etag?: string } | S3Error;
 
 const xml = (root: string, content: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${root}>`;
 
-/** The parts that a request completes: numbers and tags. */
+// The request names the parts that it completes.
 const readParts = (body: string): { number: number; etag: string }[] =>
   [...body.matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
     number: Number(/<PartNumber>(\d+)<\/PartNumber>/.exec(part)?.[1]),

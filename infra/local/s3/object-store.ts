@@ -40,7 +40,7 @@ const HEADERS_SUFFIX = '.headers';
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Resolves with undefined if there is no such file. */
+// Undefined if there is no such file.
 const ifPresent = async <Result>(reading: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await reading;

@@ -27,11 +27,11 @@ const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 const MAX_KEY_BYTES = 1_024;
 const XML = { 'content-type': 'application/xml' };
 const DEFAULT_TYPE = 'application/octet-stream';
-/** Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`. */
+// Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`.
 const OBJECT_HEADERS = ['content-type', 'content-disposition'];
 /** The keys of the local run, by which its functions sign. */
 export const LOCAL_KEYS = { accessKeyIds: ['local'], secretAccessKey: 'local' } as const satisfies SigningKeys;
-/** Stored with an object, and not returned with it. */
+// Stored with an object, and not returned with it.
 const TAGS = 'x-amz-tagging';
 
 export interface S3Emulator {
@@ -140,7 +140,7 @@ const read: Handler = async ({ store, now }, { request, bucket, key, parameters 
   return { headers, body: request.method === 'GET' ? content : undefined };
 };
 
-/** Why a body is not stored. */
+// Undefined if the body can be stored.
 const bodyFault = ({ request, body }: ObjectRequest): S3Error | undefined => {
   if (!body) return entityTooLarge;
   return isChunked(request) ? notImplemented : undefined;
@@ -160,7 +160,6 @@ const copy: Handler = async ({ store, buckets }, { request, bucket, key }) => {
   return typeof copied === 'string' ? { headers: XML, body: copied } : copied;
 };
 
-/** Stores the file of a form. */
 const postForm = async (
   { store, keys, now }: Emulator,
   { headers }: IncomingMessage,
@@ -197,7 +196,7 @@ const abortUpload: Handler = ({ uploads }, { parameters, ...target }) => asXml(u
 const asXml = (outcome: { body?: string; etag?: string } | S3Error): Answer | S3Error =>
   'code' in outcome ? outcome : { headers: { ...XML, ...(outcome.etag && { etag: outcome.etag }) }, body: outcome.body };
 
-/** The headers of a request that are stored with its object, without those that are the default. */
+// Without those that are the default.
 const objectHeaders = ({ headers }: IncomingMessage): ObjectHeaders =>
   Object.fromEntries(
     [...OBJECT_HEADERS, TAGS].flatMap((name) => {
@@ -215,7 +214,7 @@ const parseObjectPath = (url: string): { bucket: string; key: string } | undefin
   }
 };
 
-/** Whether the body is split into signed chunks, as SDKs send streams. */
+// SDKs send streams in signed chunks.
 const isChunked = ({ headers }: IncomingMessage): boolean =>
   String(headers['content-encoding']).includes('aws-chunked') || String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
 

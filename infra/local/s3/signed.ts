@@ -11,7 +11,7 @@ const SIGNATURE_PARAMETERS = [
   'X-Amz-Signature',
 ];
 const DATE = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
-/** A week: S3's most. */
+// A week: S3's most.
 const MAX_EXPIRES_SECONDS = 604_800;
 
 /**

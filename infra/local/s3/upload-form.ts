@@ -16,7 +16,7 @@ export interface SigningKeys {
   secretAccessKey: string;
 }
 
-/** What an accepted form uploads. */
+/** The file of an accepted form. */
 export interface UploadedFile {
   key: string;
   contentType: string | undefined;
@@ -49,10 +49,10 @@ interface Form {
   file: File;
 }
 
-/** Fields that no condition needs to cover. */
+// No condition needs to cover these fields.
 const isUncovered = (name: string): boolean => ['policy', 'x-amz-signature', 'file'].includes(name) || name.startsWith('x-ignore-');
 
-/** Reads a form up to its file, as S3 does. Undefined: it has no file, or is no form. */
+// S3 reads a form up to its file. Undefined if it has no file, or is no form.
 const readForm = async (body: Buffer, contentType: string): Promise<Form | undefined> => {
   let form: FormData;
   try {
@@ -97,7 +97,7 @@ const isSigned = ({ fields }: Form, { accessKeyIds, secretAccessKey }: SigningKe
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 };
 
-/** Why a form is not what its policy says. */
+// Undefined if the form is as its policy says.
 const policyFault = (policy: Policy, bucket: string, { fields, file }: Form, nowMs: number): S3Error | undefined => {
   if (Date.parse(policy.expiration) <= nowMs) return policyRefuses('Policy expired.');
   const matches = matchesOf(policy);

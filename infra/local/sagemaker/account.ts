@@ -184,7 +184,6 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
   };
 };
 
-/** Turns an error of the service into its response. */
 const replyOr = (run: () => AccountReply): AccountReply => {
   try {
     return run();

@@ -2,7 +2,7 @@ import { seededRandom } from './seeded-random.ts';
 
 type Cuts = 'whole' | 'random' | 'bytes';
 
-/** `random` splits one chunk in this many. */
+// `random` splits one chunk in this many.
 const RANDOM_CUT_EVERY = 4;
 
 /**

@@ -24,8 +24,8 @@ export interface ComponentContainers {
   close(): Promise<void>;
 }
 
-/** Further containers wait until others stop. */
-const MAX_CONTAINERS = 16;
+// Further containers wait until others stop.
+const MAX_RUNNING_CONTAINERS = 16;
 
 export const createComponentContainers = (start: StartContainer | undefined): ComponentContainers => {
   const running = new Map<string, StartedContainer>();
@@ -46,7 +46,7 @@ export const createComponentContainers = (start: StartContainer | undefined): Co
       const wanted = new Map(components.flatMap(({ revisions }) => revisions.map(({ key, environment }) => [key, environment] as const)));
       for (const [key, container] of running) if (!wanted.has(key)) stop(key, container);
       for (const [key, environment] of wanted) {
-        if (!start || running.has(key) || running.size === MAX_CONTAINERS) continue;
+        if (!start || running.has(key) || running.size === MAX_RUNNING_CONTAINERS) continue;
         const container = start(environment);
         container.ready.catch(() => undefined);
         running.set(key, container);

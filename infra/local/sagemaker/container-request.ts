@@ -9,8 +9,8 @@ export interface ContainerTarget {
   /** `/invocations`; absent for a server with OpenAI's paths, which has one path for chats and one for completions. */
   path?: string;
   /**
-   * Whether a connection is used for several requests (the default). A server that closes idle connections can close
-   * one while it is being used.
+   * Uses a connection for several requests (the default). A server that closes idle connections can close one while it
+   * is being used.
    */
   keepsConnections?: boolean;
   /** Its inference component; undefined: the endpoint has none. */
@@ -23,7 +23,7 @@ export interface ContainerTarget {
   componentTags?: Readonly<Record<string, string>>;
 }
 
-/** The statuses that endpoints and inference components have in common. */
+// Endpoints and inference components have these in common.
 type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
 
 interface ContainerCall {
@@ -37,7 +37,7 @@ const KEPT = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({
 
 const CUSTOM_ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
 
-/** OpenAI's path for a body: only a completion has a prompt. */
+// Only a completion has a prompt.
 const openAiPath = (payload: Buffer): string => {
   try {
     return 'prompt' in (JSON.parse(payload.toString()) as object)

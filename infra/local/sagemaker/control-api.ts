@@ -10,7 +10,7 @@ type Endpoints = ReadonlyMap<string, ContainerTarget>;
 
 const VARIANT = 'AllTraffic';
 const DEFAULT_TAGS = { sluice: 'true' };
-/** SageMaker's minimum and default page size. */
+// SageMaker's minimum and default page size.
 const TAGS_PAGE = 50;
 const MAX_TAGS_PAGE = 100;
 
@@ -76,14 +76,14 @@ const listTags = (endpoints: Endpoints, input: unknown): object | undefined => {
   return { Tags: all.slice(start, end), ...(end < all.length && { NextToken: String(end) }) };
 };
 
-/** Operations of endpoints that tests and the demo set up without the control plane; undefined for other resources. */
+// Tests and the demo set up endpoints without the control plane. Other resources are undefined.
 const OPERATIONS: ReadonlyMap<string, (endpoints: Endpoints, input: unknown) => object | undefined> = new Map([
   ['SageMaker.DescribeEndpoint', describeEndpoint],
   ['SageMaker.DescribeInferenceComponent', describeComponent],
   ['SageMaker.ListTags', listTags],
 ]);
 
-/** Returns the response about an endpoint that was set up, or undefined if the call is about anything else. */
+// Undefined if the call is about anything but an endpoint that was set up.
 const staticReply = (endpoints: Endpoints, operation: string, body: Buffer): object | undefined => {
   try {
     return OPERATIONS.get(operation)?.(endpoints, parseBody(body));

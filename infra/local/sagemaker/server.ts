@@ -21,7 +21,7 @@ const MAX_REPLY_BYTES = 26_214_400;
 const MAX_ERROR_BYTES = 1_048_576;
 const PLAIN_TIMEOUT_MS = 60_000;
 
-/** How often states change while nothing calls. */
+// States change so often while nothing calls.
 const TICK_MS = 50;
 
 export interface SageMakerEmulator {
@@ -32,7 +32,7 @@ export interface SageMakerEmulator {
    * as AWS does after minutes.
    */
   url: string;
-  /** What the control planes know. */
+  /** The account of the control planes. */
   account: Account;
   /** Also stops the containers of components. */
   close(): Promise<void>;
@@ -56,8 +56,7 @@ interface Call {
   settings: SettingsHolder;
 }
 
-/** What requests are about. */
-interface Emulated {
+interface EmulatedResources {
   endpoints: ReadonlyMap<string, ContainerTarget>;
   account: Account;
   containers: ComponentContainers;
@@ -76,7 +75,7 @@ export const startSageMaker = async (
 ): Promise<SageMakerEmulator> => {
   const account = createAccount({ now: Date.now, logGroups, ...(onEvent && { onEvent }) });
   const containers = createComponentContainers(startContainer);
-  const emulated: Emulated = { endpoints, account, containers, settings: createSettings() };
+  const emulated: EmulatedResources = { endpoints, account, containers, settings: createSettings() };
   const tick = (): void => {
     account.advance();
     containers.follow(account.serving());
@@ -107,7 +106,7 @@ const COMPONENT = 'x-amzn-sagemaker-inference-component';
 const OPERATION = 'x-amz-target';
 const NOTHING = Buffer.alloc(0);
 
-const serve = async (emulated: Emulated, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serve = async (emulated: EmulatedResources, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { account, settings } = emulated;
   const payload = await readBody(request, MAX_PAYLOAD_BYTES);
   const method = request.method ?? 'GET';
@@ -131,12 +130,9 @@ const serve = async (emulated: Emulated, request: IncomingMessage, response: Ser
   await (operation === 'invocations' ? invoke(call) : invokeWithResponseStream(call));
 };
 
-/**
- * Returns the container of an endpoint or of its component, or SageMaker's error. Counts the invocation of a
- * component until its response ends.
- */
+// Counts the invocation of a component until its response ends. An error is SageMaker's.
 const findTarget = async (
-  { endpoints, account, containers }: Emulated,
+  { endpoints, account, containers }: EmulatedResources,
   endpoint: string,
   component: string | undefined,
   response: ServerResponse,
@@ -190,7 +186,7 @@ const sendFault = ({ endpoint, response }: Call, { kind, fault }: Extract<Claime
   else sendError(response, faultError(kind, fault, endpoint));
 };
 
-/** Returns the container's response, or undefined after sending an error to the caller. */
+// Undefined after sending an error to the caller.
 const containerReply = async (call: Call, timeoutMs?: number): Promise<IncomingMessage | undefined> => {
   const { endpoint, target, payload, request, response } = call;
   const { request: upstream, response: replied } = callContainer(target, request.headers, payload);

@@ -16,10 +16,7 @@ const GetResources = z.object({
   PaginationToken: z.coerce.number<string>().int().min(0).default(0),
 });
 
-/**
- * Whether a filter has a resource's type: a service, such as `sagemaker`, or one of its types, such as
- * `sagemaker:endpoint`.
- */
+// A filter is a service, such as `sagemaker`, or one of its types, such as `sagemaker:endpoint`.
 const isOfType = (arn: string, filter: string): boolean => {
   const [, , service, , , resource = ''] = arn.split(':');
   return filter === service || filter === `${service}:${resource.slice(0, resource.indexOf('/'))}`;

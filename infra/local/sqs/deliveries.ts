@@ -14,7 +14,7 @@ interface DeliveriesOptions {
   log: (line: string) => void;
 }
 
-/** What a function returns with ReportBatchItemFailures; nothing: all messages succeeded. */
+// ReportBatchItemFailures; without a value, all messages succeeded.
 const BatchResult = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() }).nullish();
 
 /**
@@ -65,7 +65,7 @@ const stopSignal = () => {
   return { signal: controller.signal, abort: () => controller.abort() };
 };
 
-/** A message as Lambda passes it (https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html). */
+// https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
 const toRecord = ({ queueArn }: QueueSource, { id, body, group, deduplicationId, sentAtMs, deliveries }: Message): object => ({
   messageId: id,
   receiptHandle: id,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createBackoff } from '../processes/backoff.ts';
 import { InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
 
-/** SQS recognizes a repeated message within this time. */
+// SQS recognizes a repeated message within this time.
 const DEDUPLICATION_MS = 5 * 60_000;
 
 export interface FifoQueueTimes {

@@ -1,6 +1,8 @@
 import type { createBackoff } from '../processes/backoff.ts';
 
-/** What SendMessage takes. A FIFO queue needs `group` and `deduplicationId`, and a standard queue can have a delay. */
+/**
+ * The input of SendMessage. A FIFO queue needs `group` and `deduplicationId`, and a standard queue can have a delay.
+ */
 export interface NewMessage {
   body: string;
   group?: string | undefined;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createBackoff } from '../processes/backoff.ts';
 import { InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
 
-/** So many that a slow receiver of one does not hold the others. Lambda's minimum is two. */
-const MAX_BATCHES = 4;
+// A slow receiver of one batch does not hold the others. Lambda's minimum is two.
+const MAX_BATCHES_AT_ONCE = 4;
 
 /**
  * A standard queue in memory: each message is delivered when its own delay has passed, whatever became of others.
@@ -15,7 +15,7 @@ export const createStandardQueue = (now: () => number, { delayMs: commonDelayMs 
   const delivering = new Set<Message>();
 
   return {
-    maxBatches: MAX_BATCHES,
+    maxBatches: MAX_BATCHES_AT_ONCE,
     send({ body, deduplicationId, delayMs = commonDelayMs }) {
       if (deduplicationId !== undefined) throw new InvalidMessage('The parameter MessageDeduplicationId is only valid for FIFO queues.');
       if (messages.size >= MAX_MESSAGES) throw new Error(`The queue has ${MAX_MESSAGES} messages already`);

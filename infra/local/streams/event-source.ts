@@ -88,7 +88,7 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
   return () => stopped.abort();
 };
 
-/** Lambda's message to a failure destination: which records failed, without their contents. */
+// Lambda's message names the records that failed, without their contents.
 const failureMessage = (source: EventSource, records: readonly unknown[], attempts: number): object => {
   const changes = records.map((record) => (record as { dynamodb: { SequenceNumber: string } }).dynamodb);
   return {

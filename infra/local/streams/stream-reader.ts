@@ -8,7 +8,7 @@ import {
   TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams';
 
-/** DynamoDB Local adds and closes shards; dynoxide has only one. */
+// DynamoDB Local adds and closes shards; dynoxide has only one.
 const SHARD_LIST_INTERVAL_MS = 10_000;
 const MAX_SHARD_PAGES = 100;
 

@@ -1,7 +1,7 @@
 import { ACCOUNT_ID } from '../../../assembly/resolve.ts';
 import type { Need } from '../evaluate.ts';
 
-/** What the mapping of a service needs of a call. */
+/** The parts of a call from which its required permissions follow. */
 export interface ServiceCall {
   method: string;
   /** The path and the query, with the bucket or function in the path. */

@@ -9,10 +9,10 @@ const Input = z.object({
   TransactItems: z.array(z.record(z.string(), z.object({ TableName: z.string() }))).optional(),
 });
 
-/** Operations on one table or index, which are actions of the same name. */
-const ON_ONE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan']);
-/** The actions of the parts of a transaction. */
-const OF_PARTS: Readonly<Record<string, string>> = {
+// Actions have the same names.
+const OPERATIONS_ON_ONE_TABLE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan']);
+// Each part of a transaction is an action of its own.
+const ACTIONS_OF_PARTS: Readonly<Record<string, string>> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
@@ -29,13 +29,13 @@ export const dynamodbNeeds: ToNeeds = (call) => {
     resource: arnOf('dynamodb', call.region, `table/${table}`),
     context,
   });
-  if (ON_ONE.has(operation) && TableName !== undefined)
+  if (OPERATIONS_ON_ONE_TABLE.has(operation) && TableName !== undefined)
     return [need(operation, IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`)];
   if (operation === 'BatchGetItem' || operation === 'BatchWriteItem')
     return Object.keys(RequestItems ?? {}).map((table) => need(operation, table));
   if (!operation.startsWith('Transact')) return unknown('DynamoDB', operation);
   const context = { 'dynamodb:EnclosingOperation': [operation] };
   return (TransactItems ?? []).flatMap((part) =>
-    Object.entries(part).map(([kind, { TableName: table }]) => need(OF_PARTS[kind] ?? unknown('DynamoDB', kind), table, context)),
+    Object.entries(part).map(([kind, { TableName: table }]) => need(ACTIONS_OF_PARTS[kind] ?? unknown('DynamoDB', kind), table, context)),
   );
 };

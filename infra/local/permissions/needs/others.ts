@@ -43,21 +43,18 @@ export const cognitoNeeds: ToNeeds = (call) => {
 
 const Scaling = z.object({ ServiceNamespace: z.string(), ScalableDimension: z.string().optional() });
 
-/**
- * Calls on the copies of a component that its caller must be allowed to make, and the kinds of resources that they
- * are made on.
- */
+// Application Auto Scaling makes these calls as its caller, with the kinds of resources that they are made on.
 const SCALING_CALLS = {
   DescribeEndpoint: 'endpoint',
   DescribeEndpointConfig: 'endpoint-config',
   DescribeInferenceComponent: 'inference-component',
   UpdateInferenceComponentRuntimeConfig: 'inference-component',
 } as const;
-/** A name that no resource has. */
+// No resource has this name.
 const NO_RESOURCE = '7f4e1944-0000-4000-8000-000000000000';
 const BY_SCALING = { [CALLED_VIA]: ['application-autoscaling.amazonaws.com'] };
 
-/** https://docs.aws.amazon.com/autoscaling/application/userguide/security_iam_permission_validation.html */
+// https://docs.aws.amazon.com/autoscaling/application/userguide/security_iam_permission_validation.html
 const registrationNeeds = (region: string): Need[] =>
   Object.entries(SCALING_CALLS).map(([operation, kind]) => ({
     action: `sagemaker:${operation}`,
@@ -87,7 +84,7 @@ export const logsNeeds: ToNeeds = (call) => {
   return [{ action: `logs:${operationOf(call)}`, resource: arnOf('logs', call.region, `log-group:${logGroupName}`), context: NO_CONTEXT }];
 };
 
-/** Actions that know no resources. */
+// These actions know no resources.
 const withoutResource =
   (prefix: string): ToNeeds =>
   (call) => [{ action: `${prefix}:${operationOf(call)}`, resource: '*', context: NO_CONTEXT }];

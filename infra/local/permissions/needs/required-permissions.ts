@@ -4,7 +4,7 @@ import { autoscalingNeeds, cognitoNeeds, lambdaNeeds, logsNeeds, quotasNeeds, se
 import { s3Needs } from './s3.ts';
 import { sagemakerNeeds } from './sagemaker.ts';
 
-/** What calls need, by the service that they are signed for. */
+/** The permissions that calls need, by the service that they are signed for. */
 export const REQUIRED_PERMISSIONS: Readonly<Record<string, ToNeeds>> = {
   dynamodb: dynamodbNeeds,
   s3: s3Needs,

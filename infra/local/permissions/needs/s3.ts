@@ -7,7 +7,7 @@ const need = (action: string, bucket: string, key?: string, context: Need['conte
   context,
 });
 
-/** What writing an object needs: also of a part of it, and of the end of a multipart upload. */
+// A part of an object, and the end of a multipart upload, need the same.
 const putNeeds = (call: ServiceCall, bucket: string, key: string): Need[] => {
   const source = call.header('x-amz-copy-source');
   const [from, ...path] = source === undefined ? [] : decodeURIComponent(source).replace(/^\//, '').split('/');

@@ -16,7 +16,7 @@ const Input = z.object({
 });
 type Input = z.output<typeof Input>;
 
-/** The kinds of resources in the names of operations, the longest first. */
+// Names of operations end with these; the longest come first.
 const KINDS: readonly (readonly [suffix: string, kind: string, name: keyof Input])[] = [
   ['InferenceComponentRuntimeConfig', 'inference-component', 'InferenceComponentName'],
   ['InferenceComponent', 'inference-component', 'InferenceComponentName'],
@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [suffix: string, kind: string, name: keyof Input
   ['Model', 'model', 'ModelName'],
 ];
 
-/** The streaming call needs the action of the other one, too, by AWS's service authorization reference. */
+// By AWS's service authorization reference, the streaming call needs the action of the other one, too.
 const invocationNeeds = async (call: ServiceCall, endpoint: string, isStream: boolean): Promise<Need[]> => {
   const component = call.header(COMPONENT);
   const names = [`endpoint/${endpoint}`, ...(component === undefined ? [] : [`inference-component/${component}`])];
@@ -41,7 +41,7 @@ const invocationNeeds = async (call: ServiceCall, endpoint: string, isStream: bo
   ).flat();
 };
 
-/** What a new resource needs besides its own action: to be tagged, and to be run with a role. */
+// Besides its own action, a new resource is tagged, and run with a role.
 const creationNeeds = (call: ServiceCall, input: Input, arns: readonly string[]): Need[] => {
   const tags = Object.fromEntries(input.Tags.map(({ Key, Value }) => [`aws:RequestTag/${Key}`, [Value]]));
   const context = { ...tags, ...(input.Tags.length > 0 && { 'aws:TagKeys': input.Tags.map(({ Key }) => Key) }) };

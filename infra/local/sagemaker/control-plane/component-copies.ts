@@ -5,8 +5,8 @@ import { keyOf } from './requests/names.ts';
 import { environmentFor } from './specifications.ts';
 import { type AccountState, nextSequence } from './state.ts';
 
-/** Runs an event later if the copy is still in the phase it has now. */
-const later = (state: AccountState, component: Component, copy: Copy, delayMs: number, event: () => void): void => {
+// Runs an event afterDelay if the copy is still in the phase it has now.
+const afterDelay = (state: AccountState, component: Component, copy: Copy, delayMs: number, event: () => void): void => {
   const { phase } = copy;
   state.timeline.after(delayMs, () => {
     const isCurrent = state.components.get(keyOf(component.name)) === component && component.copies.includes(copy) && copy.phase === phase;
@@ -32,11 +32,11 @@ export const startCopy = (state: AccountState, component: Component, instance: I
   component.copies.push(copy);
   const { times } = state.settings();
   if (state.faults.claimPhase('stuck', component.name)) failLater(state, component, copy, times.give_up_ms, FAILURES.stuck);
-  else later(state, component, copy, times.download_ms, () => startContainer(state, component, copy));
+  else afterDelay(state, component, copy, times.download_ms, () => startContainer(state, component, copy));
 };
 
 const failLater = (state: AccountState, component: Component, copy: Copy, delayMs: number, reason: string): void =>
-  later(state, component, copy, delayMs, () => failComponent(state, component, reason));
+  afterDelay(state, component, copy, delayMs, () => failComponent(state, component, reason));
 
 const startContainer = (state: AccountState, component: Component, copy: Copy): void => {
   const { times } = state.settings();
@@ -57,27 +57,27 @@ const load = (state: AccountState, component: Component, copy: Copy): void => {
   } else if (state.faults.claimPhase('health_check_timeout', component.name)) {
     failLater(state, component, copy, times.health_check_ms, FAILURES.healthCheck);
   } else {
-    later(state, component, copy, times.load_ms, () => {
+    afterDelay(state, component, copy, times.load_ms, () => {
       copy.phase = 'ready';
       logReady(state, component, copy);
     });
   }
 };
 
-/** The shortest time between two crashes, so that a loop ends. */
+// A loop of crashes ends, as time goes on.
 const MIN_CRASH_MS = 100;
 
 const crash = (state: AccountState, component: Component, copy: Copy): void =>
-  later(state, component, copy, Math.max(MIN_CRASH_MS, state.settings().times.crash_ms), () => {
+  afterDelay(state, component, copy, Math.max(MIN_CRASH_MS, state.settings().times.crash_ms), () => {
     logCrash(state, component, copy);
     logStart(state, component, copy);
     crash(state, component, copy);
   });
 
-/** Takes a copy out of service and, later, off its instance. */
+/** Takes a copy out of service and, afterDelay, off its instance. */
 export const removeCopy = (state: AccountState, component: Component, copy: Copy): void => {
   copy.phase = 'removing';
-  later(state, component, copy, state.settings().times.delete_ms, () => {
+  afterDelay(state, component, copy, state.settings().times.delete_ms, () => {
     component.copies = component.copies.filter((other) => other !== copy);
   });
 };

@@ -13,8 +13,8 @@ import { type AccountState, newResource } from './state.ts';
 
 const ByName = z.object({ InferenceComponentName: Name });
 
-/** The names that SageMaker's errors have for the statuses. */
-const BUSY: Partial<Readonly<Record<ComponentStatus, string>>> = {
+// SageMaker's errors have these names for the statuses.
+const BUSY_STATUSES: Partial<Readonly<Record<ComponentStatus, string>>> = {
   Creating: 'CREATE_IN_PROGRESS',
   Updating: 'UPDATE_IN_PROGRESS',
   Deleting: 'DELETE_IN_PROGRESS',
@@ -25,7 +25,7 @@ interface Wanted {
   Specifications?: Specification[] | undefined;
 }
 
-/** Checks the specifications against the variant: one with an instance type, one for each type of instance pools. */
+// A variant with an instance type takes one specification, and one with instance pools one for each type.
 const readSpecifications = (state: AccountState, variant: Variant, wanted: Wanted): Specification[] => {
   const specifications = wanted.Specifications ?? (wanted.Specification ? [wanted.Specification] : []);
   const isPooled = variant.settings.InstancePools !== undefined;
@@ -92,14 +92,14 @@ const readAdapter = (state: AccountState, endpointName: string, specification: S
   const base = getComponent(state, specification.BaseInferenceComponentName ?? '');
   if (keyOf(base.endpointName) !== keyOf(endpointName) || baseNameOf(base) !== undefined)
     throw invalid(`"${base.arn}" cannot be the base inference component of an adapter on this endpoint.`);
-  if (base.status !== 'InService') throw busy('add an adapter to', 'inference-component', base.name, BUSY[base.status] ?? base.status);
+  if (base.status !== 'InService') throw busy('add an adapter to', 'inference-component', base.name, BUSY_STATUSES[base.status] ?? base.status);
   if (specification.ComputeResourceRequirements)
     throw invalid('ComputeResourceRequirements must not be specified with BaseInferenceComponentName.');
   if (specification.Container?.ArtifactUrl === undefined) throw invalid('An adapter needs a Container with an ArtifactUrl.');
   return [specification];
 };
 
-/** @throws AwsError ValidationException */
+// Throws AwsError ValidationException.
 const getComponent = (state: AccountState, name: string): Component => {
   const component = state.components.get(keyOf(name));
   if (!component) throw notFound('inference-component', name);
@@ -107,7 +107,7 @@ const getComponent = (state: AccountState, name: string): Component => {
 };
 
 const requireIdle = (component: Component, verb: string): void => {
-  const state = BUSY[component.status];
+  const state = BUSY_STATUSES[component.status];
   if (state !== undefined) throw busy(verb, 'inference-component', component.name, state);
 };
 

@@ -1,8 +1,8 @@
 import type { Component, Copy } from './records.ts';
 import type { AccountState } from './state.ts';
 
-/** What the container of a copy writes. Until it starts, there is no log group. */
-const START = [
+// Until the container of a copy starts, there is no log group.
+const FIRST_LINES = [
   'INFO [api_server.py:1207] vLLM API server version 0.27.0',
   'INFO [model.py:541] Resolved architecture: Qwen3ForCausalLM',
   'INFO [gpu_model_runner.py:2602] Starting to load model /opt/ml/model...',
@@ -21,6 +21,6 @@ const logGroupOf = (component: string): string => `/aws/sagemaker/InferenceCompo
 const write = (state: AccountState, { name, variantName }: Component, { instanceId, id }: Copy, lines: readonly string[]): void =>
   state.logs.write(logGroupOf(name), `${variantName}/${instanceId}/${id}`, state.timeline.time(), lines);
 
-export const logStart = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, START);
+export const logStart = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, FIRST_LINES);
 export const logReady = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, READY);
 export const logCrash = (state: AccountState, component: Component, copy: Copy): void => write(state, component, copy, CRASH);

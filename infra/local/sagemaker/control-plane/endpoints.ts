@@ -42,12 +42,12 @@ export const createEndpoint = (state: AccountState, body: unknown): object => {
   };
   state.endpoints.set(keyOf(name), endpoint);
   setEndpointStatus(state, endpoint, 'Creating');
-  for (const variant of variants) fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
+  for (const variant of variants) provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
   return { EndpointArn: endpoint.arn };
 };
 
-/** Provisions instances up to a number. If one of a new endpoint fails, the endpoint does. */
-const fill = (state: AccountState, endpoint: Endpoint, variant: Variant, count: number): void => {
+// If an instance of a new endpoint fails, the endpoint does.
+const provisionInstances = (state: AccountState, endpoint: Endpoint, variant: Variant, count: number): void => {
   for (let missing = count - variant.instances.length; missing > 0; missing -= 1)
     provision(state, endpoint, variant, (reason) => {
       if (endpoint.status !== 'Creating') return;
@@ -82,10 +82,8 @@ export const updateEndpoint = (state: AccountState, body: unknown): object => {
   return { EndpointArn: endpoint.arn };
 };
 
-/**
- * Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the
- * initial count applies again.
- */
+// Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the initial
+// count applies again.
 const applySettings = (state: AccountState, endpoint: Endpoint, variants: readonly VariantSettings[], isRetained: boolean): void => {
   const before = endpoint.variants;
   endpoint.variants = variants.map((settings) => {
@@ -98,10 +96,10 @@ const applySettings = (state: AccountState, endpoint: Endpoint, variants: readon
       if (!isKept || !variant.pools.some(({ InstanceType }) => InstanceType === instance.type)) release(state, variant, instance);
     if (!isKept || isRetained) continue;
     for (const instance of variant.instances.slice(variant.settings.InitialInstanceCount)) release(state, variant, instance);
-    fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
+    provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
   }
   for (const variant of endpoint.variants)
-    if (!before.some(({ name }) => name === variant.name)) fill(state, endpoint, variant, variant.settings.InitialInstanceCount);
+    if (!before.some(({ name }) => name === variant.name)) provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
 };
 
 /** As on AWS, the endpoint's components stay: they have no copies any more, and must be deleted one by one. */

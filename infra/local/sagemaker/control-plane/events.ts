@@ -1,7 +1,7 @@
 import type { ServiceEvent } from '../../event-bus.ts';
 import type { Endpoint, EndpointStatus } from './records.ts';
 
-/** Events have other names for the statuses than DescribeEndpoint. */
+// Events have other names for the statuses than DescribeEndpoint.
 const EVENT_STATUS: Readonly<Record<EndpointStatus, string>> = {
   Creating: 'CREATING',
   Updating: 'UPDATING',
@@ -10,7 +10,7 @@ const EVENT_STATUS: Readonly<Record<EndpointStatus, string>> = {
   Failed: 'FAILED',
 };
 
-/** What SageMaker reports of an endpoint. It reports nothing of inference components. */
+/** The event of an endpoint's change. SageMaker reports nothing of inference components. */
 export const stateChange = (endpoint: Endpoint): ServiceEvent => ({
   source: 'aws.sagemaker',
   detailType: 'SageMaker Endpoint State Change',

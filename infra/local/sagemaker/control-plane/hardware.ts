@@ -1,4 +1,4 @@
-/** What an instance of a type offers to copies. */
+/** The part of an instance that copies can use. */
 export interface Hardware {
   accelerators: number;
   memoryMb: number;
@@ -6,13 +6,11 @@ export interface Hardware {
 
 const TYPE = /^ml\.([a-z]+)[a-z0-9-]*\.(?:(\d*)x)?(large|metal)$/;
 const GIB_PER_XLARGE = 16;
-/**
- * What the host keeps for itself. SageMaker does not publish it: on ml.g5.xlarge, with 16 GiB, a copy of 1,024 MB was
- * accepted and one of 4,096 MB was refused.
- */
+// The host keeps this for itself. SageMaker does not publish it: on ml.g5.xlarge, with 16 GiB, a copy of 1,024 MB was
+// accepted and one of 4,096 MB was refused.
 const RESERVED_MB = 13_312;
 
-/** Sizes with more than one accelerator, as a multiple of xlarge; P instances have 8 from 16xlarge on. */
+// Sizes with more than one accelerator, as a multiple of xlarge; P instances have 8 from 16xlarge on.
 const acceleratorsOf = (family: string, xlarges: number): number => {
   if (family !== 'g' && family !== 'p') return 0;
   if (xlarges >= 48 || (family === 'p' && xlarges >= 16)) return 8;

@@ -9,8 +9,8 @@ export const instanceBounds = ({ settings }: Variant): { min: number; max: numbe
   return { min: settings.InitialInstanceCount, max: settings.InitialInstanceCount, isManaged: false };
 };
 
-/** Instances of a type that all endpoints have or are about to get. */
-const used = (state: AccountState, instanceType: string): number =>
+// Counts instances that endpoints are about to get, too.
+const usedInstances = (state: AccountState, instanceType: string): number =>
   [...state.endpoints.values()]
     .flatMap(({ variants }) => variants.flatMap(({ instances }) => instances))
     .filter(({ type }) => type === instanceType).length;
@@ -18,11 +18,11 @@ const used = (state: AccountState, instanceType: string): number =>
 /** Throws ResourceLimitExceeded if the quota has no room for more instances of a type. */
 export const checkQuota = (state: AccountState, instanceType: string, delta: number): void => {
   const limit = state.quotas.limit(instanceType);
-  const current = used(state, instanceType);
+  const current = usedInstances(state, instanceType);
   if (current + delta > limit) throw overQuota(instanceType, limit, current, delta);
 };
 
-/** Returns why the quota has no room for one more instance of a type. */
+// Undefined if the quota has room for one more instance of the type.
 const quotaRefusal = (state: AccountState, instanceType: string): string | undefined => {
   try {
     checkQuota(state, instanceType, 1);
@@ -32,7 +32,7 @@ const quotaRefusal = (state: AccountState, instanceType: string): string | undef
   }
 };
 
-/** Called with the reason when no pool can provide the instance, which is gone then. */
+// Called when no pool can provide the instance, which is gone then.
 type OnFailure = (reason: string) => void;
 
 /** Adds an instance that becomes ready later. Without capacity in a pool, the next one is tried. */

@@ -3,7 +3,7 @@ import { readInput } from '../../http/json-api.ts';
 import type { Resource } from './records.ts';
 import { invalid } from './requests/errors.ts';
 
-/** What all lists take. Unlike most of AWS, SageMaker returns ten items by default. */
+// Unlike most of AWS, SageMaker returns ten items by default.
 const ListInput = z.object({
   SortBy: z.enum(['Name', 'CreationTime', 'Status']).default('CreationTime'),
   SortOrder: z.enum(['Ascending', 'Descending']).default('Descending'),
@@ -17,10 +17,8 @@ type Position = z.infer<typeof Position>;
 
 const compare = (a: Position, b: Position): number => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]);
 
-/**
- * The token is the position of the last item of a page, so a page is right even if items were created or deleted
- * since the one before.
- */
+// The token is the position of the last item of a page, so a page is right even if items were created or deleted since
+// the one before.
 const readToken = (token: string): Position => {
   try {
     return Position.parse(JSON.parse(Buffer.from(token, 'base64url').toString()));

@@ -6,11 +6,11 @@ import { NOT_ENOUGH_HARDWARE } from './requests/errors.ts';
 import { fits, needsOf } from './specifications.ts';
 import { type AccountState, componentsOf } from './state.ts';
 
-/** The free part of each instance of a variant, which shrinks as copies are placed. */
-type Free = Map<Instance, Hardware>;
+// Shrinks as copies are placed.
+type FreeHardware = Map<Instance, Hardware>;
 
-const freeOf = (state: AccountState, endpoint: Endpoint, { instances }: Variant): Free => {
-  const free: Free = new Map(instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]));
+const freeOf = (state: AccountState, endpoint: Endpoint, { instances }: Variant): FreeHardware => {
+  const free: FreeHardware = new Map(instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]));
   for (const component of componentsOf(state, endpoint)) {
     for (const { instanceId, instanceType } of component.copies) {
       const instance = instances.find(({ id }) => id === instanceId);
@@ -20,7 +20,7 @@ const freeOf = (state: AccountState, endpoint: Endpoint, { instances }: Variant)
   return free;
 };
 
-const take = (free: Free, instance: Instance, needs: Hardware | undefined): void => {
+const take = (free: FreeHardware, instance: Instance, needs: Hardware | undefined): void => {
   const left = free.get(instance);
   if (!left || !needs) return;
   left.accelerators -= needs.accelerators;
@@ -61,16 +61,13 @@ const grow = (
   return provision(state, endpoint, variant, onFailure);
 };
 
-/** Whether an instance without room for a copy may soon have some, because another copy is being removed. */
+// An instance without room may soon have some, because another copy is being removed.
 const isRoomComing = ({ instances }: Variant, components: readonly Component[]): boolean =>
   instances.some(({ id }) =>
     components.some(({ copies }) => copies.some(({ instanceId, phase }) => instanceId === id && phase === 'removing')),
   );
 
-/**
- * How many copies to start now. While a change of the specifications rolls out, one new copy is started at a time,
- * beside the old ones.
- */
+// While a change of the specifications rolls out, one new copy is started at a time, beside the old ones.
 const missingCopies = (component: Component): number => {
   const { copies, desiredCopies, revision, status } = component;
   if (status !== 'Creating' && status !== 'Updating' && status !== 'InService') return 0;

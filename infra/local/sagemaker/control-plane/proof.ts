@@ -2,7 +2,7 @@ import type { InstanceInterval } from './instance-time.ts';
 import { type Component, type Endpoint, readyCopies } from './records.ts';
 import type { AccountState } from './state.ts';
 
-/** What exists, and what existed. */
+/** The resources that exist, and those that existed. */
 export interface Existing {
   models: string[];
   endpoint_configs: string[];

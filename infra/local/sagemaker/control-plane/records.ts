@@ -2,7 +2,7 @@ import type { InstancePool, Specification, VariantSettings } from './requests/in
 
 export type Tags = Map<string, string>;
 
-/** What all resources have in common. */
+/** The fields of every resource. */
 export interface Resource {
   name: string;
   arn: string;
@@ -14,7 +14,7 @@ export interface Resource {
 }
 
 export interface Model extends Resource {
-  /** What DescribeModel returns of the request. */
+  /** The part of the request that DescribeModel returns. */
   definition: Readonly<Record<string, unknown>>;
   image: string | undefined;
   environment: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export interface Component extends Resource {
   /** Of an adapter: whether its artifacts are loaded. */
   isAdapterReady: boolean;
   deploymentConfig: unknown;
-  /** Whether the request had `Specifications`. */
+  /** True if the request had `Specifications`. */
   hasSeveralSpecifications: boolean;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const Ms = z.int().min(0).max(86_400_000);
 
-/** How long each transition takes, in milliseconds. */
+// The duration of each transition, in milliseconds.
 const Times = z.strictObject({
   /** Until a new instance can hold copies; a new endpoint is in service when its first instances are. */
   instance_ms: Ms.default(2_000),
@@ -60,13 +60,13 @@ const DeploymentFault = z.strictObject({
 });
 export type DeploymentFault = z.infer<typeof DeploymentFault>;
 
-/** What tests can set: times, failures and quotas. */
+/** Times, failures and quotas that tests can set. */
 export const DeploymentSettings = z.strictObject({
   times: Times.default(Times.parse({})),
   faults: z.array(DeploymentFault).max(100).default([]),
   /** Quotas by instance type; the default is 4 instances. */
   quotas: z.record(z.string(), z.int().min(0).max(10_000)).default({}),
-  /** Whether an endpoint may scale to no instance. Some regions refuse it. */
+  /** True if an endpoint may scale to no instance. Some regions refuse it. */
   allows_zero_instances: z.boolean().default(true),
 });
 export type DeploymentSettings = z.infer<typeof DeploymentSettings>;

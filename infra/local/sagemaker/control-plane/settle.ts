@@ -14,7 +14,7 @@ export const settle = (state: AccountState): void => {
   for (const component of state.components.values()) settleStatus(state, component);
 };
 
-/** Copies end with their instance. */
+// Copies end with their instance.
 const settleOrphan = (state: AccountState, component: Component): void => {
   const endpoint = endpointOf(state, component);
   const instances = new Set(endpoint?.variants.flatMap((variant) => variant.instances.map(({ id }) => id)));
@@ -35,7 +35,7 @@ const settleEndpoint = (state: AccountState, endpoint: Endpoint): void => {
   }
 };
 
-/** Managed instances without a copy are released after a while, down to the minimum. */
+// Managed instances without a copy are released after a while, down to the minimum.
 const settleIdle = (state: AccountState, endpoint: Endpoint, variant: Variant): void => {
   const busy = new Set([...state.components.values()].flatMap(({ copies }) => copies.map(({ instanceId }) => instanceId)));
   const { min, isManaged } = instanceBounds(variant);

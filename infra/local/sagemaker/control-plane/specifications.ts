@@ -6,12 +6,12 @@ import type { AccountState } from './state.ts';
 
 type Specified = Pick<Component, 'specifications'>;
 
-/** The specification of a component for an instance type: the one that names it, else the one that names none. */
+// The specification that names the instance type, or else the one that names none.
 const specificationFor = ({ specifications }: Specified, instanceType: string): Specification | undefined =>
   specifications.find(({ InstanceType }) => InstanceType === instanceType) ??
   specifications.find(({ InstanceType }) => InstanceType === undefined);
 
-/** What a copy needs of an instance type. */
+/** The hardware that a copy takes on an instance type; undefined without a specification for it. */
 export const needsOf = (component: Specified, instanceType: string): Hardware | undefined => {
   const requirements = specificationFor(component, instanceType)?.ComputeResourceRequirements;
   return (

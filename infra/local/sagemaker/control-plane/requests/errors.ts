@@ -2,7 +2,7 @@ import { AwsError } from '../../../http/json-api.ts';
 import { quotaName } from '../../../quotas/endpoint-quotas.ts';
 import { arnOf, type Kind } from './names.ts';
 
-/** The words of SageMaker's errors for each kind. */
+// SageMaker's errors have these words for the kinds.
 const WORDS: Readonly<Record<Kind, string>> = {
   model: 'model',
   'endpoint-config': 'endpoint configuration',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Name } from './names.ts';
 
-/** Shapes of the requests; fields that change nothing here are kept as they came. */
+// Fields of requests that change nothing here are kept as they came.
 const TagList = z.array(z.object({ Key: z.string().min(1).max(128), Value: z.string().max(256) })).max(50);
 
 const MAX_ENVIRONMENT_BYTES = 32_768;

@@ -1,4 +1,4 @@
-/** The fields that name what a call is about, the most specific first. */
+// The most specific field comes first.
 const NAME_FIELDS = [
   'InferenceComponentName',
   'EndpointName',
