@@ -12,8 +12,8 @@ import { ControlChange, createControl } from './replies/control.ts';
 import { sendBody } from './replies/reply.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
 import { parseBody, parseJson } from './requests/parse-body.ts';
-import { DetokenizeRequest, readTokenizeRequest } from './tokenization/request.ts';
-import { detokenize, tokenize } from './tokenization/tokenize.ts';
+import { readTokenizeRequest } from './tokenization/request.ts';
+import { tokenize } from './tokenization/tokenize.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
 
@@ -73,10 +73,6 @@ const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerO
     [
       `POST ${inferenceHostRoutes.tokenize.path}`,
       (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits)),
-    ],
-    [
-      `POST ${inferenceHostRoutes.detokenize.path}`,
-      (body, response) => sendBody(response, 200, detokenize(parseBody(DetokenizeRequest, body), tokenizer, limits)),
     ],
     ['GET /control', (_, response) => sendBody(response, 200, control.settings())],
     ['PUT /control', (body, response) => sendBody(response, 200, control.change(parseBody(ControlChange, body)))],

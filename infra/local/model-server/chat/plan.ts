@@ -1,7 +1,6 @@
 import type { GenerationRequest } from '../generation/generate.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { toGeneration } from '../requests/generation.ts';
-import { checkRanges } from '../requests/ranges.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import { fitWindow } from '../requests/window.ts';
 import { answerPhases, reasoningTokensOf } from './answer-phases.ts';
@@ -22,13 +21,12 @@ export interface ChatPlan {
 }
 
 /**
- * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a value out of range,
- * an unsupported JSON schema, or a prompt and `max_tokens` that exceed the window together.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for an unsupported JSON
+ * schema, or a prompt and `max_tokens` that exceed the window together.
  */
 export const planChat = (body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan => {
   const model = findModel(body.model, limits);
   const requestedTokens = body.max_completion_tokens ?? body.max_tokens;
-  checkRanges(body, { maxTokens: requestedTokens ?? 1, logprobs: body.top_logprobs ?? 0 });
   const prompt = encodeConversation(body, tokenizer);
   const maxTokens = fitWindow(prompt.length, requestedTokens, limits.windowTokens);
   const called = calledTools(body);

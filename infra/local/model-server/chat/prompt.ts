@@ -1,6 +1,5 @@
 import type { ChatMessage, ContainerTokenizer, ToolCall } from '../model/tokenizer.ts';
 import { BadRequest } from '../requests/errors.ts';
-import { check } from '../requests/ranges.ts';
 import type { ChatRequest, ChatRequestMessage, Tool } from './request.ts';
 
 /** Returns the text of a message, with its parts joined by newlines as in vLLM. */
@@ -52,9 +51,8 @@ const toTemplateCall = ({ id, function: { name, arguments: text } }: NonNullable
   }
 };
 
-/** Returns the text to echo: the whole prompt or its last tokens. Throws `BadRequest` if `echo_last` is negative. */
+/** Returns the text to echo: the whole prompt or its last tokens. */
 export const echoOf = ({ echo, echo_last: last }: ChatRequest, prompt: readonly number[], tokenizer: ContainerTokenizer): string => {
-  check((last ?? 0) >= 0, `echo_last must be non-negative, got ${last}.`);
   if (echo) return tokenizer.decode(prompt);
   return last ? tokenizer.decode(prompt.slice(-last)) : '';
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Integer, JsonObject, sharedFields, sharedProblemOf } from '../requests/fields.ts';
+import { Integer, JsonObject, sharedFields } from '../requests/fields.ts';
 
 const Content = z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]);
 const ToolCall = z.looseObject({
@@ -25,7 +25,11 @@ export const Tool = z.looseObject({
 export type Tool = z.infer<typeof Tool>;
 const NamedTool = z.looseObject({ type: z.literal('function').optional(), function: z.looseObject({ name: z.string() }) });
 
-const Fields = z.looseObject({
+/**
+ * The fields of vLLM's `ChatCompletionRequest` that this container reads. As in vLLM, unknown keys pass at every
+ * level, and null passes for some fields. The gateway has checked their ranges and combinations.
+ */
+export const ChatRequest = z.looseObject({
   ...sharedFields,
   messages: z.array(ChatRequestMessage),
   max_completion_tokens: Integer.nullish(),
@@ -43,28 +47,4 @@ const Fields = z.looseObject({
   echo: z.boolean().optional(),
   echo_last: Integer.nullish(),
 });
-
-/**
- * The fields of vLLM's `ChatCompletionRequest` that this container reads. As in vLLM, unknown keys pass at every
- * level, and null passes for some fields. Errors about a combination of fields have vLLM's messages.
- */
-export const ChatRequest = Fields.superRefine((body, context) => {
-  const problem = problemOf(body);
-  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-});
-export type ChatRequest = z.infer<typeof Fields>;
-
-const problemOf = (body: ChatRequest): string | null => {
-  const { logprobs, top_logprobs, tools, tool_choice } = body;
-  const shared = sharedProblemOf(body);
-  if (shared !== null) return shared;
-  if (typeof top_logprobs === 'number' && top_logprobs < -1) return '`top_logprobs` must be a positive value or -1.';
-  if (top_logprobs && !logprobs) return 'when using `top_logprobs`, `logprobs` must be set to true.';
-  if (tools?.length === 0) {
-    return '`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.';
-  }
-  if (!tool_choice || tool_choice === 'none') return null;
-  if (!tools) return 'When using `tool_choice`, `tools` must be set.';
-  const known = typeof tool_choice === 'string' || tools.some((tool) => tool.function.name === tool_choice.function.name);
-  return known ? null : 'The tool specified in `tool_choice` does not match any of the specified `tools`';
-};
+export type ChatRequest = z.infer<typeof ChatRequest>;

@@ -2,9 +2,7 @@ import { formattedAnswer } from '../constrained/formatted-answer.ts';
 import type { GenerationRequest } from '../generation/generate.ts';
 import { freePhase } from '../generation/phase.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
-import { BadRequest } from '../requests/errors.ts';
 import { toGeneration } from '../requests/generation.ts';
-import { checkRanges } from '../requests/ranges.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import { fitWindow } from '../requests/window.ts';
 import { type Prompt, readPrompts } from './prompts.ts';
@@ -28,21 +26,17 @@ export interface CompletionPlan {
 const DEFAULT_MAX_TOKENS = 16;
 
 /**
- * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a suffix, a value out
- * of range, an invalid prompt, or a prompt and `max_tokens` that exceed the window together.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for an invalid prompt, or a
+ * prompt and `max_tokens` that exceed the window together.
  */
 export const planCompletion = (body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan => {
   const model = findModel(body.model, limits);
-  if (typeof body.suffix === 'string') throw new BadRequest('suffix is not currently supported');
   const echoes = body.echo ?? false;
   const maxTokens = body.max_tokens ?? DEFAULT_MAX_TOKENS;
-  const checkedTokens = echoes && maxTokens === 0 ? 1 : maxTokens;
-  checkRanges(body, { maxTokens: checkedTokens, logprobs: body.logprobs ?? 0 });
   const prompts = readPrompts(body, tokenizer);
   for (const { tokens } of prompts) fitWindow(tokens.length, maxTokens, limits.windowTokens);
   const generation = {
-    ...toGeneration(body, tokenizer, checkedTokens),
-    maxTokens,
+    ...toGeneration(body, tokenizer, maxTokens),
     createPhases: formattedAnswer(body.response_format, tokenizer) ?? (() => [freePhase()]),
     topLogprobs: body.logprobs ?? null,
   };

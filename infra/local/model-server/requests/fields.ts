@@ -65,11 +65,8 @@ export const sharedFields = {
 const SharedFields = z.looseObject({ ...sharedFields, n: Integer.nullish() });
 export type SharedFields = z.infer<typeof SharedFields>;
 
-/** Returns vLLM's message for an invalid combination of fields; null if there is none. */
-export const sharedProblemOf = ({ stream, stream_options, cache_salt }: SharedFields): string | null => {
-  if (stream_options && !stream) return 'Stream options can only be defined when `stream=True`.';
-  return cache_salt === '' ? "Parameter 'cache_salt' must be a non-empty string if provided." : null;
-};
+/** Returns the stop strings; a request has one string or an array. */
+export const stopsOf = ({ stop }: SharedFields): string[] => (typeof stop === 'string' ? [stop] : (stop ?? []));
 
 /** Whether the response has usage: a stream only if requested, any other response always. */
 export const asksUsage = ({ stream, stream_options: options }: SharedFields): boolean => !stream || (options?.include_usage ?? false);

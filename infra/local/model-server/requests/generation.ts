@@ -1,15 +1,12 @@
 import type { GenerationRequest } from '../generation/generate.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
-import type { SharedFields } from './fields.ts';
-import { stopsOf } from './ranges.ts';
+import { type SharedFields, stopsOf } from './fields.ts';
 import { toSampling } from './sampling.ts';
 
 /** vLLM treats this seed as absent. */
 const NO_SEED = -1;
 
-/**
- * Returns the generation settings of a request whose ranges were checked. Throws `BadRequest` for unknown token ids.
- */
+/** Returns the generation settings of a request. The gateway has checked the ranges. */
 export const toGeneration = (
   body: SharedFields,
   tokenizer: ContainerTokenizer,
@@ -18,7 +15,7 @@ export const toGeneration = (
   maxTokens,
   choices: body.n ?? 1,
   seed: body.seed === null || body.seed === NO_SEED ? undefined : body.seed,
-  sampling: toSampling(body, tokenizer, maxTokens),
+  sampling: toSampling(body, tokenizer),
   stops: stopsOf(body),
   showStop: body.include_stop_str_in_output ?? false,
   stopTokens: new Set(body.stop_token_ids),

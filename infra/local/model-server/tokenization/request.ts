@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ChatRequestMessage, Tool } from '../chat/request.ts';
-import { Integer, JsonObject } from '../requests/fields.ts';
+import { JsonObject } from '../requests/fields.ts';
 import { parseJson, parseValue } from '../requests/parse-body.ts';
 
 const shared = { model: z.string().nullish(), return_token_strs: z.boolean().nullish() };
@@ -25,6 +25,3 @@ export const readTokenizeRequest = (body: string): TokenizeRequest => {
   const isChat = typeof value === 'object' && value !== null && 'messages' in value && !('prompt' in value);
   return isChat ? parseValue(TokenizeChat, value) : parseValue(TokenizePrompt, value);
 };
-
-export const DetokenizeRequest = z.object({ model: z.string().nullish(), tokens: z.array(Integer.min(0)) });
-export type DetokenizeRequest = z.infer<typeof DetokenizeRequest>;

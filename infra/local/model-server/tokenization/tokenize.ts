@@ -1,7 +1,7 @@
 import { encodeConversation } from '../chat/prompt.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
-import type { DetokenizeRequest, TokenizeRequest } from './request.ts';
+import type { TokenizeRequest } from './request.ts';
 
 /**
  * Tokenizes. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation.
@@ -11,14 +11,4 @@ export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, l
   const tokens = 'messages' in body ? encodeConversation(body, tokenizer) : tokenizer.encodePrompt(body.prompt);
   const token_strs = body.return_token_strs ? tokens.map((id) => tokenizer.vocabularyEntry(id)) : null;
   return { count: tokens.length, max_model_len: limits.windowTokens, tokens, token_strs };
-};
-
-/** Detokenizes. Spells out special tokens and skips unknown ids. Throws `NotFound` for an unknown model. */
-export const detokenize = (
-  { model, tokens }: DetokenizeRequest,
-  tokenizer: ContainerTokenizer,
-  limits: ServingLimits,
-): { prompt: string } => {
-  findModel(model, limits);
-  return { prompt: tokenizer.decode(tokens, true) };
 };

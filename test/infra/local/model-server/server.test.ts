@@ -121,27 +121,15 @@ describe('an invalid request', () => {
     expect(long.message).toMatch(/^This model's maximum context length is 8192 tokens\. However, your request has \d+ input tokens\./);
   });
 
-  test.each([
-    [{ max_tokens: 0 }, 'max_tokens must be at least 1, got 0.'],
-    [{ temperature: 2.1 }, 'temperature must be in [0, 2], got 2.1.'],
-    [{ stop: [''] }, 'stop cannot contain an empty string.'],
-    [{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop must have at most 4 strings, got 5.'],
-  ])('has a value out of range: %j', async (fields, message) => {
-    expect(await refusal({ messages: question, ...fields })).toMatchObject({ message, type: 'BadRequestError', code: 400 });
-  });
-
-  test.each([
-    {},
-    { messages: 'Hi' },
-    { messages: [{ role: 'wizard', content: 'Hi' }] },
-    { messages: question, max_tokens: '5' },
-    { messages: question, stream_options: { include_usage: true } },
-  ])('does not fit the schema: %j', async (body) => {
-    expect((await refusal(body)).message).toBe(
-      "Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']",
-    );
-    expect(await refusal(body, '/v1/chat/completions')).toMatchObject({ type: 'BadRequestError', code: 400 });
-  });
+  test.each([{}, { messages: 'Hi' }, { messages: [{ role: 'wizard', content: 'Hi' }] }, { messages: question, max_tokens: '5' }])(
+    'does not fit the schema: %j',
+    async (body) => {
+      expect((await refusal(body)).message).toBe(
+        "Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']",
+      );
+      expect(await refusal(body, '/v1/chat/completions')).toMatchObject({ type: 'BadRequestError', code: 400 });
+    },
+  );
 
   test('is not JSON', async () => {
     const response = await post(`${container.url}/invocations`, '{"messages":');

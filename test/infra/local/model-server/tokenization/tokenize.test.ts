@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Container, control, errorOf, MODEL_NAME, model, post, REASONING_MODEL_NAME, startContainer, tokenizer } from '../fixtures.ts';
+import { type Container, control, errorOf, MODEL_NAME, post, REASONING_MODEL_NAME, startContainer, tokenizer } from '../fixtures.ts';
 
 let container: Container;
 beforeAll(async () => {
@@ -8,7 +8,6 @@ beforeAll(async () => {
 afterAll(() => container.close());
 
 const tokenize = async (body: object): Promise<unknown> => (await post(`${container.url}/tokenize`, body)).json();
-const detokenize = async (body: object): Promise<unknown> => (await post(`${container.url}/detokenize`, body)).json();
 const { startOfTurn, endOfTurn } = tokenizer.specials;
 
 describe('tokenize', () => {
@@ -54,19 +53,6 @@ describe('tokenize', () => {
   });
 });
 
-describe('detokenize', () => {
-  test('returns the text of tokens and spells out special tokens', async () => {
-    const text = '<|im_start|>user\nnaïve 漢字 👩‍👩‍👧<|im_end|>';
-    expect(await detokenize({ tokens: tokenizer.encodePrompt(text) })).toEqual({ prompt: text });
-    expect(await detokenize({ model: MODEL_NAME, tokens: [] })).toEqual({ prompt: '' });
-  });
-
-  test('skips unknown ids and replaces incomplete characters', async () => {
-    expect(await detokenize({ tokens: [9_999_999, ...tokenizer.encodeText('a')] })).toEqual({ prompt: 'a' });
-    expect(await detokenize({ tokens: tokenizer.encodeText('漢').slice(0, 1) })).toEqual({ prompt: '\uFFFD' });
-  });
-});
-
 describe('an error', () => {
   test.each([
     ['/tokenize', {}, 'at prompt'],
@@ -74,9 +60,6 @@ describe('an error', () => {
     ['/tokenize', { prompt: 'a', add_special_tokens: 'no' }, 'at add_special_tokens'],
     ['/tokenize', { messages: 'Hi' }, 'at messages'],
     ['/tokenize', { messages: [] }, 'A conversation needs at least one message.'],
-    ['/detokenize', {}, 'at tokens'],
-    ['/detokenize', { tokens: [-1] }, 'at tokens'],
-    ['/detokenize', { tokens: 'a' }, 'at tokens'],
   ])('says what is wrong: %s %j', async (path, body, words) => {
     const error = await errorOf(await post(container.url + path, body));
     expect(error).toMatchObject({ type: 'BadRequestError', code: 400 });
@@ -84,18 +67,9 @@ describe('an error', () => {
   });
 
   test('is a 404 for an unknown model', async () => {
-    for (const [path, body] of [['/tokenize', { prompt: 'a' }] as const, ['/detokenize', { tokens: [1] }] as const]) {
-      expect(await errorOf(await post(container.url + path, { model: 'other', ...body }))).toMatchObject({
-        type: 'NotFoundError',
-        param: 'model',
-      });
-    }
+    expect(await errorOf(await post(`${container.url}/tokenize`, { model: 'other', prompt: 'a' }))).toMatchObject({
+      type: 'NotFoundError',
+      param: 'model',
+    });
   });
-});
-
-test('detokenize reverses tokenize', async () => {
-  const prompt = 'The gate opens.\n\n<|endoftext|> 12345 🙂';
-  const { tokens } = (await tokenize({ prompt })) as { tokens: number[] };
-  expect(await detokenize({ tokens })).toEqual({ prompt });
-  expect(Math.max(...tokens)).toBeGreaterThanOrEqual(model.endOfTurn);
 });
