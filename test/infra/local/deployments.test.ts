@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { fixtureStacks, writeAssembly } from './fixtures.ts';
 import { componentOf, createComponent, createEmptyEndpoint, endpointOf, setCopies } from './sagemaker/deployment.ts';
 
-/** A function that endpoint events invoke, which keeps them. */
+// Keeps the endpoint events that invoke it.
 const changes = {
   resources: {
     Changes: {
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const plane = () => ({ sagemaker }) as Parameters<typeof createEmptyEndpoint>[0];
 
-/** The served names of the component containers that this process has started and that still run. */
+// Of the component containers that this process has started and that still run.
 const servedNames = (): string[] =>
   readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))
@@ -83,7 +83,7 @@ const complete = async (model: string): Promise<{ model: string }> => {
   return JSON.parse(Buffer.from(Body ?? []).toString());
 };
 
-test('a component in service has a container process of its own, which serves its name and stops with its last copy', async () => {
+test('runs a process for each component in service, which serves its name and stops with its last copy', async () => {
   await createEmptyEndpoint(plane(), 'dep-1');
   await eventually(async () => (await endpointOf(plane(), 'dep-1')).EndpointStatus === 'InService', 'the endpoint is in service');
   await createComponent(plane(), 'dep-1');

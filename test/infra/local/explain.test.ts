@@ -33,7 +33,7 @@ describe('an error of npm start', () => {
     );
   });
 
-  test('of any other kind is its message, with its cause unless it is a sentence', () => {
+  test('explains any other error by its message, with its cause unless that is a sentence', () => {
     const cause = new Error('fetch failed');
     expect(explain(new Error('The server did not respond', { cause }))).toBe('The server did not respond: fetch failed');
     expect(explain(new Error('Choose another.', { cause }))).toBe('Choose another.');

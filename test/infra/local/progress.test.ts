@@ -6,7 +6,7 @@ const record = (isTTY: boolean, columns = 80) => {
   return { written, progress: createProgress({ isTTY, columns, write: (text) => written.push(text) }) };
 };
 
-/** The lines that a terminal shows after it was sent these texts. */
+// After a terminal got these texts.
 const screenOf = (written: readonly string[]): string[] =>
   written
     .join('')

@@ -158,7 +158,7 @@ describe('a local run', () => {
     await (await starting).close();
   });
 
-  test('passes the changes of a table to the function that reads its stream, and reports failed batches to the queue', async () => {
+  test("passes a table's changes to the function that reads its stream, and failed batches to the queue", async () => {
     const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
     const mapping = {
       EventSourceArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/test-data-Things/stream/local',

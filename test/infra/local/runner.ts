@@ -1,6 +1,6 @@
 import { startLocal } from '../../../infra/local/run.ts';
 
-/** A runner for the tests to kill: it starts the local run of an assembly and sends its process ids over IPC. */
+// Tests kill this runner. It starts the local run of an assembly and sends its process ids over IPC.
 const [assemblyDir = '', stateDir = '', containerUrl = ''] = process.argv.slice(2);
 const run = await startLocal({
   assemblyDir,

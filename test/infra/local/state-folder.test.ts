@@ -31,7 +31,7 @@ describe('a state folder', () => {
     await (await takeStateFolder(state))();
   });
 
-  test('that is a file causes an error that says what to do', async () => {
+  test('causes an error that says what to do if it is a file', async () => {
     const file = path.join(folder.path, 'file');
     await writeFile(file, '');
     await expect(takeStateFolder(file)).rejects.toThrow(

@@ -17,8 +17,8 @@ const openPool = ({ url }: TestCognito): UserPool =>
     clientId: pool.client.id,
   });
 
-/** Creates a user who has changed the temporary password; returns the refresh token of the first sign-in. */
-const join = async (users: UserPool, email: string): Promise<string> => {
+// The user has changed the temporary password. Returns the refresh token of the first sign-in.
+const createSignedInUser = async (users: UserPool, email: string): Promise<string> => {
   await users.createUser({ email, temporaryPassword: TEMPORARY });
   const challenged = await users.signIn({ email, password: TEMPORARY, caller });
   if (!challenged || !('session' in challenged)) throw new Error('The first sign-in returned no challenge');
@@ -60,7 +60,7 @@ describe('the Cognito emulator', () => {
 
   test('returns the fields that an SDK expects with tokens', async () => {
     const users = openPool(cognito);
-    await join(users, 'ada@example.com');
+    await createSignedInUser(users, 'ada@example.com');
     const AuthParameters = { USERNAME: 'ada@example.com', PASSWORD };
     const request = { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH', AuthParameters };
     expect(await call('AdminInitiateAuth', request)).toEqual([
@@ -85,7 +85,7 @@ describe('the Cognito emulator', () => {
   test('stores all users who are created at the same time', async () => {
     const users = openPool(cognito);
     const emails = Array.from({ length: 20 }, (_, n) => `one-of-many-${n}@example.com`);
-    const refreshTokens = await Promise.all(emails.map((email) => join(users, email)));
+    const refreshTokens = await Promise.all(emails.map((email) => createSignedInUser(users, email)));
     for (const refreshToken of refreshTokens) expect(await users.refresh({ refreshToken, caller })).toBeDefined();
   });
 });
@@ -95,7 +95,7 @@ describe('the users of a state folder', () => {
     await using folder = temporaryFolder();
     const options = { ephemeral: false, stateFolder: folder.path };
     const first = await startTestCognito(options);
-    const refreshToken = await join(openPool(first), 'ada@example.com');
+    const refreshToken = await createSignedInUser(openPool(first), 'ada@example.com');
     await first.close();
     const second = await startTestCognito(options);
     const users = openPool(second);
@@ -107,7 +107,7 @@ describe('the users of a state folder', () => {
   test('survive a crash of cognito-local, which is restarted', async () => {
     const cognito = await startTestCognito();
     const users = openPool(cognito);
-    const refreshToken = await join(users, 'ada@example.com');
+    const refreshToken = await createSignedInUser(users, 'ada@example.com');
     const pid = cognito.pid() as number;
     process.kill(pid, 'SIGKILL');
     await eventually(() => cognito.pid() !== pid && cognito.pid() !== undefined, 'cognito-local has a new process');
@@ -129,7 +129,7 @@ describe('the users of a state folder', () => {
     const cognito = await startTestCognito({ stateFolder: folder.path });
     const pid = cognito.pid() as number;
     const data = readlinkSync(`/proc/${pid}/cwd`);
-    await join(openPool(cognito), 'ada@example.com');
+    await createSignedInUser(openPool(cognito), 'ada@example.com');
     await cognito.close();
     expect([existsSync(data), await readdir(folder.path)]).toEqual([false, []]);
   });

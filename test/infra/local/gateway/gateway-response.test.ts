@@ -39,7 +39,7 @@ describe('a gateway response', () => {
     });
   });
 
-  test('with an unsupported expression throws an error', () => {
+  test('throws an error for an unsupported expression', () => {
     const leaky = new Map([['DEFAULT_5XX', { statusCode: 500, parameters: {}, templates: { 'text/plain': '$context.error.message' } }]]);
     expect(() => renderGatewayResponse(leaky, 'INTEGRATION_TIMEOUT', ids)).toThrow('error.message');
   });

@@ -105,7 +105,7 @@ describe('a buffered response', () => {
     },
   );
 
-  test('after the integration timeout is read to its end, and the caller gets a timeout', async () => {
+  test('is read to its end after the integration timeout, and the caller gets a timeout', async () => {
     const body = new PassThrough();
     const reply = await fetch(`${await start(answering(body))}/slow`);
     expect(await reply.json()).toMatchObject({ code: 'late' });
@@ -113,7 +113,7 @@ describe('a buffered response', () => {
     await once(body, 'end');
   });
 
-  test('of a failed function is an integration failure', async () => {
+  test('is an integration failure if the function fails', async () => {
     const url = await start(() => Promise.reject(new Error('it broke')));
     expect(await (await fetch(`${url}/buffered`)).json()).toMatchObject({ code: 'failed' });
     expect(lines.join('\n')).toContain('it broke');
@@ -166,7 +166,7 @@ describe('a streamed response', () => {
     expect(await reply.json()).toMatchObject({ code: 'failed' });
   });
 
-  test("that fails after its prelude closes the caller's connection", async () => {
+  test("closes the caller's connection if it fails after its prelude", async () => {
     const body = new PassThrough();
     const url = await start(answering(body));
     body.write(`${HEAD}${NUL}some`);
@@ -177,7 +177,7 @@ describe('a streamed response', () => {
     expect(lines[0]).toMatch(/ 201 \d+ ms \(incomplete\)$/);
   });
 
-  test('that does not start before the integration timeout is a timeout', async () => {
+  test('is a timeout if it does not start before the integration timeout', async () => {
     const reply = await fetch(`${await start(answering(new PassThrough()))}/slow-stream`);
     expect(await reply.json()).toMatchObject({ code: 'late' });
   });
@@ -273,7 +273,7 @@ test('a port in use causes an error with code EADDRINUSE', async () => {
   await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-/** Whether a stream drains within a thousand turns of the event loop. */
+// Within a thousand turns of the event loop.
 const drains = async (stream: PassThrough): Promise<boolean> => {
   let drained = false;
   stream.once('drain', () => {

@@ -4,7 +4,7 @@ import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 
 const FIVE_MINUTES_S = 300;
 
-test('keeps idle connections for longer than five minutes, so that no request meets a connection that is being closed', async () => {
+test('keeps idle connections for over five minutes, so that no request meets one that is being closed', async () => {
   const server = createServer((_, response) => void response.end());
   const { headers } = await fetch(await listen(server, 0));
   await closeServer(server);

@@ -58,7 +58,7 @@ describe('a streamed handler', () => {
     expect(remainingMs).toBeLessThanOrEqual(10_000);
   });
 
-  test('that fails before its first byte rejects the invocation with its error', async () => {
+  test('rejects the invocation with its error if it fails before its first byte', async () => {
     start();
     await expect(begin({ action: 'fail' })).rejects.toMatchObject({
       reason: 'function_error',
@@ -66,13 +66,13 @@ describe('a streamed handler', () => {
     });
   });
 
-  test('that fails after its first byte breaks its stream, and serves further invocations', async () => {
+  test('breaks its stream if it fails after its first byte, and serves further invocations', async () => {
     start();
     await expect(run({ action: 'fail_midway' })).rejects.toThrow('aborted');
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 2 });
   });
 
-  test('that closes its response without a byte does not affect other invocations', async () => {
+  test('affects no other invocation if it closes its response without a byte', async () => {
     start();
     const held = await begin({ action: 'pressure' });
     await expect(begin({ action: 'destroy' })).rejects.toMatchObject({ reason: 'function_error' });
@@ -140,7 +140,7 @@ describe('a process', () => {
     expect(await result({ action: 'count' })).toBeGreaterThan(1);
   });
 
-  test('that crashes fails its pending invocations, and is restarted for later ones', async () => {
+  test('fails its pending invocations when it crashes, and is restarted for later ones', async () => {
     start();
     await pool.ready;
     const [pid] = pool.pids();
@@ -152,7 +152,7 @@ describe('a process', () => {
     expect(pool.pids()[0]).not.toBe(pid);
   });
 
-  test('that crashes during a stream breaks the stream', async () => {
+  test('breaks its stream when it crashes', async () => {
     start();
     await expect(run({ action: 'die_midway' })).rejects.toThrow('aborted');
   });
@@ -169,7 +169,7 @@ describe('a process', () => {
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
   });
 
-  test('that starts late has no process but a log until its first invocation, which waits for it', async () => {
+  test('has a log only, if it starts late, until its first invocation, which waits for it', async () => {
     start(fixtureFunction('buffered'), { startsLate: true });
     await pool.ready;
     expect(pool.pids()).toEqual([]);

@@ -94,7 +94,7 @@ describe('a call of a function', () => {
     );
   });
 
-  test('is denied in the words of a service that makes other calls for its caller, with all that the caller may not do', async () => {
+  test('is denied in the words of a service that acts for its caller, with all that the caller may not do', async () => {
     const reply = await fetch(proxy.url, {
       method: 'POST',
       headers: {

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const used: Use = { kind: 'used', role: 'stack/Role', action: 'dynamodb:GetItem', resource: 'table' };
 const denied: Use = { kind: 'denied', role: 'stack/Role', function: 'control', action: 'dynamodb:PutItem', resource: 'table', why: 'no' };
 
-test('a used permission is logged once, each denied call, and a permission once more after the log has begun again', async () => {
+test('logs a used permission once, each denied call, and a permission again in a new log', async () => {
   await using folder = temporaryFolder();
   mkdirSync(path.join(folder.path, 'logs'));
   const log = createUseLog(folder.path);

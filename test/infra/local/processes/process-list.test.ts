@@ -8,7 +8,7 @@ const LIST = path.join(import.meta.dirname, '../../../../infra/local/processes/p
 const sleeper = (): ChildProcess => spawn('sleep', ['300'], { stdio: 'ignore' });
 const pidOf = ({ pid }: ChildProcess): number => pid as number;
 
-/** A process that lists these as started, then the last one as ended, and stays. */
+// Lists these as started, then the last one as ended, and stays.
 const listIn = async (...children: ChildProcess[]): Promise<ChildProcess> => {
   const program = `
     import { createProcessList } from ${JSON.stringify(LIST)};
@@ -22,7 +22,7 @@ const listIn = async (...children: ChildProcess[]): Promise<ChildProcess> => {
   return runner;
 };
 
-test('the watchdog kills what has not ended when its runner is killed, also a frozen process, and nothing else', async () => {
+test("kills the runner's processes, frozen ones too, and nothing else, when the runner is killed", async () => {
   const [running, frozen, ended] = [sleeper(), sleeper(), sleeper()];
   frozen.kill('SIGSTOP');
   const runner = await listIn(running, frozen, ended);

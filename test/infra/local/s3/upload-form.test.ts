@@ -30,7 +30,7 @@ const OWN = Object.entries(SIGNED).map(([name, value]) => ['eq', `$${name}`, val
 const policyOf = (conditions: unknown[], expiration = '2026-11-01T00:00:01Z'): string =>
   Buffer.from(JSON.stringify({ expiration, conditions: [{ bucket: BUCKET }, ...OWN, ...conditions] })).toString('base64');
 
-/** Sends a form with these fields, signed for its policy. @returns the status and the code of the error */
+// The form is signed for its policy. Returns the status and the code of the error.
 const submit = async (
   policy: string,
   fields: Record<string, string>,

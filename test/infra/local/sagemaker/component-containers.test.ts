@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createComponentContainers } from '../../../../infra/local/sagemaker/component-containers.ts';
 
-/** Components whose containers are named after them. */
+// Containers are named after their components.
 const components = (names: readonly string[], readyCopies = 1) =>
   names.map((name) => ({
     endpoint: name,

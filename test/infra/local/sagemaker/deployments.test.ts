@@ -22,12 +22,12 @@ const NO_WAIT = Object.fromEntries(
 let emulator: SageMakerEmulator;
 let sagemaker: SageMakerClient;
 let runtime: SageMakerRuntimeClient;
-/** Names that containers serve, as they were started; a stopped one is no longer in it. */
+// In the order of their start; a stopped container is no longer in it.
 const running: string[] = [];
 const events: ServiceEvent[] = [];
 let held: Promise<void> = Promise.resolve();
 
-/** A container that answers with its name. */
+// It answers with its name.
 const startContainer = (environment: Readonly<Record<string, string>>): StartedContainer => {
   const name = environment.SM_VLLM_SERVED_MODEL_NAME ?? '';
   const server = createServer(async (request, response) => {
@@ -97,7 +97,7 @@ test('each component is served by a container of its own, under the name of its 
   expect([await invoke('a'), await invoke('b')]).toEqual([{ model: 'a-served' }, { model: 'b-served' }]);
 });
 
-test('without copies, the container stops and invocations fail for want of capacity; with copies, it starts again', async () => {
+test('stops the container without copies, for which invocations find no capacity, and starts it again', async () => {
   await deploy('a');
   await setCopies(plane(), 'a', 0);
   await until('the container stopped', async () => running.length === 0);

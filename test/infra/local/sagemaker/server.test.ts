@@ -68,7 +68,7 @@ const partsOf = async (EndpointName = 'tiny', received: string[] = []): Promise<
 };
 const all = Buffer.from(EVENTS.join('')).toString('latin1');
 
-test('an endpoint with inference components accepts only requests for one of them, other endpoints only requests without one', async () => {
+test('accepts requests for a component only at endpoints with components, others only at other endpoints', async () => {
   const call = (EndpointName: string, InferenceComponentName?: string) =>
     client.send(new InvokeEndpointWithResponseStreamCommand({ EndpointName, InferenceComponentName, Body: Buffer.from('{}') }));
   expect((await call('composed', 'part-1')).$metadata.httpStatusCode).toBe(200);
@@ -95,7 +95,7 @@ describe('a server that is no SageMaker container', () => {
     expect(received).toBe(path);
   });
 
-  test('that closes a connection when it is used again answers every request', async () => {
+  test('answers every request even if it closes a connection when it is used again', async () => {
     const used = new WeakSet();
     answer = (request, response) => {
       if (used.has(request.socket)) return void request.socket.destroy();

@@ -28,7 +28,7 @@ interface Record {
   attributes: { MessageGroupId: string; ApproximateReceiveCount: string };
 }
 
-/** Delivers to a function that fails for these bodies, as often as they say. */
+// The function fails for these bodies as often as they say.
 const deliverTo = (failures: Map<string, number>, whole = new Map<string, number>()) => {
   const queue = createFifoQueue(Date.now);
   const delivered: string[] = [];
@@ -64,7 +64,7 @@ const deliverTo = (failures: Map<string, number>, whole = new Map<string, number
 };
 
 describe('a FIFO queue', () => {
-  test('delivers each message once, also after the function has crashed, and nothing twice that was sent twice', async () => {
+  test('delivers each message once, also after a crash, and nothing twice that was sent twice', async () => {
     const { delivered, start, send } = deliverTo(new Map(), new Map([['b', 1]]));
     for (const body of ['a', 'b', 'b', 'c', 'd']) send(body);
     start();

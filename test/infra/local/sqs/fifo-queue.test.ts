@@ -4,7 +4,7 @@ import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** A queue with a clock of its own. */
+// The queue has a clock of its own.
 const queueWith = (...[delayMs, capMs]: Parameters<typeof cappedTimes>) => {
   let now = 0;
   const queue = createFifoQueue(() => now, cappedTimes(delayMs, capMs));
@@ -55,7 +55,7 @@ describe('a FIFO queue with a delay', () => {
     expect(received()).toEqual(['a', 'b']);
   });
 
-  test('with a cap, delivers a message again that is sent once per delay, and not more often', () => {
+  test('delivers a message that was sent again once per delay, and not more often, with a cap', () => {
     const { send, received, pass } = queueWith(15 * SECOND_MS, 100);
     const rounds = Array.from({ length: 3 }, () => {
       send('a');
@@ -66,7 +66,7 @@ describe('a FIFO queue with a delay', () => {
     expect(rounds).toEqual([['a'], ['a'], ['a']]);
   });
 
-  test('with a cap that is longer than its delay, is as deployed', () => {
+  test('delivers as deployed with a cap that is longer than its delay', () => {
     expect(cappedTimes(0, 100)).toEqual({ delayMs: 0 });
     expect(cappedTimes(100, 100)).toEqual({ delayMs: 100 });
   });

@@ -22,7 +22,7 @@ let stop = (): void => undefined;
 const batches: Sequence[][] = [];
 const failures: unknown[] = [];
 const lines: string[] = [];
-/** The pages of the stream, one per poll. */
+// One page per poll.
 const pages: string[][] = [];
 const reader: StreamReader = {
   async *poll() {
@@ -102,7 +102,7 @@ describe('an event source', () => {
     expect(lines[0]).toBe('event source Reads: a batch of 2 failed: it broke');
   });
 
-  test('that bisects gives up only the record that fails, and processes all others', async () => {
+  test('gives up only the record that fails if it bisects, and processes all others', async () => {
     start({ windowMs: 0, bisects: true }, ['3']);
     pages.push(['1', '2', '3', '4']);
     await pass(60_000);

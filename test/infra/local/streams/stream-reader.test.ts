@@ -28,8 +28,8 @@ const start = async (stateFolder: string): Promise<Database> => {
   return database;
 };
 
-/** A stream reader of the fixture's table, and a function that writes items. */
-const open = (url: string) => {
+// A reader of the fixture's table, and a function that writes items.
+const openReader = (url: string) => {
   const place = { endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
   const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
   clients.push(database, streams);
@@ -46,7 +46,7 @@ describe('a stream reader', () => {
   test('reads each record once, from the beginning, even if the database crashes', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path);
-    const { put, reader } = open(database.url);
+    const { put, reader } = openReader(database.url);
     await put('one', 'two');
     expect(await read(reader)).toEqual(['one', 'two']);
     expect(await read(reader)).toEqual([]);
@@ -65,12 +65,12 @@ describe('a stream reader', () => {
   test('reads the whole stream again in a new run', async () => {
     await using folder = temporaryFolder();
     const first = await start(folder.path);
-    const { put, reader } = open(first.url);
+    const { put, reader } = openReader(first.url);
     await put('one', 'two');
     expect(await read(reader)).toEqual(['one', 'two']);
     await first.close();
     const second = await start(folder.path);
-    expect(await read(open(second.url).reader)).toEqual(['one', 'two']);
+    expect(await read(openReader(second.url).reader)).toEqual(['one', 'two']);
     await second.close();
   });
 });

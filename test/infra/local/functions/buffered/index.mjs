@@ -4,7 +4,7 @@ const records = [];
 const events = [];
 const tries = new Map();
 
-/** As code that keeps the function when it is loaded. */
+// Like code that keeps the function when it is loaded.
 const { now } = Date;
 
 const actions = {

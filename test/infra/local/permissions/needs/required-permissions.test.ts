@@ -12,7 +12,7 @@ interface Sent {
   body?: object | string;
 }
 
-/** The actions and resources that a call needs, with its conditions' keys. */
+// With the keys of conditions.
 const needsOf = async (service: string, { method = 'POST', path = '/', headers = {}, body = {} }: Sent): Promise<string[]> => {
   const call: ServiceCall = {
     method,

@@ -17,7 +17,7 @@ const instancesOf = async (...[plane, name]: Parameters<typeof endpointOf>) => {
   return [variant?.CurrentInstanceCount, variant?.DesiredInstanceCount];
 };
 
-test('a new endpoint is in service with its instance, and a component once its copy is downloaded and loaded', async () => {
+test('puts an endpoint in service with its instance, a component once its copy is downloaded and loaded', async () => {
   const plane = createControlPlane();
   await createEmptyEndpoint(plane, 'a');
   expect(await endpointOf(plane, 'a')).toMatchObject({
@@ -38,7 +38,7 @@ test('a new endpoint is in service with its instance, and a component once its c
   expect((await componentOf(plane, 'a')).RuntimeConfig?.PlacementStatus).toEqual([{ InstanceType: 'ml.g5.xlarge', CurrentCopyCount: 1 }]);
 });
 
-test('zero copies leave the component in service, its instance is released later, and one copy brings both back', async () => {
+test('keeps a component without copies in service, releases its instance, and brings both back for a copy', async () => {
   const plane = createControlPlane();
   await deploy(plane, 'a');
   await setCopies(plane, 'a', 0);
@@ -101,7 +101,7 @@ test('the deletion of an endpoint leaves its components, without copies, to be d
   expect(plane.account.proof()).toMatchObject({ endpoints: [], inference_components: [], models: ['a'] });
 });
 
-test('a component that was being created fails with the deletion of its endpoint, and belongs to no later endpoint of that name', async () => {
+test('fails a component that is being created with its endpoint, and gives it to no later namesake', async () => {
   const plane = createControlPlane();
   await createEmptyEndpoint(plane, 'a');
   plane.advance(2_000);

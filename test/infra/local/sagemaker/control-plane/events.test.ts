@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { createEmptyEndpoint, deploy } from '../deployment.ts';
 
-test('each change of an endpoint is an event with its own names for the statuses, and none comes from components', async () => {
+test('emits an event with its own status names for each change of an endpoint, and none for components', async () => {
   const plane = createControlPlane();
   await deploy(plane, 'a');
   await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));

@@ -110,14 +110,14 @@ describe('a container', () => {
   };
   const failed = (reason: RegExp) => ({ InferenceComponentStatus: 'Failed', FailureReason: expect.stringMatching(reason) });
 
-  test('that cannot start fails without a log group', async () => {
+  test('fails without a log group if it cannot start', async () => {
     await start('image_pull');
     plane.advance(ENOUGH_MS);
     expect(await componentOf(plane, 'a')).toMatchObject(failed(/^CannotStartContainerError/));
     await expect(logsOf('a')).rejects.toMatchObject(noLogGroup);
   });
 
-  test('that crashes writes the same lines again and again, while the component looks as if it were being created', async () => {
+  test('writes its lines again and again while it crashes, and its component looks as if being created', async () => {
     await start('crash_loop');
     plane.advance(4_000);
     expect((await componentOf(plane, 'a')).InferenceComponentStatus).toBe('Creating');
@@ -129,7 +129,7 @@ describe('a container', () => {
     expect(await componentOf(plane, 'a')).toMatchObject(failed(/^Container failed to start/));
   });
 
-  test('that never becomes healthy fails its health check, with its log', async () => {
+  test('fails its health check, with its log, if it never becomes healthy', async () => {
     await start('health_check_timeout');
     plane.advance(5_999);
     expect((await componentOf(plane, 'a')).InferenceComponentStatus).toBe('Creating');
@@ -138,7 +138,7 @@ describe('a container', () => {
     expect((await logsOf('a')).events).not.toEqual([]);
   });
 
-  test('that is stuck stays in Creating without a log until SageMaker gives up; then the component can be deleted', async () => {
+  test('stays in Creating without a log if it is stuck, until SageMaker gives up; then it can be deleted', async () => {
     await start('stuck');
     plane.advance(59_999);
     expect((await componentOf(plane, 'a')).InferenceComponentStatus).toBe('Creating');
@@ -150,7 +150,7 @@ describe('a container', () => {
     expect(plane.account.proof().inference_components).toEqual([]);
   });
 
-  test('that starts well says so in its log, whose group outlives the component', async () => {
+  test('says in its log that it has started well, and the log group outlives the component', async () => {
     await deploy(plane, 'a');
     await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
     plane.advance(1_000);

@@ -35,7 +35,7 @@ const perform = async (plane: ControlPlane, next: Step): Promise<unknown> => {
   return plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: next.name }));
 };
 
-/** What SageMaker refuses is no failure. */
+// A refusal of SageMaker is no failure.
 const refused = (error: Error): void => expect(['ValidationException', 'ResourceLimitExceeded']).toContain(error.name);
 
 const deleteAll = async ({ sagemaker, account, advance }: ControlPlane): Promise<void> => {
@@ -50,7 +50,7 @@ const deleteAll = async ({ sagemaker, account, advance }: ControlPlane): Promise
   advance(1_000);
 };
 
-test('whatever is called, instances stay within their bounds, their time is what a caller sees, and all can be deleted', async () => {
+test('keeps instances within bounds, their time as callers see it, and all deletable, whatever is called', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const plane = createControlPlane();

@@ -63,7 +63,7 @@ describe('a new model of a component', () => {
     });
   });
 
-  test('that fails leaves the old one', async () => {
+  test('leaves the old one if it fails', async () => {
     await deploy(plane, 'a');
     await createModel('b');
     plane.account.configure({ faults: [{ kind: 'image_pull' }] });
