@@ -15,10 +15,10 @@ export const interpretAliases = (aliases: readonly LocatedResource[], functions:
   const arns = new Map(
     aliases.map((at) => {
       const { FunctionName } = readProperties(at, AliasProperties);
-      const found = functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
-      if (!found)
+      const target = functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
+      if (!target)
         throw new Error(`The alias ${at.logicalId} in stack ${at.stack.name} is of ${FunctionName}, which is not in the assembly`);
-      return [String(at.resolve(at.stack, { Ref: at.logicalId })), found.arn];
+      return [String(at.resolve(at.stack, { Ref: at.logicalId })), target.arn];
     }),
   );
   return (arn) => arns.get(arn) ?? arn;

@@ -38,9 +38,9 @@ const whereOf = ({ logicalId, stack }: LocatedResource): string => `${logicalId}
  */
 export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs, functions, queues }: SubscriptionResources): LogSubscription[] => {
   const find = (nameOrArn: string, at: LocatedResource): LambdaFunction => {
-    const found = functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
-    if (!found) throw new Error(`The local run knows only functions of the assembly, not ${nameOrArn} (${whereOf(at)})`);
-    return found;
+    const fn = functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
+    if (!fn) throw new Error(`The local run knows only functions of the assembly, not ${nameOrArn} (${whereOf(at)})`);
+    return fn;
   };
   const allowed = permissions
     .map((at) => readProperties(at, PermissionProperties))

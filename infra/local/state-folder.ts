@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isAlive } from '../assembly/is-alive.ts';
 
 const LOCK = 'runner.pid';
-const MAX_ATTEMPTS = 3;
+const MAX_LOCK_ATTEMPTS = 3;
 
 /**
  * Creates the state folder and locks it for this process: two runs on one database would overwrite each other's facts
@@ -20,7 +20,7 @@ export const takeStateFolder = async (stateDir: string): Promise<() => Promise<v
     );
   };
   await mkdir(stateDir, { recursive: true }).catch(unwritable);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_LOCK_ATTEMPTS; attempt++) {
     try {
       await writeFile(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
       return () => rm(lock, { force: true });

@@ -9,7 +9,7 @@ import { type Invocation, InvocationFailed } from './invocation.ts';
 
 const MAX_WAITING = 1_000;
 const MAX_WAIT_MS = 10_000;
-const MAX_ATTEMPTS = 3;
+const MAX_START_ATTEMPTS = 3;
 
 export interface FunctionPoolOptions {
   fn: LambdaFunction;
@@ -171,7 +171,7 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
       });
     } catch (error) {
       const reached = !(error instanceof InvocationFailed) || error.reason !== 'not_reached';
-      if (reached || attempt === MAX_ATTEMPTS) throw error;
+      if (reached || attempt === MAX_START_ATTEMPTS) throw error;
       return start(payload, signal, attempt + 1);
     }
   };

@@ -34,10 +34,8 @@ export interface ContainerOptions {
 
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
-/**
- * A client that reuses a connection at the moment when it is closed gets an error, and Node closes idle ones after
- * five seconds.
- */
+// A client that reuses a connection at the moment when it is closed gets an error, and Node closes idle ones after five
+// seconds.
 const KEEP_ALIVE_MS = 310_000;
 
 /**
@@ -98,10 +96,7 @@ const completionRoutes = (context: ServingContext): [string, Route][] => [
   ],
 ];
 
-/**
- * Like vLLM, tries the chat schema, then the text completion schema. Throws `BadRequest` without naming a field if
- * neither matches.
- */
+// Like vLLM, tries the chat schema, then the text completion schema, and names no field if neither matches.
 const replyToInvocation = (context: ServingContext, body: unknown, exchange: Exchange): Promise<void> => {
   const chat = ChatRequest.safeParse(body);
   if (chat.success) return replyToChat(context, chat.data, exchange);
@@ -117,7 +112,7 @@ const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessa
   await route(await readBody(request), response);
 };
 
-/** Reads even a body that is too large to its end, because a client that is still sending would miss the response. */
+// Reads even a body that is too large to its end, because a client that is still sending would miss the response.
 const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

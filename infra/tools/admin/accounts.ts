@@ -106,7 +106,7 @@ export const limitByOperator = async (
   await limitOrganization(stores, origin, organization, limits);
 };
 
-const MAX_PAGES = 10_000;
+const MAX_ORGANIZATION_PAGES = 10_000;
 const PAGE = 100;
 
 /**
@@ -117,13 +117,13 @@ export const applyDefaults = async (tables: AccountTables, origin: Origin): Prom
   const stores = open(tables);
   const changed: string[] = [];
   let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_ORGANIZATION_PAGES; page++) {
     const { data, next } = await stores.organizations.list({ limit: PAGE, ...(after !== undefined && { after }) });
     for (const organization of data) if (await applyDefaultConcurrency(stores, origin, organization)) changed.push(organization.id);
     if (next === null) return changed;
     after = next;
   }
-  throw new Error(`There are more than ${MAX_PAGES * PAGE} organizations. Run the command again.`);
+  throw new Error(`There are more than ${MAX_ORGANIZATION_PAGES * PAGE} organizations. Run the command again.`);
 };
 
 /** Grants credit with the control plane's own rule. */

@@ -59,17 +59,17 @@ export const verifyDay = async (
   const failures = await inParallel([...new Set([...readers.keys(), ...counted.keys()])].sort(), SOURCES_AT_ONCE, async (source) => {
     const lines = counted.get(source) ?? new Map<string, string>();
     const count = createSourceCount(source, groups);
-    const found = new Set<string>();
+    const foundIds = new Set<string>();
     await readers.get(source)?.count((event) => {
       const line = lines.get(event.id);
       if (line === undefined) return void result.uncounted.push({ day, source, id: event.id, costNanos: event.group.cost_nanos });
-      found.add(event.id);
+      foundIds.add(event.id);
       const now = count.add(event);
       if (now !== line)
         result.differences.push(`${day}, ${source}: ${event.id} was changed. It was counted as ${line}, and now is ${now}.`);
     });
     for (const id of lines.keys())
-      if (!found.has(id)) result.differences.push(`${day}, ${source}: ${id} was counted and no longer exists.`);
+      if (!foundIds.has(id)) result.differences.push(`${day}, ${source}: ${id} was counted and no longer exists.`);
     const now = count.end()?.source;
     result.events += now?.events ?? 0;
     if (canonicalJson(now) !== canonicalJson(billed.get(source)))

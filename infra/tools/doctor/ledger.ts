@@ -8,7 +8,7 @@ export interface LedgerDependencies extends BalanceDependencies {
 }
 
 const PAGE = 100;
-const MAX_PAGES = 1_000;
+const MAX_ORGANIZATION_PAGES = 1_000;
 const MAX_NAMED_ORGANIZATIONS = 5;
 
 /** Checks that the credit of each organization is its grants, less what it spent and holds. */
@@ -16,7 +16,7 @@ export const ledgerRow = async (deps: LedgerDependencies): Promise<Row> => {
   const wrong: string[] = [];
   let checked = 0;
   let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_ORGANIZATION_PAGES; page++) {
     const { data, next } = await deps.organizations.list({ limit: PAGE, ...(after !== undefined && { after }) });
     for (const { id } of data) {
       const grants = await Array.fromAsync(deps.credit.list(id));

@@ -16,14 +16,14 @@ const PARTITIONS = [
 
 // IAM's GetRole: https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
 const getRole = async (credentials: AwsCredentials, region: string): Promise<{ status: number; text: string }> => {
-  const found = PARTITIONS.find(({ prefix }) => region.startsWith(prefix)) ?? PARTITIONS[2];
-  const url = new URL(process.env.AWS_ENDPOINT_URL_IAM || process.env.AWS_ENDPOINT_URL || found.endpoint);
+  const partition = PARTITIONS.find(({ prefix }) => region.startsWith(prefix)) ?? PARTITIONS[2];
+  const url = new URL(process.env.AWS_ENDPOINT_URL_IAM || process.env.AWS_ENDPOINT_URL || partition.endpoint);
   const body = new URLSearchParams({ Action: 'GetRole', RoleName: ROLE, Version: '2010-05-08' }).toString();
   const headers = [
     ['content-type', 'application/x-www-form-urlencoded'],
     ['host', url.host],
   ] as const;
-  const sign = createSigner({ service: 'iam', region: found.region });
+  const sign = createSigner({ service: 'iam', region: partition.region });
   const added = sign({ method: 'POST', path: '/', headers, body }, credentials, Date.now());
   const signature = added.flatMap((name, i) => (i % 2 === 0 ? [[name, added[i + 1] ?? ''] as [string, string]] : []));
   const response = await fetch(new URL('/', url), {

@@ -6,11 +6,10 @@ import type { CalledTools } from './called-tools.ts';
 import { textOf } from './prompt.ts';
 import type { ChatRequest } from './request.ts';
 
-/** The most reasoning tokens for each effort. */
-const EFFORT_TOKENS = { none: 0, low: 16, medium: 48, high: 96 };
+const MAX_REASONING_TOKENS = { none: 0, low: 16, medium: 48, high: 96 };
 const END_OF_REASONING = '\n</think>\n\n';
 
-/** The model writes a tool call as `name(arguments)`. Clients see only the arguments. */
+// The model writes a tool call as `name(arguments)`. Clients see only the arguments.
 const callOpening = (name: string): string => `${name}(`;
 const CALL_CLOSING = ')\n';
 
@@ -37,7 +36,7 @@ export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens
     throw new BadRequest(`thinking_token_budget is set but reasoning_config is not configured. ${advice}`);
   }
   if (variables?.enable_thinking === false) return 0;
-  return Math.min(EFFORT_TOKENS[effort ?? 'medium'], budget ?? Infinity, Math.floor(maxTokens / 2));
+  return Math.min(MAX_REASONING_TOKENS[effort ?? 'medium'], budget ?? Infinity, Math.floor(maxTokens / 2));
 };
 
 const plainAnswer = (body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
@@ -47,13 +46,13 @@ const plainAnswer = (body: ChatRequest, called: CalledTools, tokenizer: Containe
   return formattedAnswer(body.response_format, tokenizer) ?? createPhases;
 };
 
-/** The texts of the tool messages at the end of the conversation. */
+// The last messages of the conversation are tool results.
 const toolResults = ({ messages }: ChatRequest): string[] => {
   const since = messages.findLastIndex(({ role }) => role !== 'tool');
   return messages.slice(since + 1).map(textOf);
 };
 
-/** With a named tool, the answer is the arguments alone, as in vLLM. */
+// With a named tool, the answer is the arguments alone, as in vLLM.
 const callPhases = ({ calls, named }: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
   const closing = tokenizer.encodeText(CALL_CLOSING);
   const parts = calls.flatMap(({ name, arguments: text }, call): [Channel, number[]][] => {

@@ -40,5 +40,5 @@ const isCalled = (
   return last?.role === 'user' && containsName(textOf(last), name);
 };
 
-/** Whether the text contains the name as a whole word. */
+// As a whole word.
 const containsName = (text: string, name: string): boolean => name !== '' && text.split(/[^\w-]+/).includes(name);

@@ -8,7 +8,7 @@ import { type CalledTools, calledTools } from './called-tools.ts';
 import { echoOf, encodeConversation } from './prompt.ts';
 import type { ChatRequest } from './request.ts';
 
-/** What to generate for a request, and what the response contains besides. */
+/** The answers to generate for a request, and the other parts of its response. */
 export interface ChatPlan {
   modelName: string;
   generation: GenerationRequest;

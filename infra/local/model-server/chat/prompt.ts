@@ -35,13 +35,13 @@ const toChatMessage = (message: ChatRequestMessage): ChatMessage => ({
   tool_calls: message.tool_calls?.map(toTemplateCall),
 });
 
-/** Fills in keys that a tool leaves out with null, as vLLM's model of a tool does. */
+// vLLM's model of a tool has null for keys that the tool leaves out.
 const toTemplateTool = ({ function: { name, description = null, parameters = null, strict } }: Tool): object => ({
   type: 'function',
   function: { name, description, parameters, ...(strict != null && { strict }) },
 });
 
-/** Parses the arguments because templates print them with `tojson`. */
+// Templates print the arguments with `tojson`, so they are parsed.
 const toTemplateCall = ({ id, function: { name, arguments: text } }: NonNullable<ChatRequestMessage['tool_calls']>[number]): ToolCall => {
   try {
     return { function: { name, arguments: text === '' ? {} : JSON.parse(text) } };

@@ -11,7 +11,7 @@ interface LogprobEntry {
   bytes: number[];
 }
 
-/** Token details of a chunk or choice; null unless requested. */
+// Null unless requested.
 interface TokenFacts {
   logprobs: { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] } | null;
   tokenIds: number[] | null;

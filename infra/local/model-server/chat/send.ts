@@ -6,7 +6,7 @@ import { addDelta, createDeltas, type Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 import { toChoiceFinish, toCompletion, toDeltaChunk, toFinishChunk, toRoleChunk, toTokenFacts, toUsageChunk } from './reply.ts';
 
-/** A response and what it contains. The signal aborts when the client disconnects. */
+// The signal aborts when the client disconnects.
 interface Reply {
   response: ServerResponse;
   signal: AbortSignal;

@@ -14,7 +14,7 @@ export interface Echo {
   tokens: readonly ScoredToken[];
 }
 
-/** Scoring a prompt yields to other requests after this many tokens, a few milliseconds. */
+// Scoring a prompt yields to other requests after this many tokens, a few milliseconds.
 const TOKENS_PER_YIELD = 16;
 
 /**
@@ -30,7 +30,7 @@ export const echoesOf = async (plan: CompletionPlan, model: LanguageModel, signa
   return echoes;
 };
 
-/** Gives each prompt token the logprob it would have as the first token of an answer to the tokens before it. */
+// A prompt token has the logprob of the first token of an answer to the tokens before it.
 const scorePrompt = async ({ tokens }: Prompt, topCount: number, model: LanguageModel, signal: AbortSignal): Promise<ScoredToken[]> => {
   const logits = new Float32Array(model.vocabularySize);
   const scored: ScoredToken[] = [];

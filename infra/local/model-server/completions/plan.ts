@@ -8,7 +8,7 @@ import { fitWindow } from '../requests/window.ts';
 import { type Prompt, readPrompts } from './prompts.ts';
 import type { CompletionRequest } from './request.ts';
 
-/** What to generate for a request, and what the response contains besides. */
+/** The answers to generate for a request, and the other parts of its response. */
 export interface CompletionPlan {
   modelName: string;
   prompts: readonly Prompt[];

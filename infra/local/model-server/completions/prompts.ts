@@ -15,7 +15,7 @@ export const readPrompts = ({ prompt }: CompletionRequest, tokenizer: ContainerT
   return prompts;
 };
 
-/** An empty array has no prompts; it is not a prompt without tokens. */
+// An empty array has no prompts; it is not a prompt without tokens.
 const splitPrompts = (prompt: CompletionRequest['prompt']): (string | number[])[] => {
   if (typeof prompt === 'string') return [prompt];
   const tokens: number[] = [];

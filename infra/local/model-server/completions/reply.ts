@@ -5,19 +5,19 @@ import type { Echo } from './echo.ts';
 import { lengthOf, toLogprobs } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';
 
-/** What all choices of one response share. */
+/** The parts that all choices of a response share. */
 export interface Form {
   plan: CompletionPlan;
   echoes: readonly Echo[];
   tokenizer: ContainerTokenizer;
 }
 
-/** The finish of a choice that is only an echo. */
+// A choice that is only an echo ends so.
 const NO_STEPS: Finish = { reason: 'length', stopReason: null };
 
 const promptOf = (index: number, { choicesPerPrompt }: CompletionPlan): number => Math.floor(index / choicesPerPrompt);
 
-/** The fields that a choice and a chunk share. `shown` is the length of the choice's text before these steps. */
+// Choices and chunks share these fields. `shown` is the length of the choice's text before these steps.
 const toPart = (steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) => ({
   text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
   logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),

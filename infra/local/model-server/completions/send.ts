@@ -4,7 +4,7 @@ import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage
 import type { CompletionPlan } from './plan.ts';
 import { createChunks, type Form, toTextCompletion } from './reply.ts';
 
-/** A response and what it contains. The signal aborts when the client disconnects. */
+// The signal aborts when the client disconnects.
 interface Reply extends Form {
   response: ServerResponse;
   signal: AbortSignal;

@@ -11,7 +11,7 @@ import {
 } from './json-schema.ts';
 
 /**
- * Whether a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance`
+ * True if a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance`
  * doesn't support.
  */
 export const fitsSchema = (value: Json, schema: Json | undefined, document: SchemaDocument): boolean => {
@@ -38,7 +38,7 @@ type Fits = (value: Json, schema: Json | undefined) => boolean;
 
 const asNames = (type: Json): Json[] => (Array.isArray(type) ? type : [type]);
 
-/** Whether two values are equal, whatever the order of their keys. */
+/** Compares values, whatever the order of their keys. */
 export const isSame = (a: Json, b: Json): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
 const sorted = (value: Json): Json => {
@@ -56,7 +56,7 @@ const isOfType = (value: Json, type: Json): boolean => {
   return typeof value === type;
 };
 
-/** Whether a string fits the schema. Lengths count code points (JSON Schema validation, 6.3). */
+/** True if a string fits the schema. Lengths count code points (JSON Schema validation, 6.3). */
 export const fitsText = (text: string, schema: SchemaObject): boolean => {
   const length = [...text].length;
   if (length < (numberOf(schema, 'minLength') ?? 0) || length > (numberOf(schema, 'maxLength') ?? Infinity)) return false;
@@ -68,7 +68,7 @@ export const fitsText = (text: string, schema: SchemaObject): boolean => {
   }
 };
 
-/** Whether a number fits the schema. */
+/** True if a number fits the schema. */
 export const fitsNumber = (number: number, schema: SchemaObject): boolean => {
   const step = numberOf(schema, 'multipleOf');
   return (

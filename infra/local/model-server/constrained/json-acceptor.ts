@@ -32,14 +32,14 @@ const LITERALS = new Map(['true', 'false', 'null'].map((word) => [code(word), ex
 const ESCAPED = new Set(Array.from('"\\/bfnrt', code));
 const UNICODE_ESCAPE = code('u');
 const HEX_DIGITS = new Set(Array.from('0123456789abcdefABCDEF', code));
-/** Stands for a hex digit, which no single range describes. */
+// No single range describes hex digits.
 const HEX: Range = [-1, -1];
 const CONTINUATION: Range = [0x80, 0xbf];
 
 /** The state before the first byte of a JSON object. */
 export const JSON_START: JsonState = { mode: 'start', stack: null, inKey: false, spaced: false, rest: [] };
 
-/** Whether the text is a complete JSON object. */
+/** True if the text is a complete JSON object. */
 export const isJsonComplete = ({ mode }: JsonState): boolean => mode === 'end';
 
 /**
@@ -108,7 +108,7 @@ export const bytesToClose = ({ mode, stack, inKey, rest }: JsonState): number =>
   }
 };
 
-/** Whether the text ends inside a string, a number or a literal. */
+/** True if the text ends inside a string, a number or a literal. */
 export const isInScalar = ({ mode }: JsonState): boolean => !STRUCTURAL_MODES.some((structural) => structural === mode);
 
 const open = (state: JsonState, kind: Stack['kind']): JsonState | null => {
@@ -155,7 +155,7 @@ const inString = (state: JsonState, byte: number): JsonState | null => {
   return rest && { ...state, mode: 'string-rest', rest };
 };
 
-/** The valid ranges of the bytes after a character's first byte (Unicode Standard, table 3-7). */
+// Bytes after a character's first byte (Unicode Standard, table 3-7).
 const continuationOf = (byte: number): Range[] | null => {
   if (byte >= 0xc2 && byte <= 0xdf) return [CONTINUATION];
   if (byte === 0xe0) return [[0xa0, 0xbf], CONTINUATION];

@@ -1,4 +1,4 @@
-/** What the last byte of a number belongs to. */
+/** The part of a number that its last byte belongs to. */
 export type NumberMode = 'minus' | 'zero' | 'digits' | 'point' | 'fraction' | 'exponent' | 'exponent-sign' | 'exponent-digits';
 
 /** Returns the character code of a one-character string. */
@@ -9,7 +9,7 @@ const NINE = code('9');
 const EXPONENT = new Set(Array.from('eE', code));
 const WHOLE: ReadonlySet<NumberMode> = new Set(['zero', 'digits', 'fraction', 'exponent-digits']);
 
-/** Whether the number can end here. */
+/** True if the number can end here. */
 export const isWholeNumber = (mode: NumberMode): boolean => WHOLE.has(mode);
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;

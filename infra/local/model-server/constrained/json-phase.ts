@@ -3,9 +3,7 @@ import type { TokenSpelling } from '../model/tokenizer.ts';
 import { bytesToClose, isInScalar, isJsonComplete, JSON_START, nextJsonState } from './json-acceptor.ts';
 import { type TrieNode, visitTokens } from './token-trie.ts';
 
-/**
- * Beyond these lengths, a string or number, or the whole object, must close: the model would never end it by itself.
- */
+// Beyond these lengths, a string or number, or the whole object, must close: the model would never end it by itself.
 const MOST_SCALAR_TOKENS = 8;
 const MOST_OPEN_TOKENS = 64;
 

@@ -23,7 +23,7 @@ export const countVisit = ({ budget }: SchemaDocument): void => {
   if (budget.left < 0) throw new SchemaRefused(`it expands to more than ${MOST_VISITS} subschemas.`);
 };
 
-/** The keywords that `smallestInstance` satisfies, and keywords without effect. */
+// `smallestInstance` satisfies these keywords, or they have no effect.
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
   ...['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern', 'format'],

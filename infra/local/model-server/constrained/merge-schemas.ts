@@ -15,7 +15,7 @@ const mergeProperties = (a: Json, b: Json): Json | undefined => {
   );
 };
 
-/** The types that both allow. Every integer is also a number. */
+// Every integer is also a number.
 const commonTypes = (a: Json, b: Json): Json | undefined => {
   const names = (type: Json) => (Array.isArray(type) ? type : [type]);
   const accepts = (type: Json, name: Json) => names(type).includes(name) || (name === 'integer' && names(type).includes('number'));
@@ -23,7 +23,7 @@ const commonTypes = (a: Json, b: Json): Json | undefined => {
   return common.length > 0 ? common : undefined;
 };
 
-/** How to combine two values of a keyword so that both hold; later annotations win. */
+// Both values of a keyword hold after the merge; later annotations win.
 const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new Map([
   ...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, larger] as const),
   ...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, smaller] as const),

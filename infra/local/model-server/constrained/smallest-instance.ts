@@ -18,8 +18,8 @@ import { boundedLength, smallestNumber, smallestText } from './smallest-leaf.ts'
 
 const MOST_NESTED = 64;
 
-/** The position in the document: the references followed to get there, and the nesting depth of the value. */
-interface Search {
+// The references followed to a position in the document, and the nesting depth of its value.
+interface SearchPosition {
   document: SchemaDocument;
   following: readonly string[];
   depth: number;
@@ -32,7 +32,7 @@ interface Search {
  */
 export const smallestInstance = (schema: Json): Json => build(schema, { document: openDocument(schema), following: ['#'], depth: 0 });
 
-const build = (schema: Json | undefined, search: Search): Json => {
+const build = (schema: Json | undefined, search: SearchPosition): Json => {
   if (search.depth > MOST_NESTED) throw new SchemaRefused(`its smallest value has more than ${MOST_NESTED} levels of nesting.`);
   const flat = flatten(schema, search);
   return buildFlat(flat.schema, { ...search, following: flat.following });
@@ -43,8 +43,8 @@ interface Flat {
   following: readonly string[];
 }
 
-/** Replaces `$ref` and `allOf` with the keywords they refer to. */
-const flatten = (schema: Json | undefined, search: Search): Flat => {
+// `$ref` and `allOf` are replaced with the keywords they refer to.
+const flatten = (schema: Json | undefined, search: SearchPosition): Flat => {
   countVisit(search.document);
   const { $ref, allOf, ...own } = toSchemaObject(schema);
   const parts = asList(allOf).map((part) => flatten(part, search));
@@ -54,12 +54,12 @@ const flatten = (schema: Json | undefined, search: Search): Flat => {
   return { schema: mergeSchemas([...parts.map((part) => part.schema), own]), following };
 };
 
-const flattenReference = (reference: string, search: Search): Flat => {
+const flattenReference = (reference: string, search: SearchPosition): Flat => {
   if (search.following.includes(reference)) throw new SchemaRefused(`the $ref '${reference}' is infinitely recursive.`);
   return flatten(resolveReference(search.document, reference), { ...search, following: [...search.following, reference] });
 };
 
-const buildFlat = (schema: SchemaObject, search: Search): Json => {
+const buildFlat = (schema: SchemaObject, search: SearchPosition): Json => {
   const fits = (value: Json) => fitsSchema(value, schema, search.document);
   const named = [schema.const, schema.default, asList(schema.examples)[0], ...asList(schema.enum)];
   const found = named.find((value) => value !== undefined && fits(value));
@@ -76,8 +76,8 @@ const buildFlat = (schema: SchemaObject, search: Search): Json => {
 
 const excerpt = (schema: SchemaObject): string => JSON.stringify(schema).slice(0, 200);
 
-/** Returns a value for the first branch that has one. An infinitely recursive branch has none. */
-const buildBranch = (branches: readonly Json[], own: SchemaObject, fits: (value: Json) => boolean, search: Search): Json => {
+// An infinitely recursive branch has no value.
+const buildBranch = (branches: readonly Json[], own: SchemaObject, fits: (value: Json) => boolean, search: SearchPosition): Json => {
   let problem = new SchemaRefused('no value was found that fits a branch of its anyOf or oneOf.');
   for (const branch of branches) {
     try {
@@ -92,7 +92,7 @@ const buildBranch = (branches: readonly Json[], own: SchemaObject, fits: (value:
   throw problem;
 };
 
-const buildOfType = (schema: SchemaObject, search: Search): Json => {
+const buildOfType = (schema: SchemaObject, search: SearchPosition): Json => {
   const [type] = typesOf(schema);
   switch (type) {
     case 'object':
@@ -113,7 +113,7 @@ const buildOfType = (schema: SchemaObject, search: Search): Json => {
   }
 };
 
-const buildObject = (schema: SchemaObject, search: Search): Json => {
+const buildObject = (schema: SchemaObject, search: SearchPosition): Json => {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const required = asList(schema.required).filter((name) => typeof name === 'string');
   const spare = Object.keys(properties).filter((name) => !required.includes(name));
@@ -123,10 +123,10 @@ const buildObject = (schema: SchemaObject, search: Search): Json => {
   );
 };
 
-const buildArray = (schema: SchemaObject, search: Search): Json => {
+const buildArray = (schema: SchemaObject, search: SearchPosition): Json => {
   const count = boundedLength(schema, 'minItems');
   const first = asList(schema.prefixItems);
   return Array.from({ length: count }, (_, i) => build(i < first.length ? first[i] : schema.items, inside(search)));
 };
 
-const inside = (search: Search): Search => ({ ...search, depth: search.depth + 1 });
+const inside = (search: SearchPosition): SearchPosition => ({ ...search, depth: search.depth + 1 });

@@ -3,7 +3,7 @@ import { type Json, numberOf, type SchemaObject, SchemaRefused } from './json-sc
 
 const MOST_LENGTH = 4_096;
 
-/** Example strings for JSON Schema's formats, because clients may validate these. */
+// Clients may validate JSON Schema's formats.
 const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
   ['date-time', '2000-01-01T00:00:00Z'],
   ['date', '2000-01-01'],

@@ -36,7 +36,7 @@ export const createAnswerText = (stops: readonly string[], showStop = false): An
   };
 };
 
-/** The stop string that begins first in the text; if two begin at the same place, the first in the list. */
+// The stop string that begins first in the text; if two begin at the same place, the first in the list.
 const firstStop = (text: string, stops: readonly string[]): { at: number; stop: string } | null => {
   let first: { at: number; stop: string } | null = null;
   for (const stop of stops) {
@@ -46,7 +46,7 @@ const firstStop = (text: string, stops: readonly string[]): { at: number; stop: 
   return first;
 };
 
-/** The length of the longest suffix of the text that is a prefix of a stop string. */
+// The length of the longest suffix of the text that is a prefix of a stop string.
 const heldLength = (text: string, stops: readonly string[]): number => {
   const longest = Math.max(0, ...stops.map((stop) => stop.length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length--) {

@@ -107,7 +107,6 @@ function* generateAnswer(
   }
 }
 
-/** Turns the tokens of one answer into text and detects its end. */
 const createReader = (endOfTurn: number, tokenizer: ContainerTokenizer, request: GenerationRequest) => {
   const { maxTokens, sampling, stops, stopTokens, ignoreEnd, showSpecials, showStop } = request;
   const createText = () => createAnswerText(stops, showStop);

@@ -2,34 +2,27 @@ import { countSequence, createNgrams, followersOf, LONGEST_CONTEXT, type Ngrams 
 import type { ContainerTokenizer } from './tokenizer.ts';
 import { indexTopics, nearestParagraphs, rarity } from './topics.ts';
 
-/**
- * The cache holds the last tokens of the prompt and the paragraphs nearest to the query, which is the end of the
- * prompt.
- */
+// The cache holds the last tokens of the prompt and the paragraphs nearest to the query, which is the end of the
+// prompt.
 const COPIED_PROMPT_TOKENS = 512;
 const QUERY_TOKENS = 128;
 const NEAREST_PARAGRAPHS = 4;
 
-/**
- * A context seen n times has the weight n / (n + doubt). The first doubt is for contexts of one token, the second for
- * two.
- */
+// A context seen n times has the weight n / (n + doubt). The first doubt is for contexts of one token, the second for
+// two.
 const CORPUS_DOUBT = [0.5, 0.1];
 const CACHE_DOUBT = [9, 0.7];
 const PROMPT_WORD_BOOST = 1;
 
-/** Without a penalty, greedy n-gram text loops. Each repeat of a trigram in this window makes it less likely. */
+// Without a penalty, greedy n-gram text loops. Each repeat of a trigram in this window makes it less likely.
 const REPETITION_WINDOW_TOKENS = 1_024;
 const REPETITION_PENALTY = 2.5;
 
-/** So low that only a logit bias makes the token appear. */
+// So low that only a logit bias makes the token appear.
 const NEVER_LOGIT = -50;
 const UNSEEN_COUNT = 0.001;
 
-/**
- * What the model keeps of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent
- * tokens.
- */
+/** The model's view of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent tokens. */
 export interface PromptCache {
   tail: readonly number[];
   copied: Ngrams;
@@ -114,7 +107,7 @@ const unigramLogits = (answers: readonly (readonly number[])[], vocabularySize: 
   return Float32Array.from(counts, (count) => Math.log(count / total));
 };
 
-/** Removes the start token, role and newline of each turn. */
+// Without the start token, role and newline of each turn.
 const wordsOf = (prompt: readonly number[], startOfTurn: number, newline: number | undefined): number[] => {
   let inOpening = false;
   return prompt.filter((id) => {
@@ -125,7 +118,7 @@ const wordsOf = (prompt: readonly number[], startOfTurn: number, newline: number
   });
 };
 
-/** The tokens that followed the answer's last two tokens earlier in the answer, with repeats. */
+// The tokens that followed the answer's last two tokens earlier in the answer, with repeats.
 const repeatedFollowers = (answer: readonly number[]): number[] => {
   const found: number[] = [];
   const last = answer.at(-1);

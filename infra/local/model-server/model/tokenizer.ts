@@ -18,7 +18,7 @@ export interface ChatMessage {
   tool_calls?: readonly ToolCall[] | null | undefined;
 }
 
-/** What a template renders besides the messages. `variables` are the `chat_template_kwargs`. */
+// `variables` are the `chat_template_kwargs`.
 interface PromptOptions {
   tools?: readonly object[] | undefined;
   variables?: Record<string, unknown> | undefined;
@@ -59,7 +59,7 @@ interface TokenizerJson {
 export const loadTokenizer = (): ContainerTokenizer =>
   createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
 
-/** Creates the tokenizer from the content of a byte-level `tokenizer.json` and a Jinja chat template. */
+// From the content of a byte-level `tokenizer.json` and a Jinja chat template.
 const createTokenizer = (json: TokenizerJson, chatTemplate: string): ContainerTokenizer => {
   const plain = new Tokenizer({ ...json, added_tokens: [] }, {});
   const whole = new Tokenizer(json, {});

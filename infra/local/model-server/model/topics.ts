@@ -1,4 +1,4 @@
-/** Which paragraphs each token occurs in, and the length of each paragraph in tokens. */
+// The paragraphs that each token occurs in, and the length of each paragraph in tokens.
 interface TopicIndex {
   postings: ReadonlyMap<number, readonly number[]>;
   lengths: readonly number[];

@@ -6,7 +6,7 @@ import { TOKENIZER_FILE } from './tokenizer.ts';
 const MERGES = 2_000;
 const SPECIAL_TOKENS = ['<|im_start|>', '<|im_end|>', '<|endoftext|>'];
 
-/** Llama 3's pre-tokenization pattern without possessive quantifiers, which JavaScript lacks. */
+// Llama 3's pre-tokenization pattern without possessive quantifiers, which JavaScript lacks.
 const SPLIT =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
@@ -40,7 +40,7 @@ const countWords = (texts: readonly string[]): Word[] => {
   return [...counts].map(([word, count]) => ({ parts: toByteCharacters(word), count }));
 };
 
-/** Training ends when no pair occurs twice. */
+// Training ends when no pair occurs twice.
 const mostFrequentPair = (words: readonly Word[]): Merge | null => {
   const counts = new Map<string, number>();
   for (const { parts, count } of words) {
@@ -65,10 +65,7 @@ const join = (word: Word, [left, right]: Merge): void => {
   }
 };
 
-/**
- * Returns the content of a Hugging Face `tokenizer.json`: bytes first, then one entry per merge, then the special
- * tokens.
- */
+// Hugging Face's format: bytes first, then one entry per merge, then the special tokens.
 const toTokenizerJson = (merges: readonly Merge[]): object => {
   const entries = [...new Set([...BYTE_CHARACTERS, ...merges.map(([left, right]) => left + right)])];
   const added = SPECIAL_TOKENS.map((content, i) => ({

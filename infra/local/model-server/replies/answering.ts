@@ -6,7 +6,7 @@ import type { Control, ControlSettings } from './control.ts';
 import { FaultReached } from './pace.ts';
 import { breakReply } from './reply.ts';
 
-/** What the completion routes share across requests. */
+/** The model and settings that all requests share. */
 export interface ServingContext {
   model: LanguageModel;
   tokenizer: ContainerTokenizer;

@@ -24,7 +24,7 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.infer<typeof Fault>;
 
-/** What tests and demos can change at run time. */
+/** Settings that tests and demos can change at run time. */
 export const ControlSettings = z.strictObject({
   token_delay_ms: DelayMs,
   first_token_delay_ms: DelayMs,

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Step } from '../generation/generate.ts';
 import type { ControlSettings, Fault } from './control.ts';
 
-/** Without a delay, generation yields to other requests after this many tokens. */
+// Without a delay, generation yields to other requests after this many tokens.
 const TOKENS_PER_YIELD = 4;
 
 /** Thrown instead of the next step where a fault breaks the response. */

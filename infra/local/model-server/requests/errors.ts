@@ -1,4 +1,4 @@
-/** An error that clients see, with vLLM's fields. */
+// Clients see vLLM's fields.
 class ContainerError extends Error {
   readonly status: number;
   readonly type: string;

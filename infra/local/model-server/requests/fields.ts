@@ -36,7 +36,7 @@ const samplingFields = {
   stop_token_ids: z.array(Integer).nullish(),
 };
 
-/** Sluice's own fields, which vLLM ignores. */
+// vLLM ignores these.
 const sluiceFields = {
   typical_p: z.number().nullish(),
   mirostat_target: z.number().nullish(),
@@ -68,5 +68,5 @@ export type SharedFields = z.infer<typeof SharedFields>;
 /** Returns the stop strings; a request has one string or an array. */
 export const stopsOf = ({ stop }: SharedFields): string[] => (typeof stop === 'string' ? [stop] : (stop ?? []));
 
-/** Whether the response has usage: a stream only if requested, any other response always. */
+/** True if the response has usage: a stream only if requested, any other response always. */
 export const asksUsage = ({ stream, stream_options: options }: SharedFields): boolean => !stream || (options?.include_usage ?? false);

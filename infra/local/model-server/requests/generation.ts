@@ -3,7 +3,7 @@ import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { type SharedFields, stopsOf } from './fields.ts';
 import { toSampling } from './sampling.ts';
 
-/** vLLM treats this seed as absent. */
+// vLLM treats this seed as absent.
 const NO_SEED = -1;
 
 /** Returns the generation settings of a request. The gateway has checked the ranges. */

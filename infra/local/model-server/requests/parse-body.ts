@@ -11,7 +11,7 @@ export const parseValue = <Schema extends z.ZodType>(schema: Schema, value: unkn
   return read.data;
 };
 
-/** An error about a combination of fields has only its own message. */
+// An error about a combination of fields has only its own message.
 const explain = (error: z.ZodError): string =>
   error.issues.find(({ code, path }) => code === 'custom' && path.length === 0)?.message ?? z.prettifyError(error);
 

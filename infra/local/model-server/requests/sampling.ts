@@ -32,7 +32,7 @@ const toLogitBias = (biases: Record<string, number>): Map<number, number> => {
   return new Map(Object.entries(biases).map(([key, bias]) => [Number(key), clamp(bias)]));
 };
 
-/** Like vLLM, encodes a word without a space before it and, if that gives as many but different tokens, with one. */
+// Like vLLM, encodes a word without a space before it and, if that gives as many but different tokens, with one.
 const toBadTokens = (word: string, { encodePrompt }: ContainerTokenizer): number[][] => {
   const plain = encodePrompt(word.trimStart());
   const spaced = encodePrompt(` ${word.trimStart()}`);

@@ -1,6 +1,6 @@
 import { NotFound } from './errors.ts';
 
-/** A served model name and whether that model reasons before it answers. */
+// A model that reasons does so before it answers.
 interface ServedModel {
   name: string;
   reasons: boolean;

@@ -17,7 +17,7 @@ export const logprobOf = (logits: Float32Array, token: number, topCount: number)
   return { ...toLogprob(token), top: largest(logits, topCount).map(toLogprob) };
 };
 
-/** The ids of the `count` largest logits, largest first; of equal logits, the lower id first. */
+// Largest first; of equal logits, the lower id first.
 const largest = (logits: Float32Array, count: number): number[] => {
   const found: number[] = [];
   if (count === 0) return found;

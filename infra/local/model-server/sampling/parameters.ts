@@ -43,7 +43,7 @@ export const PLAIN_SAMPLING: SamplingParameters = {
   endingTokens: [],
 };
 
-/** vLLM samples greedily below this temperature. */
+// vLLM samples greedily below this temperature.
 const GREEDY_BELOW = 1e-5;
 
 export const isGreedy = (temperature: number): boolean => temperature < GREEDY_BELOW;

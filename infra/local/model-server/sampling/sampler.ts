@@ -3,13 +3,13 @@ import { isGreedy, type SamplingParameters } from './parameters.ts';
 import type { Random } from './random.ts';
 import { stepsFor } from './steps.ts';
 
-/** The exponential of a smaller number is negligible next to 1. */
+// The exponential of a smaller number is negligible next to 1.
 const NEGLIGIBLE = -20;
 
-/** Sets the logits of forbidden tokens to -Infinity. */
+// Sets the logits of forbidden tokens to -Infinity.
 type Mask = (logits: Float32Array) => void;
 
-/** Returns the next token id. Does not modify the logits. */
+// Returns the next token id, and does not modify the logits.
 type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
 
 /** Creates the sampler of one answer. Greedy sampling doesn't use `random`. */
@@ -37,10 +37,7 @@ export const createSampler = (parameters: SamplingParameters, prompt: readonly n
   };
 };
 
-/**
- * Samples from the softmax of the logits by inverting its cumulative sum at `point`, in [0, 1). Overwrites the
- * logits.
- */
+// Samples from the softmax of the logits by inverting its cumulative sum at `point`, in [0, 1). Overwrites the logits.
 const drawToken = (logits: Float32Array, likeliest: number, point: number): { token: number; probability: number } => {
   const top = logits[likeliest] ?? 0;
   let total = 0;

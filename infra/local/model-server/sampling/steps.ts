@@ -1,13 +1,10 @@
 import { countUntil, keepLargest, likeliestToken, toProbabilities } from './logits.ts';
 import { isGreedy, type SamplingParameters } from './parameters.ts';
 
-/**
- * Changes the logits of the next token in place. `lastProbability` is the probability with which the last token was
- * sampled.
- */
+// Changes the logits in place. `lastProbability` is the probability with which the last token was sampled.
 type LogitStep = (logits: Float32Array, context: { answer: readonly number[]; lastProbability: number | null }) => void;
 
-/** Creates a step for one answer; null if the parameters don't need it. */
+// Null if the parameters of the answer don't need the step.
 type MakeStep = (parameters: SamplingParameters, prompt: readonly number[]) => LogitStep | null;
 
 const allowedTokens: MakeStep = ({ allowedTokens: allowed }) =>
@@ -16,7 +13,7 @@ const allowedTokens: MakeStep = ({ allowedTokens: allowed }) =>
     for (let id = 0; id < logits.length; id++) if (!allowed.has(id)) logits[id] = -Infinity;
   });
 
-/** Like vLLM, forbids only the last token of a word, and only after all its other tokens. */
+// Like vLLM, forbids only the last token of a word, and only after all its other tokens.
 const badWords: MakeStep = ({ badWords: words }) =>
   words.length === 0
     ? null
@@ -36,7 +33,7 @@ const logitBias: MakeStep = ({ logitBias: biases }) =>
         for (const [id, bias] of biases) logits[id] = (logits[id] ?? 0) + bias;
       };
 
-/** Penalizes each token of prompt and answer once (Keskar et al. 2019, https://arxiv.org/abs/1909.05858). */
+// Penalizes each token of prompt and answer once (Keskar et al. 2019, https://arxiv.org/abs/1909.05858).
 const repetitionPenalty: MakeStep = ({ repetitionPenalty: penalty }, prompt) => {
   if (penalty === 1) return null;
   const ofPrompt = [...new Set(prompt)];
@@ -48,7 +45,7 @@ const repetitionPenalty: MakeStep = ({ repetitionPenalty: penalty }, prompt) => 
   };
 };
 
-/** Both penalties count only tokens of the answer: https://platform.openai.com/docs/api-reference/parameter-details */
+// Both penalties count only tokens of the answer: https://platform.openai.com/docs/api-reference/parameter-details
 const presenceAndFrequencyPenalty: MakeStep = ({ presencePenalty, frequencyPenalty }) =>
   presencePenalty === 0 && frequencyPenalty === 0
     ? null
@@ -71,7 +68,7 @@ const temperature: MakeStep = ({ temperature: degree }) =>
         for (let id = 0; id < logits.length; id++) logits[id] = (logits[id] ?? 0) / degree;
       };
 
-/** Locally typical sampling (Meister et al. 2022, https://arxiv.org/abs/2202.00666). */
+// Locally typical sampling (Meister et al. 2022, https://arxiv.org/abs/2202.00666).
 const typicalP: MakeStep = ({ typicalP: mass }) =>
   mass >= 1
     ? null
@@ -90,11 +87,11 @@ const typicalP: MakeStep = ({ typicalP: mass }) =>
 
 const topK: MakeStep = ({ topK: count }) => (count < 1 ? null : (logits) => keepLargest(logits, count));
 
-/** Nucleus sampling (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). */
+// Nucleus sampling (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751).
 const topP: MakeStep = ({ topP: mass }) =>
   mass >= 1 ? null : (logits) => keepLargest(logits, countUntil(mass, toProbabilities(logits).sort().reverse()));
 
-/** Min-p sampling (Nguyen et al. 2024, https://arxiv.org/abs/2407.01082). */
+// Min-p sampling (Nguyen et al. 2024, https://arxiv.org/abs/2407.01082).
 const minP: MakeStep = ({ minP: share }) =>
   share === 0
     ? null
@@ -103,10 +100,8 @@ const minP: MakeStep = ({ minP: share }) =>
         for (let id = 0; id < logits.length; id++) if ((logits[id] ?? 0) < least) logits[id] = -Infinity;
       };
 
-/**
- * Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966) removes tokens whose surprise exceeds a bound,
- * and adjusts the bound until the sampled tokens have the target surprise, in bits.
- */
+// Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966) removes tokens whose surprise exceeds a bound, and
+// adjusts the bound until the sampled tokens have the target surprise, in bits.
 const mirostat: MakeStep = ({ mirostat: target }) => {
   if (target === null) return null;
   let boundBits = 2 * target.targetBits;
@@ -120,10 +115,10 @@ const mirostat: MakeStep = ({ mirostat: target }) => {
   };
 };
 
-/** The steps that can change which token is the likeliest. */
+// These can change which token is the likeliest.
 const CHANGING_STEPS: readonly MakeStep[] = [allowedTokens, badWords, logitBias, repetitionPenalty, presenceAndFrequencyPenalty, minTokens];
 
-/** All steps in the order in which they apply. */
+// In the order in which they apply.
 const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
 
 /**

@@ -5,7 +5,7 @@ import { parseJson, parseValue } from '../requests/parse-body.ts';
 
 const shared = { model: z.string().nullish(), return_token_strs: z.boolean().nullish() };
 
-/** `add_special_tokens` has no effect, because this tokenizer adds none. */
+// `add_special_tokens` has no effect, because this tokenizer adds none.
 const TokenizePrompt = z.object({ ...shared, prompt: z.string(), add_special_tokens: z.boolean().optional() });
 
 const TokenizeChat = z.object({

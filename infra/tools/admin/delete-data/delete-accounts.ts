@@ -62,14 +62,14 @@ export const deleteTickets = (deletion: Deletion): Promise<number> => {
 
 /** Keys stay, because usage and invoices refer to them, but nobody can use them or recognize whose they were. */
 export const endKeys = async ({ deps, keys, operator, isDeleting }: Deletion): Promise<number> => {
-  const found = keys.filter(
+  const keysToEnd = keys.filter(
     ({ status, name, metadata }) => status === 'active' || name !== DELETED_NAME || !isDeepStrictEqual(metadata, {}),
   );
-  if (!isDeleting) return found.length;
-  for (const { id, organization } of found) {
+  if (!isDeleting) return keysToEnd.length;
+  for (const { id, organization } of keysToEnd) {
     await revokeApiKey({ ...deps, quotas: noDailyQuota }, operator, id);
     const key = await deps.apiKeys.get(organization, id);
     await transact(deps.database, [deps.apiKeys.toReplace({ ...key, name: DELETED_NAME, metadata: {} })]);
   }
-  return found.length;
+  return keysToEnd.length;
 };

@@ -16,7 +16,7 @@ export interface Items {
 
 // Pages of 1 MB.
 const MAX_ITEM_PAGES = 200_000;
-const PARALLEL = 10;
+const PARALLEL_WRITES = 10;
 
 /**
  * Calls `each` with the keys of the items that are found by a scan of the whole table, ten at once. @returns how many
@@ -36,14 +36,14 @@ export const forEachItem = async (
   let count = 0;
   let batch: Item[] = [];
   const flush = async (): Promise<void> => {
-    throwFailures(await inParallel(batch, PARALLEL, async (one) => void (await each(one))));
+    throwFailures(await inParallel(batch, PARALLEL_WRITES, async (one) => void (await each(one))));
     batch = [];
   };
   for await (const item of scan(database, input, MAX_ITEM_PAGES)) {
     if (!isOwn(item)) continue;
     count++;
     batch.push(Object.fromEntries(key.map((name) => [name, item[name]])));
-    if (batch.length === PARALLEL) await flush();
+    if (batch.length === PARALLEL_WRITES) await flush();
   }
   await flush();
   return count;

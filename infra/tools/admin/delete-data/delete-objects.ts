@@ -6,7 +6,7 @@ export interface Objects {
   prefix: string;
 }
 
-const PARALLEL = 10;
+const PARALLEL_DELETIONS = 10;
 // Pages of 1,000 versions.
 const MAX_VERSION_PAGES = 100_000;
 
@@ -17,11 +17,11 @@ async function* versionPages(
 ): AsyncGenerator<{ Key: string; VersionId: string | undefined }[]> {
   let marker: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } = {};
   for (let page = 0; page < MAX_VERSION_PAGES; page++) {
-    const found = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix, ...marker }));
-    const all = [...(found.Versions ?? []), ...(found.DeleteMarkers ?? [])];
+    const listed = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix, ...marker }));
+    const all = [...(listed.Versions ?? []), ...(listed.DeleteMarkers ?? [])];
     yield all.flatMap(({ Key, VersionId }) => (Key === undefined ? [] : [{ Key, VersionId }]));
-    if (!found.IsTruncated) return;
-    marker = { KeyMarker: found.NextKeyMarker, VersionIdMarker: found.NextVersionIdMarker };
+    if (!listed.IsTruncated) return;
+    marker = { KeyMarker: listed.NextKeyMarker, VersionIdMarker: listed.NextVersionIdMarker };
   }
   throw new Error(`More than ${MAX_VERSION_PAGES} pages of ${bucket} begin with ${prefix}.`);
 }
@@ -32,9 +32,9 @@ export const deleteObjects = async (client: S3Client, objects: Objects, isDeleti
   for await (const versions of versionPages(client, objects)) {
     count += versions.length;
     if (!isDeleting) continue;
-    for (let i = 0; i < versions.length; i += PARALLEL)
+    for (let i = 0; i < versions.length; i += PARALLEL_DELETIONS)
       await Promise.all(
-        versions.slice(i, i + PARALLEL).map((version) => client.send(new DeleteObjectCommand({ Bucket: objects.bucket, ...version }))),
+        versions.slice(i, i + PARALLEL_DELETIONS).map((version) => client.send(new DeleteObjectCommand({ Bucket: objects.bucket, ...version }))),
       );
   }
   return count;

@@ -31,9 +31,9 @@ export const listDaysOfUsage = async (
 ): Promise<DayOfUsage[]> => {
   const days = new Map<string, { keys: Map<string, KeyShards>; deployments: Map<string, DeploymentOfDay> }>();
   const ofDay = (day: string) => {
-    const found = days.get(day) ?? { keys: new Map(), deployments: new Map() };
-    days.set(day, found);
-    return found;
+    const usageOfDay = days.get(day) ?? { keys: new Map(), deployments: new Map() };
+    days.set(day, usageOfDay);
+    return usageOfDay;
   };
   const addKey = ({ keyId, day }: { keyId: string; day: string }, organization: string, shard: number): void => {
     const { keys } = ofDay(day);

@@ -201,21 +201,21 @@ export const rebuildLimiters = async (
     for (const item of items) await transact(database, [limiters.toCreate(item)]);
     report.created += items.length;
   };
-  const found = new Map<StoredApiKey, ExistingItems<KeyItem>>();
+  const itemsOfKeys = new Map<StoredApiKey, ExistingItems<KeyItem>>();
   for (const key of keys) {
     const items = (await limiters.getMany(shardIds(key.id, key.shards))) as KeyItem[];
-    found.set(key, { items, count: key.shards });
+    itemsOfKeys.set(key, { items, count: key.shards });
   }
   const own = await findOrganization(deps, id);
   const grants = (await Array.fromAsync(credit.list(id))).length;
-  const isLimited = own.items.length > 0 || (await needsLimiter(deps, organization, grants, [...found.values()]));
+  const isLimited = own.items.length > 0 || (await needsLimiter(deps, organization, grants, [...itemsOfKeys.values()]));
   const lost = isLimited ? missingIds(id, own) : [];
   await create(lost.map(({ shard }) => newOrganizationItem(organization, own.count, shard, grants)));
   if (isLimited) await applyGrants({ limiters, credit }, id);
 
   const changed = new Set<StoredApiKey>();
   const secrets = new Map<StoredApiKey, KeptSecret>();
-  for (const [key, { items, count }] of found) {
+  for (const [key, { items, count }] of itemsOfKeys) {
     const missing = missingIds(key.id, { items, count });
     const secret = await keepSecret(deps, key, items);
     if (secret) secrets.set(key, secret);
@@ -223,7 +223,7 @@ export const rebuildLimiters = async (
     await create(await newKeyItems(deps, key, missing, { organization, isLimited, secret }));
     if (missing.length > 0 || !haveSettingsOfRow(key, items, secret)) changed.add(key);
   }
-  const unmarked = isLimited ? [...found.values()].flatMap(({ items }) => items.filter((item) => !isOrganizationLimited(item))) : [];
+  const unmarked = isLimited ? [...itemsOfKeys.values()].flatMap(({ items }) => items.filter((item) => !isOrganizationLimited(item))) : [];
   for (const item of unmarked) await limiters.markOrganizationLimited(item.id);
 
   const isOrganizationChanged = (items: readonly LimiterItem[]): boolean =>

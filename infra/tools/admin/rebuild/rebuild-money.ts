@@ -47,7 +47,7 @@ export interface Counting {
   sinceMs: number;
 }
 
-const MAX_ATTEMPTS = 5;
+const MAX_COUNTING_ATTEMPTS = 5;
 
 // The event of a request that is about to be released is not counted twice.
 const addMoneyInFlight = async (
@@ -82,7 +82,7 @@ const creditOf = async ({ credit, gpuEvents, deployments }: MoneyDependencies, o
  */
 export const rebuildMoney = async (deps: MoneyDependencies, counting: Counting, report: MoneyReport): Promise<void> => {
   const { limiters, now } = deps;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_COUNTING_ATTEMPTS; attempt++) {
     const nowMs = now();
     const ids = shardIds(counting.id, counting.items);
     const items = await limiters.getMany(ids);

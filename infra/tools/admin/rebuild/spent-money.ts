@@ -55,10 +55,10 @@ const MAX_DELAY_MS = 60 * 60_000;
 const bucketsOf = async ({ rollups }: EventDependencies, { id, shards }: SpendingKey, day: string, nowMs: number): Promise<Bucket[]> => {
   const all = shardIds(id, eventShardsOf(shards)).flatMap((shard) => bucketStarts(day).map((startMs) => ({ shard, startMs })));
   if (isExpired('ten_minutes', Date.parse(day), nowMs)) return all;
-  const known = new Set<string>();
-  for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day })) if (bucket) known.add(`${bucket.shard} ${bucket.time}`);
+  const bucketsWithTotals = new Set<string>();
+  for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day })) if (bucket) bucketsWithTotals.add(`${bucket.shard} ${bucket.time}`);
   return all.filter(
-    ({ shard, startMs }) => (startMs > nowMs - MAX_DELAY_MS && startMs <= nowMs) || known.has(`${shard} ${timeOf(startMs)}`),
+    ({ shard, startMs }) => (startMs > nowMs - MAX_DELAY_MS && startMs <= nowMs) || bucketsWithTotals.has(`${shard} ${timeOf(startMs)}`),
   );
 };
 

@@ -20,9 +20,9 @@ export const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs
     if (!String(item.id).startsWith(prefixes.key)) continue;
     const { id: limiterId, org: organization, shards, last_used } = LimiterFacts.parse(item);
     const id = ownerIdOf(limiterId);
-    const known = keys.get(id);
+    const earlier = keys.get(id);
     const isUsed = last_used !== undefined && last_used >= sinceMs - MAX_CLOCK_SKEW_MS;
-    keys.set(id, { id, organization, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });
+    keys.set(id, { id, organization, shards: Math.max(earlier?.shards ?? 1, shards), isUsed: isUsed || (earlier?.isUsed ?? false) });
   }
   return [...keys.values()].filter(({ isUsed }) => isUsed);
 };

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => container.close());
 
-/** The first choice of a response, with its token ids. */
+// With its token ids.
 const choiceOf = async (fields: object): Promise<Completion['choices'][number]> => {
   const body = { messages: question, max_tokens: 40, return_token_ids: true, ...fields };
   const reply = (await (await invoke(container, body)).json()) as Completion;

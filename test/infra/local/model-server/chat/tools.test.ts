@@ -84,7 +84,7 @@ describe('a tool', () => {
     expect(call?.function.arguments).not.toBe(WEATHER);
   });
 
-  test('with unsupported parameters returns a 400 when it is called', async () => {
+  test('returns a 400 when it is called with unsupported parameters', async () => {
     const odd = [{ type: 'function', function: { name: 'odd', parameters: { properties: { a: { if: {} } }, required: ['a'] } } }];
     const error = await refusalOf(container, { tools: odd, tool_choice: 'required' });
     expect(error.message).toBe("The JSON schema can't be used: the keyword 'if' is not supported.");

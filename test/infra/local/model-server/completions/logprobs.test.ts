@@ -25,7 +25,7 @@ const choiceOf = async (fields: object): Promise<TextChoice> => {
   return choices[0];
 };
 
-/** The logprobs of a choice. Checks that all lists have the same length. */
+// All lists have the same length.
 const logprobsOf = async (fields: object): Promise<TextLogprobs> => {
   const { logprobs } = await choiceOf({ logprobs: 0, ...fields });
   if (!logprobs) throw new Error('no logprobs');
@@ -155,7 +155,7 @@ describe('an echo', () => {
     expect(chunks.map(({ choices }) => choices[0]?.token_ids)).toEqual([null, null]);
   });
 
-  test('of a long prompt does not block other requests', async () => {
+  test('does not block other requests while it scores a long prompt', async () => {
     const prompt = Array.from({ length: 1_500 }, (_, i) => ids[i % ids.length] ?? 0);
     let isDone = false;
     const long = logprobsOf({ prompt, echo: true, max_tokens: 0 }).then((logprobs) => {

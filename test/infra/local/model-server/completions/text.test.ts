@@ -85,7 +85,7 @@ describe('a completion', () => {
     expect(usage).toMatchObject({ prompt_tokens: prompts, completion_tokens: 48, total_tokens: prompts + 48 });
   });
 
-  test('of several token prompts has the choices of each', async () => {
+  test('has the choices of each of several token prompts', async () => {
     const prompt = [PROMPT, OTHER].map(tokenizer.encodePrompt);
     expect(await textsOf({ prompt })).toEqual(await textsOf({ prompt: [PROMPT, OTHER] }));
   });
@@ -101,14 +101,14 @@ describe('a completion', () => {
     expect(choices[0]?.prompt_token_ids).toEqual([...tokenizer.encodeText('Hi'), model.endOfTurn]);
   });
 
-  test('of a rendered conversation is the answer to it', async () => {
+  test('answers a rendered conversation', async () => {
     const messages = [{ role: 'user', content: 'What is a weir?' }] as const;
     const reply = await post(`${container.url}/invocations`, { messages, temperature: 0, max_tokens: 20 });
     const { choices } = (await reply.json()) as { choices: [{ message: { content: string } }] };
     expect(await textsOf({ prompt: tokenizer.encodeChat(messages), max_tokens: 20 })).toEqual([choices[0].message.content]);
   });
 
-  test('of the reasoning model has no reasoning', async () => {
+  test('has no reasoning with the reasoning model', async () => {
     expect(await textsOf({ model: REASONING_MODEL_NAME })).toEqual(await textsOf({}));
   });
 

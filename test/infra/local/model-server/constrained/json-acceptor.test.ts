@@ -94,7 +94,7 @@ describe('the acceptor', () => {
     );
   });
 
-  test('counts the fewest bytes that complete a text: no byte reduces the count by more than one, and some byte reduces it', () => {
+  test('counts the fewest bytes that complete a text: none lowers it by more than one, some byte lowers it', () => {
     fc.assert(
       fc.property(json, fc.nat(), (value, cut) => {
         const bytes = utf8(JSON.stringify(value));

@@ -56,7 +56,7 @@ describe('the smallest instance', () => {
     expect(smallestInstance(schema)).toEqual(instance);
   });
 
-  test('of a recursive list ends at once', () => {
+  test('ends at once for a recursive list', () => {
     const list = { type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/list' }, { type: 'null' }] } }, required: ['next'] };
     expect(smallestInstance({ $ref: '#/$defs/list', $defs: { list } })).toEqual({ next: null });
     expect(smallestInstance({ properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } }, required: ['next'] })).toEqual({
@@ -85,7 +85,7 @@ describe('the smallest instance', () => {
     );
   });
 
-  test('of an exponentially growing schema is rejected', () => {
+  test('is rejected for an exponentially growing schema', () => {
     const pair = (name: string) => ({
       type: 'array',
       prefixItems: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }],

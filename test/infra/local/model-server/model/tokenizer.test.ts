@@ -91,7 +91,7 @@ describe('a prompt', () => {
     );
   });
 
-  test('of a conversation has as many tokens as the gateway counts', () => {
+  test('has as many tokens of a conversation as the gateway counts', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ role: fc.constantFrom('system', 'user', 'assistant'), content: anyText }), { minLength: 1 }),

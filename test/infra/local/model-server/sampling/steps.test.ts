@@ -9,7 +9,7 @@ import { stepsFor } from '../../../../../infra/local/model-server/sampling/steps
 const PROBABILITIES = [0.5, 0.25, 0.15, 0.07, 0.03];
 const logitsOf = (probabilities: readonly number[]): Float32Array => Float32Array.from(probabilities, Math.log);
 
-/** The logits after all steps. */
+// After all steps.
 const stepped = (
   parameters: Partial<SamplingParameters>,
   answer: number[] = [],
@@ -99,7 +99,7 @@ describe('a sample', () => {
     for (const [id, probability] of PROBABILITIES.entries()) expect(Math.abs(shareOf(drawn, id) - probability)).toBeLessThan(0.015);
   });
 
-  test('with mirostat is more surprising for a higher target, and likeliest for a target near 0', () => {
+  test('is more surprising for a higher target of mirostat, and likeliest for a target near 0', () => {
     const flat = Array.from({ length: 64 }, (_, id) => 0.85 ** id);
     const total = flat.reduce((sum, weight) => sum + weight, 0);
     const surprise = (targetBits: number) => {
