@@ -8,7 +8,6 @@ import { UsageError } from './usage.ts';
 
 const REGION = 'us-east-1';
 
-/** The facts of `local.json` that the commands need. */
 const LocalFacts = z.object({
   dynamodb_endpoint: z.string(),
   s3_endpoint: z.string(),
@@ -29,11 +28,11 @@ const readLocalFacts = (stateFolder: string): z.output<typeof LocalFacts> => {
   }
 };
 
-/** `BillingFiles` and `_BUCKET` are `BILLING_FILES_BUCKET`. */
+// `BillingFiles` and `_BUCKET` are `BILLING_FILES_BUCKET`.
 const variablesOf = (names: Readonly<Record<string, string>>, ending: string): [string, string][] =>
   Object.entries(names).map(([name, value]) => [`${name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}${ending}`, value]);
 
-/** Sets the environment variables by which the commands find the emulators of a local run, and its tables and buckets. */
+/** Sets the environment variables by which the commands find a local run's emulators, tables and buckets. */
 export const useLocalRun = (stateFolder: string): void => {
   const facts = readLocalFacts(stateFolder);
   const { id, client_id } = facts.user_pools.Users;

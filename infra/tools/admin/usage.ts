@@ -94,7 +94,7 @@ const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn
 /** Returns the usage of all commands. */
 export const usageOfAll = (): string => [HEAD, ...Object.values(COMMANDS), COMMON].join('');
 
-/** Returns the usage of the command that a command line names, or the names of all commands if it names none of them. */
+/** Returns the usage of the command that the command line names, or else the names of all commands. */
 export const usageOf = (args: readonly string[]): string => {
   const command = args.find(isCommand);
   return command === undefined
