@@ -5,7 +5,7 @@ export interface AlarmText {
   severity: Severity;
   /** The fact that sets it off, in one sentence. */
   fact: string;
-  /** Whom it affects, and how. */
+  /** The people that it affects, and how. */
   impact: string;
 }
 

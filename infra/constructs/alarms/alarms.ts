@@ -27,7 +27,7 @@ const PERIODS_WITHOUT = 6;
 /** Matches log lines with this message. */
 export const logMessage = (message: string) => FilterPattern.stringValue('$.message', '=', message);
 
-/** How many messages nobody has taken: those of a dead-letter queue stay until an operator has looked at them. */
+/** Messages that no function has taken. Those of a dead-letter queue wait for an operator. */
 export const visibleMessages = (queue: Queue): Metric =>
   queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
 

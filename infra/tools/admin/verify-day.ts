@@ -16,7 +16,7 @@ export interface UncountedEvent {
   costNanos: bigint;
 }
 
-/** A day as its events are now, as far as they were counted. */
+/** A day's counted events as they are now. */
 export interface VerifiedDay {
   groups: ChargeGroup[];
   /** The number of events that were counted. */

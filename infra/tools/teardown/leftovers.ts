@@ -46,7 +46,7 @@ const DELETION_COMMANDS: Readonly<Record<string, (name: string) => readonly stri
   ],
 };
 
-/** The commands and remarks that delete a leftover. @throws Error for a type that nobody has thought of */
+/** The commands and remarks that delete a leftover. @throws Error for an unknown type */
 export const deletionOf = (type: string, name: string): readonly string[] => {
   const deletion = DELETION_COMMANDS[type];
   if (!deletion) throw new Error(`No deletion command is known for ${type}. Add it to infra/tools/teardown/leftovers.ts.`);

@@ -25,7 +25,7 @@ export interface RunningEndpoint {
   instances: RunningInstances[];
 }
 
-/** How Sluice recognizes an endpoint. */
+/** The settings by which Sluice recognizes an endpoint. */
 export interface Installation {
   /** The tag that makes endpoints invocable. */
   endpointTag: string;

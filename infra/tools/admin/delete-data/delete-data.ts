@@ -15,7 +15,7 @@ import { DELETED_NAME, type DeleteDataDependencies, type Deletion } from './dele
 import { itemsOf, objectsOf } from './owned.ts';
 import { removePeople } from './remove-people.ts';
 
-/** How much of each kind is deleted, or would be. */
+/** Deleted items by kind, or those that would be deleted. */
 export interface DeletionReport {
   organization: string;
   users: number;

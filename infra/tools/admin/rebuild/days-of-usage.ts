@@ -10,7 +10,7 @@ import { scan } from './scan.ts';
 // Enough for about 400 million rows.
 const MAX_TOTALS_PAGES = 200_000;
 
-/** Whose events a UTC day has. */
+/** The keys and deployments with events on a UTC day. */
 export interface DayOfUsage {
   day: string;
   keys: KeyShards[];

@@ -3,7 +3,7 @@ import { coarsened, type Histogram, SCALE } from '../../../../shared/usage/histo
 import type { Row } from '../../../../shared/usage/row-store.ts';
 import type { Totals } from '../../../../shared/usage/totals.ts';
 
-/** How far stored rows of totals differed from what they should be. */
+/** Differences between stored totals and rebuilt ones. */
 export interface Differences {
   /** Wrong rows, and the absolute differences in events and money. One mistake counts in each row that contains it. */
   drift: { rows: number; events: number; cost_nanos: bigint };

@@ -50,7 +50,7 @@ export interface LimiterReport {
   created: number;
   /** Keys and organizations whose items had other settings than their rows. */
   configured: number;
-  /** Keys of which nothing knows the secret any more. They work again when they are rotated. */
+  /** Keys whose secret is lost. They work again once they are rotated. */
   to_rotate: string[];
 }
 

@@ -25,7 +25,7 @@ export interface MoneyDependencies extends EventDependencies {
 
 /** Counts of the budgets' counters and credits of keys and organizations that were wrong. */
 export interface MoneyReport {
-  /** Keys and organizations that had counted something else than their events say. */
+  /** Keys and organizations whose counters differed from their events. */
   wrong: number;
   /** The absolute differences. */
   counted_nanos: bigint;

@@ -27,7 +27,7 @@ export interface NewestMinute {
   startMs: number | undefined;
   /** The rows with the most requests, the largest first. */
   rows: TopRow[];
-  /** How many other rows there are. */
+  /** The number of rows that are left out. */
   others: number;
   whole: Totals;
   /** There are more organizations than were read. */
