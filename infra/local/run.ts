@@ -2,16 +2,9 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { interpret } from '../assembly/interpret.ts';
 import { readAssembly } from '../assembly/read-assembly.ts';
-import { startCognito } from './cognito/emulator.ts';
-import {
-  LOCAL_COMPONENT,
-  LOCAL_MODEL,
-  REASONING_COMPONENT,
-  REASONING_MODEL,
-  startComponentContainer,
-  startContainer,
-} from './container.ts';
-import { startDatabase } from './dynamodb/dynoxide.ts';
+import { startBackgroundDeliveries } from './background-deliveries.ts';
+import { startBackingProcesses } from './backing-processes.ts';
+import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
@@ -26,24 +19,18 @@ import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { functionLogGroup } from './logs/function-log-groups.ts';
-import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
 import { guardEndpoints } from './permissions/guard.ts';
 import { createUseLog } from './permissions/permission-log.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { type Progress, silentProgress } from './progress.ts';
-import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
 import { LOCAL_KEYS, startS3 } from './s3/server.ts';
-import type { StartContainer } from './sagemaker/component-containers.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
-import { startSchedules } from './schedules.ts';
 import { startSes } from './ses/server.ts';
-import { startDeliveries } from './sqs/deliveries.ts';
 import { createQueueOf } from './sqs/queue-of-source.ts';
 import { startSqs } from './sqs/server.ts';
-import { startEventSources } from './streams/event-sources.ts';
 
 // The runner has the gateways, schedules, stream readers and emulators. Functions (lambda/runtime.ts, one bundle each),
 // dynoxide (DynamoDB), cognito-local and the model server of each component have processes of their own, which a
@@ -142,22 +129,9 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(() => processes.close());
   const common = { stateFolder: options.stateDir, logFolder, processes, log, onChange: () => options.onChange?.() };
 
-  const { containerUrl } = options;
-  const container = containerUrl === undefined ? startContainer({ ...common, tokenDelayMs: options.tokenDelayMs }) : undefined;
-  started.defer(() => container?.close());
-  const startingDatabase = startDatabase({ ...common, ephemeral: options.ephemeral });
-  started.defer(async () => (await startingDatabase.catch(() => undefined))?.close());
-  const startingCognito =
-    app.userPools.length > 0 ? startCognito({ ...common, pools: app.userPools, ephemeral: options.ephemeral }) : Promise.resolve(undefined);
-  started.defer(async () => (await startingCognito.catch(() => undefined))?.close());
-  const [database, containerReady, cognito] = await Promise.all([
-    progress.during('Starting the database', () => startingDatabase),
-    container && progress.during('Starting the model', () => container.ready),
-    progress.during('Starting the user pool', () => startingCognito),
-  ]);
-  const target = containerReady
-    ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
-    : foreignTarget(containerUrl ?? '');
+  const { ephemeral, tokenDelayMs, containerUrl } = options;
+  const settings = { ...common, ephemeral, tokenDelayMs, containerUrl, progress };
+  const { database, cognito, container, target, startContainer } = await startBackingProcesses(app, settings, started);
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
   // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
@@ -167,14 +141,14 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(later.close);
   const events = createEventBus(app.eventRules, later.add);
   const sagemaker = await startSageMaker(endpoints, {
-    startContainer: containerUrl === undefined ? ownContainers({ ...common, tokenDelayMs: options.tokenDelayMs }) : sharedForeignContainer(target),
+    startContainer,
     logGroups: app.functions.flatMap(({ logGroup, shortName }) =>
       logGroup === undefined ? [] : [functionLogGroup(logGroup, path.join(logFolder, `${shortName}.log`))],
     ),
     onEvent: events.publish,
   });
   started.defer(sagemaker.close);
-  const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
+  const objects = ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
   const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects, Date.now, {
     ...LOCAL_KEYS,
     accessKeyIds: app.functions.map(accessKeyIdOf),
@@ -237,26 +211,11 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     progress.during(`Starting ${app.functions.filter((fn) => !isBackground(fn)).length} functions`, () => functions.ready),
   ]);
   serving.resolve();
-  started.defer(startSchedules(app.schedules, functions.invoke, log, options.scheduleMs));
-  const queues = createQueues(app.queues, path.join(options.stateDir, 'queues'));
-  const eventSources = hasStreams ? app.eventSources : [];
-  started.defer(
-    startEventSources({
-      eventSources,
-      url: database.url,
-      batchWindowMs: options.batchWindowMs,
-      invoke: functions.invoke,
-      sendFailure: queues.send,
-      log,
-    }),
-  );
-
-  const { logSubscriptions: subscriptions } = app;
-  started.defer(startLogSubscriptions({ subscriptions, logFolder, invoke: functions.invoke, sendFailure: queues.send, log }));
-  for (const source of app.queueSources) {
-    const queue = deliveredQueues.get(source.queueUrl);
-    if (queue) started.defer(startDeliveries({ source, queue, invoke: functions.invoke, sendFailure: queues.send, log }));
-  }
+  const { batchWindowMs, scheduleMs, stateDir } = options;
+  const { invoke } = functions;
+  const databaseUrl = database.url;
+  const deliveries = { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues: deliveredQueues, invoke, log };
+  startBackgroundDeliveries(app, deliveries, started);
 
   const running = started.move();
   return {
@@ -284,24 +243,3 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     close: () => running.disposeAsync(),
   };
 };
-
-const foreignTarget = (containerUrl: string): ContainerTarget => {
-  const { origin, pathname } = new URL(containerUrl);
-  return { url: origin, ...(pathname !== '/' && { path: pathname }), keepsConnections: false };
-};
-
-// vLLM's image turns this variable into `--served-model-name`. Without it, vLLM serves the model under its path.
-const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
-const DEFAULT_SERVED_NAME = '/opt/ml/model';
-
-const ownContainers =
-  (options: Parameters<typeof startComponentContainer>[0]): StartContainer =>
-  (environment) => {
-    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME);
-    const ready = container.ready.then(({ port }) => ({ url: `http://127.0.0.1:${port}`, path: '/invocations' }));
-    return { ready, close: container.close };
-  };
-
-const sharedForeignContainer =
-  (target: ContainerTarget): StartContainer =>
-  () => ({ ready: Promise.resolve(target), close: async () => undefined });

@@ -1,0 +1,39 @@
+import path from 'node:path';
+import type { LocalApp } from '../assembly/local-app.ts';
+import type { FunctionSet } from './lambda/function-set.ts';
+import { startLogSubscriptions } from './logs/subscriptions.ts';
+import { createQueues } from './queues.ts';
+import { startSchedules } from './schedules.ts';
+import { startDeliveries } from './sqs/deliveries.ts';
+import type { LocalQueue } from './sqs/local-queue.ts';
+import { startEventSources } from './streams/event-sources.ts';
+
+interface DeliverySettings {
+  stateDir: string;
+  logFolder: string;
+  databaseUrl: string;
+  hasStreams: boolean;
+  batchWindowMs: number | undefined;
+  scheduleMs: number | undefined;
+  /** The queues whose messages functions get, by URL. */
+  queues: ReadonlyMap<string, LocalQueue>;
+  invoke: FunctionSet['invoke'];
+  log: (line: string) => void;
+}
+
+/**
+ * Invokes functions by their schedules, and for records of streams, lines of logs and messages of queues.
+ * @param started gets what ends the deliveries
+ */
+export const startBackgroundDeliveries = (app: LocalApp, settings: DeliverySettings, started: AsyncDisposableStack): void => {
+  const { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues, invoke, log } = settings;
+  const { send: sendFailure } = createQueues(app.queues, path.join(stateDir, 'queues'));
+  started.defer(startSchedules(app.schedules, invoke, log, scheduleMs));
+  const eventSources = hasStreams ? app.eventSources : [];
+  started.defer(startEventSources({ eventSources, url: databaseUrl, batchWindowMs, invoke, sendFailure, log }));
+  started.defer(startLogSubscriptions({ subscriptions: app.logSubscriptions, logFolder, invoke, sendFailure, log }));
+  for (const source of app.queueSources) {
+    const queue = queues.get(source.queueUrl);
+    if (queue) started.defer(startDeliveries({ source, queue, invoke, sendFailure, log }));
+  }
+};
