@@ -36,7 +36,13 @@ const whereOf = ({ logicalId, stack }: LocatedResource): string => `${logicalId}
  * functions that get the lines.
  * @throws Error naming a filter that is not supported, or whose function CloudWatch Logs may not invoke
  */
-export const interpretLogSubscriptions = ({ filters, permissions, invokeConfigs, functions, queues }: SubscriptionResources): LogSubscription[] => {
+export const interpretLogSubscriptions = ({
+  filters,
+  permissions,
+  invokeConfigs,
+  functions,
+  queues,
+}: SubscriptionResources): LogSubscription[] => {
   const find = (nameOrArn: string, at: LocatedResource): LambdaFunction => {
     const fn = functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
     if (!fn) throw new Error(`The local run knows only functions of the assembly, not ${nameOrArn} (${whereOf(at)})`);

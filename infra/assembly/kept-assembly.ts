@@ -6,7 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './is-alive.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
-const SOURCES_OF_BUNDLES = ['infra/{bundling,tools/reference}/**/*', '{functions,shared}/**/*', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const SOURCES_OF_BUNDLES = [
+  'infra/{bundling,tools/reference}/**/*',
+  '{functions,shared}/**/*',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 // A lint rule keeps the app from importing its tools, the emulators and the model server.
 const SOURCES_OF_APP = [...SOURCES_OF_BUNDLES, 'infra/app.ts', 'infra/{config,constructs,stacks}/**/*', 'cdk.json'];
 // Not in `node_modules`: source maps would not say which sources are of packages.

@@ -9,7 +9,10 @@ const NAMESPACE = 'sagemaker';
 const DIMENSION = 'sagemaker:inference-component:DesiredCopyCount';
 const PREFIX = 'inference-component/';
 // Both are a component's concurrency per copy.
-const CONCURRENCY_METRICS = ['SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution', 'SageMakerInferenceComponentInvocationsPerCopy'];
+const CONCURRENCY_METRICS = [
+  'SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution',
+  'SageMakerInferenceComponentInvocationsPerCopy',
+];
 const MAX_PAGE = 50;
 
 const Of = {

@@ -92,7 +92,8 @@ const readAdapter = (state: AccountState, endpointName: string, specification: S
   const base = getComponent(state, specification.BaseInferenceComponentName ?? '');
   if (keyOf(base.endpointName) !== keyOf(endpointName) || baseNameOf(base) !== undefined)
     throw invalid(`"${base.arn}" cannot be the base inference component of an adapter on this endpoint.`);
-  if (base.status !== 'InService') throw busy('add an adapter to', 'inference-component', base.name, BUSY_STATUSES[base.status] ?? base.status);
+  if (base.status !== 'InService')
+    throw busy('add an adapter to', 'inference-component', base.name, BUSY_STATUSES[base.status] ?? base.status);
   if (specification.ComputeResourceRequirements)
     throw invalid('ComputeResourceRequirements must not be specified with BaseInferenceComponentName.');
   if (specification.Container?.ArtifactUrl === undefined) throw invalid('An adapter needs a Container with an ArtifactUrl.');

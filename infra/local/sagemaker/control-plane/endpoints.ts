@@ -99,7 +99,8 @@ const applySettings = (state: AccountState, endpoint: Endpoint, variants: readon
     provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
   }
   for (const variant of endpoint.variants)
-    if (!before.some(({ name }) => name === variant.name)) provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
+    if (!before.some(({ name }) => name === variant.name))
+      provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
 };
 
 /** As on AWS, the endpoint's components stay: they have no copies any more, and must be deleted one by one. */

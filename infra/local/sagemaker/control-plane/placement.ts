@@ -10,7 +10,9 @@ import { type AccountState, componentsOf } from './state.ts';
 type FreeHardware = Map<Instance, Hardware>;
 
 const freeOf = (state: AccountState, endpoint: Endpoint, { instances }: Variant): FreeHardware => {
-  const free: FreeHardware = new Map(instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]));
+  const free: FreeHardware = new Map(
+    instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]),
+  );
   for (const component of componentsOf(state, endpoint)) {
     for (const { instanceId, instanceType } of component.copies) {
       const instance = instances.find(({ id }) => id === instanceId);

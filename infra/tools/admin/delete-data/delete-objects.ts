@@ -34,7 +34,9 @@ export const deleteObjects = async (client: S3Client, objects: Objects, isDeleti
     if (!isDeleting) continue;
     for (let i = 0; i < versions.length; i += PARALLEL_DELETIONS)
       await Promise.all(
-        versions.slice(i, i + PARALLEL_DELETIONS).map((version) => client.send(new DeleteObjectCommand({ Bucket: objects.bucket, ...version }))),
+        versions
+          .slice(i, i + PARALLEL_DELETIONS)
+          .map((version) => client.send(new DeleteObjectCommand({ Bucket: objects.bucket, ...version }))),
       );
   }
   return count;

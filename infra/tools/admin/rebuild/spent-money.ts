@@ -56,7 +56,8 @@ const bucketsOf = async ({ rollups }: EventDependencies, { id, shards }: Spendin
   const all = shardIds(id, eventShardsOf(shards)).flatMap((shard) => bucketStarts(day).map((startMs) => ({ shard, startMs })));
   if (isExpired('ten_minutes', Date.parse(day), nowMs)) return all;
   const bucketsWithTotals = new Set<string>();
-  for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day })) if (bucket) bucketsWithTotals.add(`${bucket.shard} ${bucket.time}`);
+  for await (const { bucket } of rollups.listTenMinutes({ keyId: id, day }))
+    if (bucket) bucketsWithTotals.add(`${bucket.shard} ${bucket.time}`);
   return all.filter(
     ({ shard, startMs }) => (startMs > nowMs - MAX_DELAY_MS && startMs <= nowMs) || bucketsWithTotals.has(`${shard} ${timeOf(startMs)}`),
   );
