@@ -3,7 +3,7 @@ import type { DeploymentReason } from '../../shared/deployments/deployment.ts';
 import { wordsOf } from './aws/errors.ts';
 import { HubNotAllowed } from './aws/generation-resources.ts';
 
-// docs/operations.md has an entry for each code.
+// docs/reasons.md has an entry for each code.
 const REASONS = {
   insufficient_capacity: {
     message: 'AWS has no free instance of the requested types at the moment.',

@@ -28,7 +28,7 @@ export const unavailableIn = (region: string, { billBudget, hosts }: Settings): 
   if (billBudget && (WITHOUT_BUDGETS.has(region) || isGovCloud(region)))
     found.push({
       path: ['billBudget'],
-      message: `CloudFormation can't create budgets in ${region}. Remove the setting; docs/operations.md has the command that creates the same budget`,
+      message: `CloudFormation can't create budgets in ${region}. Remove the setting; docs/options.md has the command that creates the same budget`,
     });
   for (const name of ['serverless', 'ondemand'] as const)
     if (hosts[name].cloudFront && isGovCloud(region))

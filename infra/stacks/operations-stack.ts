@@ -78,7 +78,7 @@ interface OperationsStackProps {
 }
 
 /**
- * The dashboards, one for each host, and the alarms. docs/operations.md has an entry for each alarm, under its name.
+ * The dashboards, one for each host, and the alarms. docs/runbook.md has an entry for each alarm, under its name.
  */
 export class OperationsStack extends Stack {
   constructor(

@@ -13,6 +13,32 @@ test.each(documents)('%s names only files that exist', (_, text) => {
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
+// As GitHub makes them.
+const anchorsOf = (text: string): string[] =>
+  [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test.each(documents)('%s links only to headings that exist', (page, text) => {
+  const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)#]*)#([^)]+)\)/g)].filter(
+    ([, file = '']) => file === '' || file.endsWith('.md'),
+  );
+  const missing = links.filter(([, file = '', anchor = '']) => {
+    const target = file === '' ? page : path.join(path.dirname(page), file);
+    return !anchorsOf(readFileSync(path.join(root, target), 'utf8')).includes(anchor);
+  });
+  expect(missing.map(([link]) => link)).toEqual([]);
+});
+
+test('docs/operations.md only says where its parts went', () => {
+  const { 'docs/operations.md': text = '' } = Object.fromEntries(documents);
+  expect(text.split('\n').length).toBeLessThanOrEqual(30);
+});
+
 test.each(documents)('%s links only to pages that exist', (page, text) => {
   const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link);
   expect(links.filter((link) => !existsSync(path.join(root, path.dirname(page), link)))).toEqual([]);

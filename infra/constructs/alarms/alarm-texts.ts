@@ -16,7 +16,7 @@ const BURNING = 'use up the allowance of the month 6 or 14.4 times too fast';
 
 /**
  * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in
- * docs/operations.md. An alarm pages if callers get errors, money is being lost or someone may be tampering with
+ * docs/runbook.md. An alarm pages if callers get errors, money is being lost or someone may be tampering with
  * records. Everything else can wait for the morning.
  */
 export const alarmTexts = {

@@ -61,7 +61,7 @@ interface AlarmPart {
 }
 
 /**
- * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/operations.md has an
+ * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/runbook.md has an
  * entry for each alarm, under its name.
  */
 export class Alarms {

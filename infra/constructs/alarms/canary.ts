@@ -44,7 +44,7 @@ export class Canary extends Construct {
     const watch = (id: string, fact: string, objective: Objective): void =>
       this.#group.addAlarm(
         new Alarm(this, id, {
-          alarmDescription: `${fact} A release that is in progress is rolled back. ${runbookUrl}#release-gradually`,
+          alarmDescription: `${fact} A release that is in progress is rolled back. ${runbookUrl}#alarms-of-releases`,
           metric: badPercentage(objective, PERIOD, slo.minimumMisses),
           threshold: tolerated(objective.percentage),
           evaluationPeriods: 1,

@@ -63,7 +63,7 @@ const isAggregation = (token: string): token is Aggregation => AGGREGATIONS.incl
 
 /**
  * Parses a query of CloudWatch Logs Insights that has only the commands SOURCE, fields, filter, stats, sort and
- * limit, and of their parts only those that docs/operations.md needs
+ * limit, and of their parts only those that docs/runbook.md needs
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html).
  * @throws SyntaxError if the query has anything else
  */

@@ -173,7 +173,7 @@ const subjectOf = (about: string | undefined): Subject => {
   if (isRequest(about)) return { kind: 'request', id: about };
   const name = about.split('-').find(isAlarmName);
   if (name !== undefined) return { kind: 'alarm', name };
-  throw new UsageError(`'${about}' is neither an alarm of docs/operations.md nor the id of a request.`);
+  throw new UsageError(`'${about}' is neither an alarm of docs/runbook.md nor the id of a request.`);
 };
 
 /** A change of a ticket, or none to only show it. */

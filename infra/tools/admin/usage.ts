@@ -8,7 +8,7 @@ const COMMANDS = {
 `,
   'publish-model': `
   publish-model --file model.json    Publish a model on the serverless host. The file contains its name, sizes, targets and prices
-                                     (see docs/operations.md for an example).
+                                     (see docs/publish-models.md for an example).
       [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
                                      Upload the model's own files, so that Sluice can count and truncate prompts.
 `,
@@ -69,7 +69,7 @@ const COMMANDS = {
                                      the output is no terminal.
 `,
   why: `
-  why ALARM [--hours 3]              Say what an alarm means, whom it affects and what to do, as in docs/operations.md, and run the entry's query of the
+  why ALARM [--hours 3]              Say what an alarm means, whom it affects and what to do, as in docs/runbook.md, and run the entry's query of the
                                      logs over the last hours (up to 720). CloudWatch charges for the data that a query scans.
   why REQUEST                        Show the log lines and the usage event of a request by its x-request-id.
 `,

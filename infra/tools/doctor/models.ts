@@ -84,7 +84,7 @@ export const modelRows = async (deps: ModelDependencies, models: readonly Model[
     const ofTargets: string[][] = [];
     for (const target of model.targets) ofTargets.push(await faultsOfTarget(deps, target));
     const faults = [...ofTargets.flat(), ...(await missingFiles(deps, model))];
-    const advice = 'Create or tag the endpoint, or publish the model with other targets or files: docs/operations.md, "Publish a model".';
+    const advice = 'Create or tag the endpoint, or publish the model with other targets or files: docs/publish-models.md.';
     const isDown = model.deployment === undefined && ofTargets.every((each) => each.length > 0);
     if (faults.length === 0) rows.push(ok(check, `${model.targets.length} of its targets in service`));
     else rows.push((isDown || ofTargets.flat().length < faults.length ? failure : warning)(check, faults.join('; '), advice));

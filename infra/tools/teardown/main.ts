@@ -53,7 +53,7 @@ const explain = async (context: unknown): Promise<string> => {
       ? remaining
       : ['  Nothing of a deployed stack. What stacks that were deleted earlier have left is not listed.']),
     '',
-    '4. In no stack: log groups of API Gateway and of containers. docs/operations.md has them under "Remove Sluice".',
+    '4. In no stack: log groups of API Gateway and of containers. docs/deploy.md has them under "Remove Sluice".',
   ].join('\n');
 };
 

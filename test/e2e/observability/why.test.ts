@@ -97,6 +97,6 @@ test(
 
 test('rejects what is neither an alarm nor a request', async () => {
   await expect(why('NoSuchAlarm')).rejects.toMatchObject({
-    stderr: expect.stringContaining("'NoSuchAlarm' is neither an alarm of docs/operations.md nor the id of a request."),
+    stderr: expect.stringContaining("'NoSuchAlarm' is neither an alarm of docs/runbook.md nor the id of a request."),
   });
 });

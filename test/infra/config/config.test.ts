@@ -51,7 +51,7 @@ describe('the configuration', () => {
     const { stage, firewall, customerManagedKey, billBudget, hosts } = readConfig(undefined);
     expect({ stage, firewall, customerManagedKey, billBudget }).toEqual({ customerManagedKey: false });
     expect(readConfig(undefined).warmThroughput).toEqual({});
-    expect(readConfig(undefined).runbookUrl).toBe('docs/operations.md');
+    expect(readConfig(undefined).runbookUrl).toBe('docs/runbook.md');
     for (const host of Object.values(hosts)) {
       expect(host.onlyDomain).toBe(false);
       expect(host).not.toHaveProperty('domain');

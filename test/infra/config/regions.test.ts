@@ -12,7 +12,7 @@ describe('a budget for the AWS bill', () => {
     'is refused in %s, where CloudFormation can’t create it, with what to do instead',
     (region) => {
       const read = () => readConfig(options.billBudget, region);
-      expect(read).toThrow(`CloudFormation can't create budgets in ${region}. Remove the setting; docs/operations.md has the command`);
+      expect(read).toThrow(`CloudFormation can't create budgets in ${region}. Remove the setting; docs/options.md has the command`);
       expect(read).toThrow('at billBudget');
       expect(readConfig({ alarmEmail: 'ops@example.com' }, region).billBudget).toBeUndefined();
     },

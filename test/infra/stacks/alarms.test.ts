@@ -10,7 +10,7 @@ import { type StackName, stackNames, templatesWith } from '../../support/assembl
 
 const RUNBOOK_URL = 'https://wiki.example.com/operations';
 const ROOT = path.join(import.meta.dirname, '../../..');
-const page = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+const page = readFileSync(path.join(ROOT, 'docs/runbook.md'), 'utf8');
 // GitHub gives these anchors to headings.
 const anchors = new Set(
   page.match(/(?<=^#+ ).+$/gm)?.map((heading) =>
@@ -82,6 +82,23 @@ describe.each(Object.keys(alarmTexts) as AlarmName[])('the entry of %s', (name) 
 
   test('begins with how soon to act', () => {
     expect(entry?.text).toMatch(alarmTexts[name].severity === 'page' ? /^\*\*Page\.\*\* / : /^\*\*Ticket\.\*\* /);
+  });
+
+  test('says the fact and the impact first, as the description of the alarm does', () => {
+    const { severity, fact, impact } = alarmTexts[name];
+    expect(entry?.text.split('\n\n')[0]).toBe(`**${severity === 'page' ? 'Page' : 'Ticket'}.** ${fact} ${impact}`);
+    expect(entry?.advice).not.toBe('');
+  });
+
+  test('names the command that answers it and the log groups', () => {
+    const groups = parseQuery(entry?.query ?? '').prefixes.map((prefix) => `\`${prefix}…\``);
+    const noun = groups.length === 1 ? 'group' : 'groups';
+    expect(entry?.command).toBe(`\`npm run admin -- why ${name}\` finds the log ${noun} ${groups.join(', ')} and runs:`);
+  });
+
+  test('is listed by its severity at the beginning of the alarms', () => {
+    const [, list = ''] = page.split(alarmTexts[name].severity === 'page' ? '\n**Page:** ' : '\n**Ticket:** ');
+    expect(list.split('\n\n')[0]).toContain(`[${name}](#${name.toLowerCase()})`);
   });
 
   test('has a query of log groups that exist', () => {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { stackNames, templatesWith } from '../../support/assembly/templates.ts';
 
-const [, section = ''] = readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8').split('## Remove Sluice');
+const [, section = ''] = readFileSync(path.join(import.meta.dirname, '../../../docs/deploy.md'), 'utf8').split('## Remove Sluice');
 
-test('docs/operations.md lists everything that is left over when the stacks are deleted, and its stack', async () => {
+test('docs/deploy.md lists everything that is left over when the stacks are deleted, and its stack', async () => {
   const templates = await templatesWith({ customerManagedKey: true, auditCopies: { days: 400 } });
   const retained = [...stackNames, 'keys' as const].flatMap((stack) => {
     const resources: { Type: string; DeletionPolicy?: string }[] = Object.values(templates(stack).toJSON().Resources);

@@ -92,7 +92,7 @@ describe('with endpoints', () => {
     'the alarm %s is set and has a runbook entry',
     (name) => {
       operations.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmName: `sluice-operations-${name}` });
-      expect(readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8')).toContain(`### ${name}\n`);
+      expect(readFileSync(path.join(import.meta.dirname, '../../../docs/runbook.md'), 'utf8')).toContain(`### ${name}\n`);
     },
   );
 });

@@ -11,7 +11,7 @@ const SYNTHESIS_MS = 180_000;
 const stacksWith = async (settings: object): Promise<LinkedStack[]> =>
   linkedStacks(await isolatedAssembly({ sluice: settings, 'aws:cdk:bundling-stacks': [] }));
 
-// When one of these options is switched off, docs/operations.md says to deploy these stacks alone first.
+// When one of these options is switched off, docs/options.md says to deploy these stacks alone first.
 const ALONE: Readonly<Record<string, readonly string[]>> = { auditCopies: ['sluice-operations', 'sluice-control'] };
 
 // These settings add nothing that one stack exports to another.

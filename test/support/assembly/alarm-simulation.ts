@@ -90,7 +90,7 @@ const isBreached = (
 
 /**
  * Simulates a composite alarm of the template, whose windows slide by a minute.
- * @param name its name in docs/operations.md
+ * @param name its name in docs/runbook.md
  * @returns for each minute, whether it is in alarm at its end
  */
 export const simulate = (template: Template, name: string, minutes: readonly Minute[], options = { fillsEmpty: true }): boolean[] => {

@@ -11,7 +11,7 @@ import { queryFor, readEntry } from './runbook.ts';
 export const whyAlarm = async (logs: CloudWatchLogsClient, name: AlarmName, prefix: string, range: TimeRange): Promise<string> => {
   const { severity, fact, impact } = alarmTexts[name];
   const entry = readEntry(name);
-  const head = [`${name} (${severity})`, `${fact} ${impact}`, '', entry?.text ?? 'docs/operations.md has no entry for this alarm.'];
+  const head = [`${name} (${severity})`, `${fact} ${impact}`, '', entry?.advice ?? 'docs/runbook.md has no entry for this alarm.'];
   if (entry?.query === undefined) return `${head.join('\n')}\n`;
   const query = queryFor(entry.query, prefix);
   const rows = await queryLogs(logs, query, range);

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { FREE, setting, settings } from './setting.ts';
+
+/** What the inference hosts promise. */
+export const Slo = settings(
+  {
+    description:
+      'What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast ([decision 0053](decisions/0053-service-level-objectives-are-measured-from-log-lines.md)).',
+    guide: 'runbook.md#dashboards',
+  },
+  z
+    .strictObject({
+      availability: setting(
+        {
+          description: 'The percentage of valid requests that are answered.',
+          cost: FREE,
+          example: { slo: { availability: 99.5 } },
+        },
+        z.number().min(95).max(99.99).default(99.9),
+      ),
+      firstTokenMs: setting(
+        {
+          description: "A first token is in time if it comes within so many milliseconds of the request's arrival.",
+          cost: FREE,
+          example: { slo: { firstTokenMs: 8_000 } },
+        },
+        z.int().min(100).max(280_000).default(5_000),
+      ),
+      firstTokenShare: setting(
+        {
+          description: 'The percentage of answers whose first token is in time.',
+          cost: FREE,
+          example: { slo: { firstTokenShare: 95 } },
+        },
+        z.number().min(95).max(99.99).default(99),
+      ),
+      minimumMisses: setting(
+        {
+          description:
+            'With fewer misses than this in the last hour (or six hours, for a slow burn), the alarms of objectives are off: a single failure of a host with little traffic says nothing.',
+          cost: FREE,
+          example: { slo: { minimumMisses: 20 } },
+        },
+        z.int().min(1).max(100_000).default(10),
+      ),
+    })
+    .prefault({}),
+);
