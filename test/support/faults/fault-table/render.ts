@@ -1,11 +1,21 @@
+import { matrixOf, readSections } from './matrix.ts';
 import type { Cell } from './measure.ts';
 import { timeClassOf } from './time-class.ts';
 
-const HEAD = `# What a fault does to a request
+const HEAD = `# What a fault does to a request (generated)
 
-This table is written by the test \`test/e2e/failures/fault-table.test.ts\`, which causes each fault in a local run of the deployed bundles and sends every
+Each row is a fault, and leads to its details. **200** stands for 201, too. **200, error**: the error came at the end of a stream. **cut**: the connection broke.
+**full**: charged as without the fault. **part**: charged for what was sent. **free**: charged nothing. A status alone: the request was not admitted, or its route
+is free. **-**: the fault doesn't concern this host.
+
+`;
+
+const DETAILS = `
+This page is written by the test \`test/e2e/failures/fault-table.test.ts\`, which causes each fault in a local run of the deployed bundles and sends every
 kind of request during it, each with a key of its own: to the serverless host, to the on-demand host, and to the control plane if the fault concerns it.
 \`UPDATE_FAULTS=1 npm test -- fault-table\` writes it again.
+
+In the details:
 
 - **Reply**: the status, and the code of the error in the body or at the end of the stream. \`cut\`: the connection broke.
 - **Time** until the end of the reply: \`at once\` is less than 2.2 s.
@@ -53,5 +63,8 @@ const tableOf = (cells: readonly Cell[]): string => {
 /** The section of a fault. */
 export const renderFault = (cells: readonly Cell[]): string => `## ${cells[0]?.fault.name}\n\n${tableOf(cells)}\n`;
 
+/** The document with these sections, which opens with their matrix. @param sections texts that `renderFault` wrote */
+export const renderDocument = (sections: string): string => `${HEAD}${matrixOf(readSections(sections))}\n${DETAILS}\n${sections}`;
+
 /** The document of the table: a section for each fault. */
-export const renderFaults = (sections: readonly (readonly Cell[])[]): string => [HEAD, ...sections.map(renderFault)].join('\n');
+export const renderFaults = (sections: readonly (readonly Cell[])[]): string => renderDocument(sections.map(renderFault).join('\n'));
