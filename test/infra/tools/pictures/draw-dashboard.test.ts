@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { drawDashboard } from '../../../../infra/tools/pictures/dashboards/draw-dashboard.ts';
 import { readDashboards, shownIn, type Widget } from '../../../../infra/tools/pictures/dashboards/read-dashboards.ts';
+import { sampleValues } from '../../../../infra/tools/pictures/dashboards/sample-data.ts';
 import { assemblyDir } from '../../../support/assembly/assembly.ts';
 import { templateOf } from '../../../support/assembly/templates.ts';
 
@@ -75,7 +76,34 @@ test('each dashboard begins with the state of every alarm that notifies', () => 
   for (const { widgets } of dashboards) expect(widgets[0]?.properties.alarms?.toSorted()).toEqual(notifying.toSorted());
 });
 
+describe('the picture of a dashboard', () => {
+  const pictures = dashboards.map((dashboard) => ({ dashboard, svg: drawDashboard(dashboard) }));
+
+  test('draws a line or an area for each series, with scales and hours', () => {
+    for (const { dashboard, svg } of pictures) {
+      const graphs = dashboard.widgets.filter(({ type }) => type === 'metric');
+      const series = graphs.flatMap(shownIn);
+      expect(svg.match(/<poly(line|gon) /g)).toHaveLength(series.length);
+      expect(svg.match(/>12:00</g)).toHaveLength(graphs.length);
+    }
+  });
+
+  test('has values in every graph, which are named as samples', () => {
+    for (const { dashboard, svg } of pictures) {
+      expect(svg).toContain('>sample data<');
+      for (const widget of dashboard.widgets.filter(({ type }) => type === 'metric')) {
+        const values = shownIn(widget).flatMap(({ label }) => sampleValues(dashboard.name, widget.properties.title, label));
+        expect({ title: widget.properties.title, hasValues: Math.max(...values) > 0 }).toMatchObject({ hasValues: true });
+      }
+    }
+  });
+
+  test('is refused for a series without sample values', () => {
+    expect(() => sampleValues('sluice-serverless', 'Requests', '6XX')).toThrow("Add sample values of '6XX' in 'Requests'");
+  });
+});
+
 test.each(dashboards)('docs/images has the current picture of $name; if not, run npm run synth && npm run pictures', (dashboard) => {
-  const file = path.join(import.meta.dirname, `../../../docs/images/dashboard-${dashboard.name}.svg`);
+  const file = path.join(import.meta.dirname, `../../../../docs/images/dashboard-${dashboard.name}.svg`);
   expect(readFileSync(file, 'utf8')).toBe(drawDashboard(dashboard));
 });
