@@ -5,7 +5,7 @@ import { type Findings, summaryOf } from './report.ts';
 import { accepted } from './values.ts';
 import { textOf } from './verdict.ts';
 
-const INTRODUCTION = `# The fields of a chat completion
+const INTRODUCTION = `# The fields of a chat completion (generated)
 
 How \`POST /v1/chat/completions\` handles each field, and what we measured when we sent the field to a model container. This page is generated:
 \`npm run conformance -- --markdown docs/fields.md\` starts our own container, sends it requests with every field and records the results.

@@ -5,7 +5,7 @@ import type { GrantedRole } from './grants.ts';
 
 export const DOCUMENT = path.join(import.meta.dirname, '../../../docs/permissions.md');
 
-const INTRODUCTION = `# Permissions
+const INTRODUCTION = `# Permissions (generated)
 
 What each function may do in your account, with the default configuration. A test compares this page with the synthesized policies.
 
