@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { AdoptedTables } from './adopted-tables.ts';
 import { BillBudget, Billing, Notifications } from './billing.ts';
 import { Deployments } from './deployments.ts';
+import { explainFaults } from './explain-faults.ts';
 import { Hosts } from './host.ts';
 import { unavailableIn } from './regions.ts';
 import { FREE, setting, settings } from './setting.ts';
@@ -355,17 +356,33 @@ export type TelemetrySettings = NonNullable<Config['telemetry']>;
  */
 export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));
 
+/** Settings that can't be used. The message has a sentence for each fault, and is all that a deployer needs to see. */
+export class InvalidConfig extends Error {
+  constructor(faults: readonly string[]) {
+    super(`Invalid settings in the CDK context 'sluice': ${faults.length === 1 ? faults[0] : ['', ...faults].join('\n- ')}`);
+    this.name = 'InvalidConfig';
+  }
+}
+
+const parsedSettings = (context: unknown): unknown => {
+  try {
+    return settingsOf(context);
+  } catch (error) {
+    throw new InvalidConfig([`They are not JSON: ${error instanceof Error ? error.message : error}.`]);
+  }
+};
+
 /**
  * Reads and validates the configuration. Its name includes the stage.
  * @param region where it is deployed, if that is known
- * @throws Error that names the invalid fields, and those that need what the region lacks
+ * @throws InvalidConfig that names the invalid settings, and those that need what the region lacks
  */
 export const readConfig = (context: unknown, region?: string): Config => {
+  const settings = parsedSettings(context);
   const result = ConsistentConfig.superRefine((config, { addIssue }) => {
     for (const setting of region ? unavailableIn(region, config) : []) addIssue({ code: 'custom', ...setting });
-  }).safeParse(settingsOf(context));
-  if (!result.success)
-    throw new Error(`The CDK context 'sluice' is invalid. docs/settings.md documents them.\n${z.prettifyError(result.error)}`);
+  }).safeParse(settings);
+  if (!result.success) throw new InvalidConfig(explainFaults(Config, settings, result.error));
   const { name, stage } = result.data;
   return { canary: stage === PRODUCTION_STAGE, ...result.data, name: nameOf(name, stage) };
 };

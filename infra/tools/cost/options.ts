@@ -120,8 +120,9 @@ const usagesOf = (flags: z.output<typeof Flags>): Options['usages'] => {
 
 const readSettings = (text: string): unknown => {
   try {
-    readConfig(text);
-    return JSON.parse(text);
+    const settings: unknown = JSON.parse(text);
+    readConfig(settings);
+    return settings;
   } catch (error) {
     throw new Error(`--settings: ${error instanceof SyntaxError ? 'expected JSON' : error instanceof Error ? error.message : error}`);
   }

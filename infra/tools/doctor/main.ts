@@ -20,7 +20,7 @@ import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { readTemplates } from '../../assembly/read-templates.ts';
-import { type Config, ReservedConcurrency, readConfig } from '../../config/config.ts';
+import { type Config, InvalidConfig, ReservedConcurrency, readConfig } from '../../config/config.ts';
 import { nodeVersion, version } from '../../config/release.ts';
 import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
@@ -185,6 +185,7 @@ const main = async (flags: readonly string[]): Promise<number> => {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+  const isNamed = error instanceof Error && !(error instanceof InvalidConfig);
+  console.error(isNamed ? `${error.name}: ${error.message}` : error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

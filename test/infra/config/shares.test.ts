@@ -30,7 +30,7 @@ describe('the requests that wait for capacity', () => {
   test.each([
     [
       { deployments: { maxHeldRequests: 60 } },
-      /expected at most 50, because an organization's deployments together hold no more. Lower it, or set maxHeldRequestsOfOrganization to at least 60\n.*deployments.maxHeldRequests$/,
+      /deployments.maxHeldRequests: expected at most 50, because an organization's deployments together hold no more. Lower it, or set maxHeldRequestsOfOrganization to at least 60\.$/,
     ],
     [
       { deployments: { maxHeldRequests: 5 }, reservedConcurrency: { 'ondemand-inference': 8 } },
@@ -38,7 +38,7 @@ describe('the requests that wait for capacity', () => {
     ],
     [
       { deployments: { maxHeldRequestsOfOrganization: 201 }, reservedConcurrency: {} },
-      /expected at most 200, which reservedConcurrency.ondemand-inference reserves for all organizations. Lower it, or reserve at least 201\n.*deployments.maxHeldRequestsOfOrganization$/,
+      /deployments.maxHeldRequestsOfOrganization: expected at most 200, which reservedConcurrency.ondemand-inference reserves for all organizations. Lower it, or reserve at least 201\.$/,
     ],
   ])('are checked: %j', (settings, message) => {
     expect(() => readConfig(settings)).toThrow(message);

@@ -52,7 +52,7 @@ describe('the command line of npm run cost', () => {
     [['--seconds', '1.2345'], '--seconds: expected seconds with up to three decimals'],
     [['--keys', '0'], '--keys: expected at least 1'],
     [['--settings', '{'], '--settings: expected JSON'],
-    [['--settings', '{"firewal":{}}'], 'Unrecognized key: "firewal"'],
+    [['--settings', '{"firewal":{}}'], 'firewal is not a setting. Did you mean firewall?'],
     [['--settings', '{}', '--assembly', 'cdk.out'], 'Give one of them.'],
     [['extra'], "Unexpected argument 'extra'"],
   ])('rejects %p', (parameters, message) => {

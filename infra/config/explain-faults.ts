@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { nearestName } from '../../shared/models/nearest-name.ts';
+
+// A shorter name is near to too many others.
+const MIN_CHARACTERS = 4;
+
+type Path = readonly PropertyKey[];
+
+const innermost = (schema: unknown): unknown => {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault
+  )
+    return innermost(schema.unwrap());
+  return schema instanceof z.ZodPipe ? innermost(schema.in) : schema;
+};
+
+const schemaAt = (schema: unknown, [part, ...rest]: Path): unknown => {
+  const inner = innermost(schema);
+  if (part === undefined) return inner;
+  if (inner instanceof z.ZodObject) return schemaAt(inner.shape[String(part)], rest);
+  if (inner instanceof z.ZodArray) return schemaAt(inner.element, rest);
+  return inner instanceof z.ZodRecord ? schemaAt(inner.valueType, rest) : undefined;
+};
+
+const textOf = (path: Path): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part)),
+    '',
+  );
+
+const listed = (values: readonly unknown[], last = 'or'): string =>
+  values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} ${last} ${values.at(-1)}`;
+
+const allowedBy = (schema: unknown): readonly unknown[] => {
+  const inner = innermost(schema);
+  if (inner instanceof z.ZodEnum) return inner.options;
+  if (inner instanceof z.ZodLiteral) return [...inner.values];
+  if (inner instanceof z.ZodBoolean) return [true, false];
+  if (inner instanceof z.ZodUnion) {
+    const options = inner.options.map(allowedBy);
+    return options.every(({ length }) => length > 0) ? options.flat() : [];
+  }
+  return [];
+};
+
+const namesOf = (schema: unknown): string[] => {
+  const inner = innermost(schema);
+  if (inner instanceof z.ZodObject) return Object.keys(inner.shape);
+  return inner instanceof z.ZodRecord ? allowedBy(inner.keyType).map(String) : [];
+};
+
+const unknownName = (schema: unknown, path: Path, name: string): string => {
+  const names = namesOf(schemaAt(schema, path));
+  const nearest = name.length < MIN_CHARACTERS ? undefined : nearestName(name, names);
+  const hint = nearest === undefined ? `Use ${listed(names)}.` : `Did you mean ${textOf([...path, nearest])}?`;
+  return `${textOf([...path, name])} is not a setting. ${hint}`;
+};
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value);
+
+const plainly = (message: string): string =>
+  message
+    .replace(/^Invalid (?:input|string): |^Too (?:big|small): /, '')
+    .replace('>=', 'at least ')
+    .replace('<=', 'at most ')
+    .replace('Invalid email address', 'expected an e-mail address')
+    .replace('Invalid URL', 'expected a URL');
+
+const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue): string[] => {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key));
+  if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)))];
+  const allowed = issue.code === 'custom' ? [] : allowedBy(schemaAt(schema, path));
+  if (allowed.length > 0) return [`${textOf(path)} must be ${listed(allowed)}, not ${JSON.stringify(valueAt(value, path))}.`];
+  return [`${textOf(path) || 'The settings'}: ${plainly(issue.message)}.`];
+};
+
+/** Returns a sentence for each fault of settings, with the nearest name or the allowed values. */
+export const explainFaults = (schema: z.ZodType, value: unknown, { issues }: z.ZodError): string[] =>
+  issues.flatMap((issue) => explain(schema, value, issue));
