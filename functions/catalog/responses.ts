@@ -18,7 +18,7 @@ export class ResponseNotFound extends ApiError {
       status: 404,
       type: 'invalid_request_error',
       code: 'response_not_found',
-      message: `The response '${id.slice(0, 100)}' does not exist. Responses are stored for 30 days, unless they have store: false because the request or its API key asked for it, or because they were too large.`,
+      message: `The response '${id.slice(0, 100)}' does not exist. Check the id. Responses are stored for 30 days, unless store was false (set by the request or its API key) or the response was too large.`,
     });
   }
 }

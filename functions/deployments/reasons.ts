@@ -28,7 +28,7 @@ const REASONS = {
   },
   crash_loop: {
     message: 'The container crashes each time it starts.',
-    action: 'See the log line in aws. Change environment, accelerators, instance_types or the runtime to fix it.',
+    action: 'See the log line in `reason.aws`. Change environment, accelerators, instance_types or the runtime to fix it.',
   },
   container_failed: {
     message: 'The container stopped before the model was ready.',
@@ -54,11 +54,11 @@ const REASONS = {
   },
   rejected_by_aws: {
     message: 'AWS rejected the configuration of this deployment.',
-    action: "See AWS's message in aws, change the deployment accordingly, then retry.",
+    action: "See AWS's message in `reason.aws`, change the deployment accordingly, then retry.",
   },
   failed_on_aws: {
     message: 'AWS reports that this deployment has failed.',
-    action: "See AWS's message in aws. Retry; if it fails again, change the instance type or the runtime.",
+    action: "See AWS's message in `reason.aws`. Retry; if it fails again, change the instance type or the runtime.",
   },
   hub_not_allowed: {
     message: 'Models of the Hugging Face Hub are no longer allowed here.',

@@ -43,7 +43,7 @@ export const settleQueued = async (
     await endReservations(limiters, reservations, { ...ending, used: usedBy(stored, admittedAtMs) });
     return 'settled_before';
   }
-  if (entry.link !== false && reservations.length === 1) throw new Error(`The request ${requestId} is being undone.`);
+  if (entry.link !== false && reservations.length === 1) throw new Error(`Request ${requestId} is being rolled back by another worker.`);
   const used = usedBy(event, admittedAtMs);
   const ends = reservations.map(({ limiterId: id, item: known, entry: own }) =>
     limiters.toEnd({ ...ending, limiterId: id, entry: own, known, used }),

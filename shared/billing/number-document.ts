@@ -26,5 +26,7 @@ export const numberDocument = async <Result>(
       await delay(Math.random() * Math.min(FIRST_WAIT_MS * 2 ** attempt, MAX_WAIT_MS));
     }
   }
-  throw new DatabaseUnavailable(new Error(`Others took the next number of the series ${series} ${MAX_NUMBERING_ATTEMPTS} times.`));
+  throw new DatabaseUnavailable(
+    new Error(`Could not allocate a number in series ${series}: ${MAX_NUMBERING_ATTEMPTS} attempts lost to concurrent writers.`),
+  );
 };

@@ -47,13 +47,13 @@ export class InvalidRequest extends ApiError {
 
 /** A resource that does not exist or belongs to another organization: 404. */
 export class ResourceNotFound extends ApiError {
-  constructor(kind: string, id: string, param: string | null = null, advice = '') {
+  constructor(kind: string, id: string, param: string | null = null, advice = 'Check the id.') {
     super({
       status: 404,
       type: 'invalid_request_error',
       code: `${kind.toLowerCase().replaceAll(' ', '_')}_not_found`,
       param,
-      message: `The ${kind} '${id.slice(0, 256)}' does not exist, or you don't have access to it.${advice && ` ${advice}`}`,
+      message: `The ${kind} '${id.slice(0, 256)}' does not exist, or you don't have access to it. ${advice}`,
     });
   }
 }

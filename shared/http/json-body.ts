@@ -43,14 +43,22 @@ export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => 
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width, hasOtherNumbers } = measureJson(text);
-  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep.` });
-  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body has more than ${MAX_VALUES} values, keys included.` });
-  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys.` });
+  if (depth > MAX_DEPTH)
+    throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.` });
+  if (values > MAX_VALUES)
+    throw new InvalidRequest({
+      message: `The request body has more than ${MAX_VALUES} values, keys included. Shorten it, or split it into several requests.`,
+    });
+  if (width > MAX_WIDTH)
+    throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys. Send a smaller object.` });
   try {
     const body: unknown = opaque && hasOtherNumbers ? parseKeepingNumbers(text, opaque) : JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
   } catch (error) {
-    throw new InvalidRequest({ message: `The request body is not valid JSON: ${shortReason(error)}.`, code: 'invalid_json' });
+    throw new InvalidRequest({
+      message: `The request body is not valid JSON: ${shortReason(error)}. Send a JSON object.`,
+      code: 'invalid_json',
+    });
   }
 };
 
@@ -60,7 +68,7 @@ const decodeUtf8 = (base64: string): string => {
   try {
     return strictUtf8.decode(Buffer.from(base64, 'base64'));
   } catch {
-    throw new InvalidRequest({ message: 'The request body is not valid UTF-8.' });
+    throw new InvalidRequest({ message: 'The request body is not valid UTF-8. Send the JSON in UTF-8.' });
   }
 };
 

@@ -33,7 +33,7 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const param = pathOf(issue?.path ?? []).slice(0, MAX_PARAM_CHARACTERS);
-  const reason = issue ? reasonOf(issue, value) : 'not as documented';
+  const reason = issue ? reasonOf(issue, value) : 'expected what GET /openapi.json describes';
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;
   throw new InvalidRequest({ message, param: param || null });
 };

@@ -38,7 +38,7 @@ export class ModelNotPriced extends ApiError {
       param: 'model',
       message: `The model '${model}' cannot be called yet. Ask your administrator.`,
       headers: { 'retry-after': '60', 'x-should-retry': 'false' },
-      cause: new Error(`The model '${model}' has no price whose effective_at has come.`),
+      cause: new Error(`The model '${model}' has no price in effect yet.`),
     });
   }
 }
@@ -66,7 +66,7 @@ export class DeploymentNotFound extends ApiError {
     const nearest = nearestName(model, names);
     const hint =
       nearest !== undefined
-        ? ` Did you mean '${nearest}'?`
+        ? ` Did you mean '${nearest}'? GET ${MODELS_PATH} lists what this API key may use.`
         : names.length > 0 && names.length <= MAX_LISTED_NAMES
           ? ` This API key may use: ${names.join(', ')}.`
           : ` GET ${MODELS_PATH} lists what this API key may use.`;

@@ -37,6 +37,6 @@ export const urlFault = (networks: Networks, text: string): string | undefined =
   const host = hostOf(url);
   if (host.length > MAX_HOST_CHARACTERS) return `expected a host of at most ${MAX_HOST_CHARACTERS} characters`;
   if (isIP(host) === 0) return undefined;
-  if (!networks.isAllowed(host)) return `the address ${host} is not on the public Internet`;
+  if (!networks.isAllowed(host)) return `expected a public address, and ${host} is not on the public Internet`;
   return isHttp && !networks.isExempt(host) ? 'expected a URL that begins with https://' : undefined;
 };

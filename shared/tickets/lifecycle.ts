@@ -87,7 +87,7 @@ export const afterUpdate = (
     throw new Forbidden({
       code: 'status_not_settable',
       param: 'status',
-      message: `You can't set this status. You can set: ${SETTABLE[side].join(', ')}. Other changes follow from messages and time.`,
+      message: `You can't set this status. Set one of these: ${SETTABLE[side].join(', ')}. Other statuses are set automatically.`,
     });
   const isAnswered = side === 'support' && wanted === 'resolved';
   return { ...moved(clocks, ticket, { status, isAnswered, ...(severity && { severity }) }, nowMs), subject };
@@ -99,11 +99,11 @@ export const afterUpdate = (
  */
 export const afterReopening = (clocks: Clocks, ticket: Ticket, nowMs: number): Ticket => {
   if (ticket.closes_at === null)
-    throw new Conflict({ code: 'ticket_not_resolved', message: 'This ticket is neither resolved nor closed. Write a message instead.' });
+    throw new Conflict({ code: 'ticket_not_resolved', message: 'Only resolved or closed tickets can be reopened. Add a message instead.' });
   if (ticket.closes_at + REOPEN_WITHIN_MS <= nowMs)
     throw new Conflict({
       code: 'ticket_closed_for_good',
-      message: `This ticket closed more than ${REOPEN_WITHIN_MS / DAY_MS} days ago. Open a new one, and name this one in it.`,
+      message: `This ticket closed more than ${REOPEN_WITHIN_MS / DAY_MS} days ago. Open a new ticket and mention this one.`,
     });
   return {
     ...moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs),

@@ -24,7 +24,8 @@ export class TemplateFailed extends TemplateRefused {
 /** A chat template rejected the messages: 400. */
 export class PromptRefused extends InvalidRequest {
   constructor(words: string) {
-    super({ message: `The model's chat template rejected the messages: ${words.slice(0, MAX_WORDS)}`, param: 'messages' });
+    const reason = words.slice(0, MAX_WORDS).replace(/\.$/, '');
+    super({ message: `The model's chat template rejected the messages: ${reason}. Change them accordingly.`, param: 'messages' });
   }
 }
 
@@ -36,14 +37,14 @@ export class TextRefused extends Error {
 /** A text would take too long to tokenize: 400. */
 export class Untokenizable extends InvalidRequest {
   constructor(param: 'prompt' | 'messages', words: string) {
-    super({ message: `The text cannot be tokenized: it has ${words.slice(0, MAX_WORDS)}.`, param });
+    super({ message: `The text cannot be tokenized: it has ${words.slice(0, MAX_WORDS)}. Shorten or split it.`, param });
   }
 }
 
 /** A token id that is not in the model's vocabulary: 400, with its index. */
 export class UnknownTokenId extends InvalidRequest {
   constructor(place: number, id: number | undefined) {
-    super({ message: `Invalid value for 'tokens[${place}]': ${id} is not a token id of this model.`, param: `tokens[${place}]` });
+    super({ message: `Invalid value for 'tokens[${place}]': expected a token id of this model, got ${id}.`, param: `tokens[${place}]` });
   }
 }
 

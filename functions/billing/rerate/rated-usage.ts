@@ -93,7 +93,7 @@ const toBatches = <Event extends UsageEvent | GpuEvent>(
 const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
   const { limiters, usage } = deps;
   const { subject } = rerate;
-  if (subject.kind !== 'model') throw new Error(`The rerate ${rerate.id} is not of a model.`);
+  if (subject.kind !== 'model') throw new Error(`Rerate ${rerate.id} targets an instance type, not a model.`);
   const adjusting = { rerate: rerate.id, from: subject.from.version, to: subject.to.version };
   const costOf = ({ prompt_tokens, cached_tokens, completion_tokens }: UsageEvent): bigint =>
     costNanos(subject.to, { promptTokens: prompt_tokens, cachedTokens: cached_tokens, completionTokens: completion_tokens });

@@ -29,11 +29,18 @@ export const isAtLeast = (role: UserRole, least: UserRole): boolean => ROLES.ind
 /** Users with these roles work for the platform, and so belong to no organization. */
 export const isPlatformRole = (role: UserRole): boolean => role === 'admin' || role === 'support';
 
+const ADVICE: Readonly<Record<UserRole, string>> = {
+  support: 'Ask support.',
+  member: 'Ask a member.',
+  owner: 'Ask an owner.',
+  admin: 'Ask an admin.',
+};
+
 /** Rejects an actor whose role is too low. @throws 403 */
 export const requireRole = (actor: Pick<Actor, 'role'>, least: UserRole): void => {
   if (!isAtLeast(actor.role, least))
     throw new Forbidden({
-      message: `This request requires the role '${least}', but your role is '${actor.role}'. Ask an ${least} to do it.`,
+      message: `This request requires the role '${least}', but your role is '${actor.role}'. ${ADVICE[least]}`,
     });
 };
 

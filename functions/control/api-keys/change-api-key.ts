@@ -169,7 +169,7 @@ const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
     message:
-      "The previous secret of this API key is still valid, and another rotation ends it now. To rotate anyway, send the key's ETag in If-Match, or set overlap_seconds to 0.",
+      "The previous secret is still valid during its overlap; rotating again would revoke it now. To rotate anyway, send the key's ETag in If-Match, or set overlap_seconds to 0.",
   });
 
 /**

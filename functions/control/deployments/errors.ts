@@ -49,7 +49,7 @@ export class RolloutUnfinished extends Conflict {
     super({
       code: 'rollout_unfinished',
       message:
-        'Another generation of this deployment is still being rolled out. Complete it with traffic_percent 100, return with traffic_percent 0, or wait until it has failed.',
+        'Another generation of this deployment is still being rolled out. Complete it with traffic_percent 100, roll back with traffic_percent 0, or wait for it to fail.',
     });
   }
 }

@@ -42,7 +42,10 @@ const instanceTypesOf = async (
     if (type?.status !== 'available')
       throw invalid(param, `there is no instance type '${id}'. GET /v1/instance-types lists the available ones`);
     if (type.accelerators < accelerators)
-      throw invalid(param, `'${id}' has fewer accelerators (${type.accelerators}) than a copy needs (${accelerators})`);
+      throw invalid(
+        param,
+        `expected instance types with at least ${accelerators} accelerators, as a copy needs; '${id}' has ${type.accelerators}`,
+      );
     if (!instancePriceAt(type.prices, nowMs)) throw new InstanceTypeNotPriced(id);
     return type;
   });

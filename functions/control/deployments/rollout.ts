@@ -66,7 +66,7 @@ export const beginRollout = (deployment: Deployment, planned: PlannedGeneration,
 
 const RETURNED = {
   code: 'returned',
-  message: 'The rollout of this generation was ended before it was complete, and its traffic returned to the generation before.',
+  message: 'This rollout was rolled back. Its traffic returned to the previous generation.',
   action: 'Roll out another generation when you are ready.',
 };
 
@@ -80,7 +80,7 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
     if (percent === 100 && deployment.traffic_percent === 100) return deployment;
     throw new WrongState(
       'no_rollout',
-      'The deployment has only one generation, which gets all traffic. traffic_percent needs a rollout: send it with a new runtime, model, environment, accelerators or instance types.',
+      'The deployment has only one generation, which gets all traffic. Send traffic_percent with a new runtime, model, environment, accelerators or instance types.',
     );
   }
   if (percent > 0) return { ...deployment, traffic_percent: percent };

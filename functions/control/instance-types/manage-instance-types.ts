@@ -24,7 +24,11 @@ export interface InstanceTypeDependencies extends AuditDependencies {
 const MAX_INSTANCE_TYPES = 200;
 
 const exists = (id: string) => (): Conflict =>
-  new Conflict({ code: 'instance_type_exists', param: 'id', message: `The catalogue already has the instance type '${id}'.` });
+  new Conflict({
+    code: 'instance_type_exists',
+    param: 'id',
+    message: `The catalogue already has the instance type '${id}'. Change that entry instead.`,
+  });
 
 const find = async ({ catalogue }: InstanceTypeDependencies, id: string): Promise<InstanceType> => {
   const type = await catalogue.instanceTypes.get(id);
@@ -61,7 +65,7 @@ export const createInstanceType = async (
   if (types.length >= MAX_INSTANCE_TYPES)
     throw new Conflict({
       code: 'too_many_instance_types',
-      message: `The catalogue can have at most ${MAX_INSTANCE_TYPES} instance types, including retired ones.`,
+      message: `The catalogue can have at most ${MAX_INSTANCE_TYPES} instance types, including retired ones. Change an existing one instead.`,
     });
   const type: InstanceType = { ...fields, prices: [], status: 'available', version: 1 };
   const target = { type: 'instance_type', id: type.id };
@@ -109,7 +113,7 @@ export const addInstancePrice = async (
   const before = checkVersion(await find(deps, id), expected);
   const { nowMs } = actor.origin;
   const effective_at = effectiveAt(body.effective_at, nowMs);
-  checkRoom(before.prices, effective_at, { max: MAX_INSTANCE_PRICES, advice: 'The last one stays in force.' });
+  checkRoom(before.prices, effective_at, { max: MAX_INSTANCE_PRICES, advice: 'Keep the last one, which stays in force.' });
   const price = { version: newTimedId('price', nowMs), effective_at, hour_nanos: Number(nanosOf(body.per_hour)) };
   return replace(deps, actor, 'instance_type.priced', before, { ...before, prices: [...before.prices, price] });
 };

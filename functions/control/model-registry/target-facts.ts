@@ -34,7 +34,7 @@ export interface TargetFacts {
 export class TargetInaccessible extends InvalidRequest {
   constructor(region: string | undefined, cause?: unknown) {
     super({
-      message: `Sluice has no access to endpoints in ${placeOf(region)}. Check the region's name, that the account has enabled it, and that the deployment's endpointRegions include it (without endpointRegions, only the deployment's own region can be used).`,
+      message: `Sluice has no access to endpoints in ${placeOf(region)}. Check its name, that the account has enabled it, and that the setting endpointRegions includes it; without that setting, use the deployment's own region.`,
       param: 'region',
     });
     this.cause = cause;

@@ -38,7 +38,7 @@ export const NewCreditGrant = z
   })
   .refine(({ amount, expires_at }) => expires_at === undefined || !amount.startsWith('-'), {
     path: ['expires_at'],
-    message: 'a deduction cannot expire',
+    message: 'expected no expires_at with a negative amount',
   });
 export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 

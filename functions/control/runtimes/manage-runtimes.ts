@@ -47,7 +47,7 @@ export const createRuntime = async (
   if (runtimes.length >= MAX_RUNTIMES)
     throw new Conflict({
       code: 'too_many_runtimes',
-      message: `The catalogue can have at most ${MAX_RUNTIMES} runtimes, including retired ones.`,
+      message: `The catalogue can have at most ${MAX_RUNTIMES} runtimes, including retired ones. Change an existing one instead.`,
     });
   const runtime: Runtime = { ...fields, ...(ami !== undefined && { ami }), status: 'available', version: 1 };
   const resource = toResource(runtime, true);

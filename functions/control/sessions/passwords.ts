@@ -26,7 +26,8 @@ export const checkIdentity = async <Result>(
   return result;
 };
 
-export const wrongPassword = (): InvalidRequest => invalidField('current_password', 'The current password is incorrect.');
+export const wrongPassword = (): InvalidRequest =>
+  invalidField('current_password', 'The current password is incorrect. Enter the password you log in with.');
 
 /**
  * Changes the actor's own password and ends all their sessions. @throws 400 for a wrong current or a weak new

@@ -31,7 +31,7 @@ class TooManyAttachments extends ApiError {
 const ticketIsFull = (): Conflict =>
   new Conflict({
     code: 'too_many_attachments',
-    message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new one, and name this one in it.`,
+    message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new ticket and mention this one.`,
   });
 
 /** Announces a file, which its user can then upload and attach to a message. @throws 400, 404, 409, 429 */

@@ -14,14 +14,14 @@ const attachmentUsed = (id: string): Conflict =>
   new Conflict({
     code: 'attachment_used',
     param,
-    message: `The file '${id}' is attached to a message already. Announce and upload it once more to attach it again.`,
+    message: `The file '${id}' is attached to a message already. Create a new upload to attach it again.`,
   });
 
 const notUploaded = (id: string): Conflict =>
   new Conflict({
     code: 'attachment_not_uploaded',
     param,
-    message: `The file '${id}' has not been uploaded as it was announced. Upload it with the form that you received, then send the message again. If the form has expired, announce the file once more.`,
+    message: `The uploaded file '${id}' is missing, or differs from its announced size or type. Upload it with the form that you received, then send the message again. If the form has expired, create a new upload.`,
   });
 
 const announcedFile = async ({ attachments }: Deps, actor: Actor, ticket: Ticket, id: string): Promise<AnnouncedFile> => {

@@ -30,7 +30,7 @@ class TooManyTickets extends ApiError {
  */
 export const openTicket = async (deps: OpenTicketDependencies, actor: Actor, body: NewTicket): Promise<TicketResource> => {
   if (sideOf(actor) === 'support')
-    throw new Forbidden({ message: 'Only users of an organization can open tickets. Support can write to those that exist.' });
+    throw new Forbidden({ message: 'Only users of an organization can open tickets. Support can reply only to existing tickets.' });
   const organization = organizationFor(actor, undefined);
   const { nowMs } = actor.origin;
   const evidence = await collectEvidence(deps, actor, body);

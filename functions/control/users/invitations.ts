@@ -69,7 +69,7 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
   if (user.last_login_at !== null)
     throw new Conflict({
       code: 'already_logged_in',
-      message: `This user has already logged in. They can set a new password with POST ${AUTH_PATHS.forgot}.`,
+      message: `This user has already logged in. Ask them to set a new password with POST ${AUTH_PATHS.forgot}.`,
     });
   if (user.status !== 'active')
     throw new Conflict({ code: 'user_disabled', message: 'This user is disabled. Enable the user, then send the invitation again.' });

@@ -46,7 +46,7 @@ class RequestExceedsLimit extends ApiError {
     const message =
       dimension === 'tokens'
         ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
-        : `${sentence(owner, dimension, limits)}. This ${owner} can't send requests until the limit is raised.`;
+        : `${sentence(owner, dimension, limits)}. Ask ${owner === 'key' ? 'an owner of your organization' : 'your administrator'} to raise it.`;
     super({
       status: 429,
       type: dimension,

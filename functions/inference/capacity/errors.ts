@@ -35,7 +35,7 @@ export interface WaitingLimits {
 const crowdedBy = (why: NotWaiting, { ofDeployment, ofOrganization }: WaitingLimits): string | undefined => {
   if (why === 'too_many') return `Too many requests wait for it already: at most ${ofDeployment} can.`;
   if (why === 'too_many_of_organization')
-    return `Too many requests of your organization wait for capacity already: at most ${ofOrganization} can, for all models together. Send fewer with '${WAIT_HEADER}' at the same time.`;
+    return `Too many requests of your organization wait for capacity already: at most ${ofOrganization} can. Send fewer with '${WAIT_HEADER}'.`;
   return why === 'too_many_ahead'
     ? `The requests that wait for it already take longer than '${WAIT_HEADER}' allows. Send fewer at the same time, or allow more time.`
     : undefined;

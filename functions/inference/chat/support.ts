@@ -40,7 +40,7 @@ export const checkTokenIds = (
     if (wrong !== undefined)
       throw new InvalidRequest({
         param,
-        message: `Invalid value for '${param}': the model's token ids are 0 to ${size - 1}, got ${wrong}.`,
+        message: `Invalid value for '${param}': expected token ids of this model, 0 to ${size - 1}, got ${wrong}.`,
       });
   }
 };

@@ -33,7 +33,7 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
   const written = prompt.texts.length * maxTokens;
   const inOnePiece = {
     tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
-    formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
+    formula: `choices × ${echo ? '(max_tokens + tokens of the prompt)' : 'max_tokens'} × (logprobs + 1)`,
     holder: 'a response without streaming',
     remedy: 'Send stream: true or request fewer.',
   };
@@ -41,7 +41,7 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
     tokens: Math.min(size.longestTokens, model.context_length),
     formula: 'tokens of the prompt × (logprobs + 1)',
     holder: 'an echoed prompt',
-    remedy: 'Send a shorter prompt, send token ids instead of text, or request fewer.',
+    remedy: 'Shorten the prompt, send token ids or request fewer.',
   };
   checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
 };
@@ -65,7 +65,7 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
     if (wrong !== undefined)
       throw new InvalidRequest({
         param: 'prompt',
-        message: `Invalid value for 'prompt': the model's token ids are 0 to ${size - 1}, got ${wrong}.`,
+        message: `Invalid value for 'prompt': expected token ids of this model, 0 to ${size - 1}, got ${wrong}.`,
       });
   }
 };

@@ -31,7 +31,7 @@ export class IdempotentResultNotStored extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotent_result_not_stored',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result is not stored: it was larger than 256 KB compressed, your API key or the request doesn't allow content to be stored, or the response was deleted. Use a new key to send the request again.`,
+      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result isn't stored, because it was too large, was deleted, or its key or request allows no storage. Use a new idempotency key.`,
       headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' },
     });
   }

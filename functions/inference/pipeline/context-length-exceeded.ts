@@ -25,7 +25,7 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
   if (!usesAutoTruncation(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
   return {
     param: nameOf('messages', names),
-    bound: `With truncation: "auto", the prompt can have ${maxPromptTokens} tokens so that the answer has room`,
+    bound: `With truncation: "auto", ${maxPromptTokens} tokens are left for the prompt`,
     remedy: `lower ${nameOf('max_tokens', names)}`,
   };
 };
@@ -38,7 +38,7 @@ export class ContextLengthExceeded extends InvalidRequest {
     const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
     const bounded = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
     const message = bounded
-      ? `${bounded.bound}, but the parts that are never evicted (system messages, tools, the last user message, the newest message) are longer: ${sizes}. Shorten them or ${bounded.remedy}.`
+      ? `${bounded.bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${bounded.remedy}.`
       : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
     super({ code: 'context_length_exceeded', param: bounded?.param ?? nameOf('messages', names), message });
   }

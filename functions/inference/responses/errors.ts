@@ -8,7 +8,7 @@ export class PreviousResponseNotFound extends ApiError {
       type: 'invalid_request_error',
       code: 'previous_response_not_found',
       param: 'previous_response_id',
-      message: `The response '${id.slice(0, 100)}' can't be continued because it does not exist. Responses are stored for 30 days, unless they have store: false because the request or its API key asked for it, or because they were too large. Send the whole conversation as input instead.`,
+      message: `The response '${id.slice(0, 100)}' does not exist. Responses are stored for 30 days, unless store was false (set by the request or its API key) or the response was too large. Send the whole conversation as input instead.`,
     });
   }
 }

@@ -39,7 +39,11 @@ export const gatewayTexts: GatewayText[] = [
   {
     type: ResponseType.WAF_FILTERED,
     status: 403,
-    error: { message: 'A firewall rule of this service rejected the request.', type: 'permission_error', code: 'request_filtered' },
+    error: {
+      message: 'A firewall rule of this service rejected the request. Ask your administrator.',
+      type: 'permission_error',
+      code: 'request_filtered',
+    },
   },
   {
     type: ResponseType.DEFAULT_4XX,

@@ -29,7 +29,7 @@ export const expiredKey = (): InvalidApiKey =>
 /** @param url of the host that the key is for, if known */
 export const wrongHost = (scope: HostScope, url?: string): InvalidApiKey =>
   new InvalidApiKey(
-    `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.${url ? ` Send it to ${url}.` : ''}`,
+    `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one. Send it to ${url ?? 'that host'}.`,
   );
 
 /** The model is not on the key's allow-list: 403. */

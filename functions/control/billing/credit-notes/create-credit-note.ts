@@ -26,7 +26,7 @@ class CreditExceedsInvoice extends Conflict {
     super({
       code: 'credit_exceeds_invoice',
       param: 'amount',
-      message: `Only ${dollarsOf(leftNanos)} ${currency} of the invoice ${number} is left to be credited.`,
+      message: `Only ${dollarsOf(leftNanos)} ${currency} of the invoice ${number} is left to be credited. Lower the amount.`,
     });
   }
 }

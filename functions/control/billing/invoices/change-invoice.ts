@@ -100,7 +100,7 @@ const checkPaidSinceIssue = ({ issued_at }: Invoice, paidAtMs: number): void => 
   if (issued_at === null || dayOf(paidAtMs) >= dayOf(issued_at)) return;
   throw new InvalidRequest({
     param: 'paid_at',
-    message: `Invalid value for 'paid_at': the invoice was issued on ${dayOf(issued_at)}. Expected that day or later.`,
+    message: `Invalid value for 'paid_at': expected ${dayOf(issued_at)}, when the invoice was issued, or a later day.`,
   });
 };
 

@@ -17,6 +17,6 @@ export const downloadInvoice = async (
   const invoice = await visibleInvoice(deps, actor, id);
   const { number } = invoice;
   const wanted = fileFormatOf(format);
-  if (number === null) throw new NotIssued(invoice, 'Only issued invoices have files.');
+  if (number === null) throw new NotIssued(invoice, 'Only issued invoices can be downloaded.');
   return downloadDocument(deps, { ...invoice, number }, wanted, actor.origin.nowMs);
 };

@@ -28,7 +28,7 @@ class AlreadyInvoiced extends Conflict {
     super({
       code: 'invoice_exists',
       param: 'month',
-      message: `The invoice ${id} bills ${month}. To make another one, delete it if it is a draft, or else void it.`,
+      message: `The invoice ${id} bills ${month}. Delete it (if it is a draft) or void it to create another.`,
     });
   }
 }
@@ -44,9 +44,11 @@ const checkClosable = async (
   nowMs: number,
 ): Promise<void> => {
   const first = monthOf((await organizations.get(organization)).created_at * SECOND_MS);
-  if (month < first) throw new NotClosable(`The organization was created in ${first}, so ${month} can't be closed.`);
+  if (month < first) throw new NotClosable(`The organization was created in ${first}, so ${month} can't be closed. Choose a later month.`);
   if (nowMs < closableAt(month))
-    throw new NotClosable(`${month} can be closed from ${new Date(closableAt(month)).toISOString()} on, when its last events have come.`);
+    throw new NotClosable(
+      `${month} can be closed from ${new Date(closableAt(month)).toISOString()} on, after its last usage events have arrived. Try again then.`,
+    );
   const { last_closed_month } = await billed.getState(organization);
   const next = last_closed_month === null ? first : nextMonth(last_closed_month);
   if (month > next) throw new NotClosable(`Months are closed in order. Close ${next} first.`);

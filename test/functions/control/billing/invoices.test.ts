@@ -185,7 +185,7 @@ describe('an invoice', () => {
       await expect(payInvoice(deps, admin, id, { paid_at }, undefined)).rejects.toMatchObject({
         status: 400,
         param: 'paid_at',
-        message: "Invalid value for 'paid_at': the invoice was issued on 2026-11-02. Expected that day or later.",
+        message: "Invalid value for 'paid_at': expected 2026-11-02, when the invoice was issued, or a later day.",
       });
     expect(await payInvoice(deps, admin, id, { paid_at: midnight }, undefined)).toMatchObject({ state: 'paid', paid_at: midnight });
   });

@@ -80,7 +80,7 @@ test('documents the errors that only this host returns', () => {
   expect(Object.values(examplesOf(401)).map(({ value }) => value.error)).toContainEqual(expect.stringContaining('serverless host'));
   const absent = Object.values(examplesOf(404)).filter(({ value }) => (value.error as Json).code === 'model_not_found');
   expect(absent.map(({ value }) => (value.error as Json).message)).toEqual([
-    expect.stringMatching(/Did you mean '[^']+'\?$/),
+    expect.stringMatching(/Did you mean '[^']+'\? GET \/v1\/models lists/),
     expect.stringContaining('This API key may use: '),
   ]);
   expect(Object.values(examplesOf(503)).map(({ value }) => value.error)).toContainEqual(
