@@ -3,6 +3,8 @@ import path from 'node:path';
 import { readFlags } from '../read-flags.ts';
 import { drawDashboard } from './dashboards/draw-dashboard.ts';
 import { readDashboards } from './dashboards/read-dashboards.ts';
+import { recordTerminal } from './terminal/record-terminal.ts';
+import { RECORDING, terminalPicture } from './terminal/terminal-picture.ts';
 import { timelinePicture } from './timeline/timeline-picture.ts';
 
 const USAGE = `npm run pictures -- [options]
@@ -10,11 +12,17 @@ const USAGE = `npm run pictures -- [options]
 Draws the pictures of the documentation that show what the code makes. Run npm run synth before it.
 
   --assembly DIR    the folder of the synthesized app (default: cdk.out)
+  --record          first record the terminal again, with a local run on its default ports
   --help
 `;
 const root = path.join(import.meta.dirname, '../../..');
-const { assembly } = readFlags(USAGE, { assembly: { type: 'string', default: path.join(root, 'cdk.out') } });
+const { assembly, record } = readFlags(USAGE, {
+  assembly: { type: 'string', default: path.join(root, 'cdk.out') },
+  record: { type: 'boolean', default: false },
+});
 const draw = (name: string, svg: string): void => writeFileSync(path.join(root, 'docs/images', `${name}.svg`), svg);
+if (record) writeFileSync(RECORDING, `[\n${(await recordTerminal()).map((piece) => `  ${JSON.stringify(piece)}`).join(',\n')}\n]\n`);
+draw('terminal', terminalPicture());
+draw('timeline', timelinePicture());
 for (const dashboard of readDashboards(path.join(assembly, 'sluice-operations.template.json')))
   draw(`dashboard-${dashboard.name}`, drawDashboard(dashboard));
-draw('timeline', timelinePicture());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { drawTimeline } from '../../../../functions/control/observability/requests/draw-timeline.ts';
 import { RequestDetail } from '../../../../functions/control/observability/requests/request-detail.ts';
-import { drawText } from './draw-text.ts';
+import { drawText } from '../draw-text.ts';
 
 /** The reply of a local run to `GET /v1/observability/requests/{id}`. */
 const REQUEST = path.join(import.meta.dirname, 'request.json');
