@@ -12,7 +12,7 @@ interface Step {
 }
 
 /** The shell blocks of a document, each with the block of output right behind it. */
-const stepsOf = (markdown: string): Step[] => {
+export const stepsOf = (markdown: string): Step[] => {
   const blocks = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }));
   return blocks.flatMap(({ language, text }, i) => {
     const next = blocks[i + 1];
@@ -25,12 +25,13 @@ const stepsOf = (markdown: string): Step[] => {
 /** JSON in the document may be laid out for reading. */
 const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
 
-/** Matches what the document prints; `…` stands for any text of one line. */
-const patternOf = (printed: string): RegExp =>
+/** Matches what the document prints; `…` stands for any text of one line, or alone on a line for any lines. */
+export const patternOf = (printed: string): RegExp =>
   new RegExp(
     `^${printed
       .trim()
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/^…$/gm, '[\\s\\S]*?')
       .replaceAll('…', '[^\\n]*?')}$`,
   );
 
