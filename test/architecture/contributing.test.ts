@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { codeOf } from './pages.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -9,8 +10,6 @@ const { scripts, devDependencies } = JSON.parse(read('package.json')) as Record<
 const PAGES = ['CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', '.github/pull_request_template.md'];
 const FOLDERS = 'functions|shared|infra|test|docs|\\.ci|\\.github';
 
-const codeOf = (text: string): string[] =>
-  [...text.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span ?? '');
 const matchesIn = (page: string, pattern: RegExp): string[] =>
   codeOf(read(page)).flatMap((code) => [...code.matchAll(pattern)].map(([, name = '']) => name));
 
