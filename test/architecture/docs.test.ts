@@ -39,7 +39,7 @@ describe.each(pages)('%s', (page, text) => {
   });
 
   test('names only commands of the admin program and flags of the local run that exist', () => {
-    const commands = namedIn(text, /\bnpm run (?:-s )?admin -- ([a-z][\w-]*)/g);
+    const commands = namedIn(text, /\bnpm run (?:-s )?admin -- (?:--local )?([a-z][\w-]*)/g);
     expect(commands.filter((name) => !`${admin.stdout}${admin.stderr}`.includes(`\n  ${name} `))).toEqual([]);
     const flags = namedIn(text, /\bnpm start -- ([^#\n]*)/g).flatMap((line) => line.match(/--[a-z-]+/g) ?? []);
     expect(flags.filter((flag) => !USAGE.includes(`  ${flag} `))).toEqual([]);
