@@ -20,8 +20,8 @@ const proseOf = (text: string): string => text.replace(/```\w*\n[\s\S]*?```|`[^`
 
 /** The targets of a page's links, with their anchors, but those to other sites. */
 export const linksOf = (text: string): string[] =>
-  [...proseOf(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)]
-    .map(([, inline, defined]) => inline ?? defined ?? '')
+  [...proseOf(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$|(?:href|src)="([^"]+)"/gm)]
+    .map(([, inline, defined, html]) => inline ?? defined ?? html ?? '')
     .filter((link) => !/^(https?|mailto):/.test(link));
 
 /** The anchors that GitHub gives to a page's headings. */
