@@ -1,4 +1,4 @@
-/** Sizes of a monospace font in pixels. */
+// Sizes of a monospace font in pixels.
 const FONT_SIZE = 13;
 const CHARACTER = 7.8;
 const LINE = 18;
@@ -27,7 +27,7 @@ const drawFragment = ({ line, column, text, atMs, typed }: Fragment): string => 
   return `<text x="${x}" y="${y}" textLength="${pixels(lengthOf(text) * CHARACTER)}"${fill}${delay} xml:space="preserve">${escaped(text)}</text>\n`;
 };
 
-/** Readers who prefer less motion, and programs that draw no animations, see everything at once. */
+// Readers who prefer less motion, and programs that draw no animations, see everything at once.
 const ANIMATION = `<style>@media (prefers-reduced-motion: no-preference) { text { opacity: 0; animation: show 1ms forwards } }
 @keyframes show { to { opacity: 1 } }</style>
 `;

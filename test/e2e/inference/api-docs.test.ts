@@ -11,7 +11,7 @@ const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf
 const steps = stepsOf(page);
 const programs = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = '']) => program);
 const MARK = '=====';
-/** As a person types it, but without the meter of progress, and failing where a person would see an error. */
+// As a person types it, but without the meter of progress, and failing where a person would see an error.
 const CURL = 'curl() { command curl -s --fail-with-body "$@"; }\n';
 
 let walk: Walk;

@@ -10,10 +10,10 @@ const blocksOf = (page: string, language: string): string[] =>
   [...readFileSync(path.join(root, page), 'utf8').matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, text = '']) => text,
   );
-/** `npm start` has its own tests, and its install is under them. */
+// `npm start` has its own tests, and its install is under them.
 const commandsOf = (page: string): string[] => blocksOf(page, 'sh').filter((block) => !block.startsWith('npm '));
 
-/** As much of OpenAI's Python client as the pages use, because the tests install no Python packages. */
+// As much of OpenAI's Python client as the pages use, because the tests install no Python packages.
 const PYTHON_CLIENT = `
 import json, urllib.request
 from types import SimpleNamespace

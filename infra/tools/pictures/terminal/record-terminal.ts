@@ -19,7 +19,7 @@ const SHOWN_BEFORE = /^Synthesizing the app: /;
 const LAST_SHOWN = /^ {2}Admin login /;
 const READY = 'curl -N ';
 const POLL_MS = 1_000;
-/** A request can be found a minute after its end. */
+// A request can be found a minute after its end.
 const MAX_POLLS = 120;
 
 const RunFacts = z.object({
@@ -68,7 +68,8 @@ const withoutSecrets = (text: string, { api_key, ondemand_api_key, admin_passwor
   [api_key, ondemand_api_key, admin_password].reduce((shown, secret) => shown.replaceAll(secret, `${secret.slice(0, 4)}…`), text);
 
 /**
- * Records a local run on its default ports: its start, a chat by the program of docs/local-run.md, and the timeline of that request.
+ * Records a local run on its default ports: its start, a chat by the program of docs/local-run.md, and the timeline
+ * of that request.
  * @throws Error if the local run doesn't start, for instance because another one uses the ports
  */
 export const recordTerminal = async (): Promise<Recording> => {

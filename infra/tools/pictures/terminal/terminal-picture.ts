@@ -11,7 +11,7 @@ export type Recording = z.infer<typeof Recording>;
 export const RECORDING = path.join(import.meta.dirname, 'recording.json');
 
 const COLUMNS = 100;
-/** A reader doesn't wait as long as the one who recorded. */
+// A reader doesn't wait as long as the one who recorded.
 const MAX_PAUSE_MS = 1_200;
 
 /**
@@ -40,7 +40,7 @@ export const layOut = (recording: Recording): Fragment[] => {
   return fragments;
 };
 
-/** The recording of a local run: its start, a streamed chat, and what became of that request. @returns an SVG document */
+/** A local run's start, a streamed chat, and the timeline of its request. @returns an SVG document */
 export const terminalPicture = (): string =>
   drawTerminal(
     'A local run: npm start, a chat, and the timeline of its request',
