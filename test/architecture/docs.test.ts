@@ -83,6 +83,12 @@ describe('docs/README.md', () => {
   });
 });
 
+describe('docs/operations.md', () => {
+  test('only says where its parts went', () => {
+    expect(readPage('docs/operations.md').split('\n').length).toBeLessThanOrEqual(30);
+  });
+});
+
 describe('docs/local-run.md', () => {
   test('lists the flags that npm start has', () => {
     const listed = tableOf(readPage('docs/local-run.md'), 'Flags').slice(1);
