@@ -12,7 +12,7 @@ const Line = z.object({
   timestamp: z.iso.datetime(),
   status: z.int().min(400).max(599),
   code: z.string().nullish(),
-  /** Absent, or null, in a line of a request without an authenticated key. */
+  /** Absent or null if no key was authenticated. */
   key_id: z
     .string()
     .regex(new RegExp(`^${prefixes.key}[0-9A-Za-z]{1,${RANDOM_CHARACTERS}}$`))

@@ -8,7 +8,7 @@ import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
 
 export interface OrganizationRollups {
   totals: OrganizationTotalsStore;
-  /** Of a span; default: `MAX_USERS`. */
+  /** The most users with totals of their own in a span. Default: `MAX_USERS`. */
   maxUsers?: number;
   /** ms since the epoch. Absent: nothing has expired. */
   now?: () => number;

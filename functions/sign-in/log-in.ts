@@ -25,7 +25,7 @@ const rejectLogin = async (deps: LoginDependencies, caller: Caller, user: Stored
   throw new LoginRefused();
 };
 
-// It succeeds only for users who are active in our own table too.
+// A login succeeds only for users who are active in our own table too.
 const step = async (
   deps: LoginDependencies,
   caller: Caller,

@@ -46,7 +46,7 @@ export class InvalidToken extends ApiError {
   }
 }
 
-/** The same message for every invalid token, whatever is wrong with it. */
+/** Returns the same error for every invalid token. */
 export const wrongToken = (): InvalidToken =>
   new InvalidToken({ code: 'invalid_token', message: 'The access token is invalid. Log in again.' });
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-// As in `10.0.0.0/8`.
+// Such as `10.0.0.0/8`.
 type Network = readonly [address: string, prefix: number];
 
 // IPv4 networks that are not on the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry.

@@ -97,7 +97,7 @@ interface Group {
   hashes: string[];
 }
 
-// As many as fit into a transaction.
+// At most as many groups as fit into a transaction.
 const nextGroups = (refusals: ReadonlyMap<string, RefusedRequest>, counted: CountedLines): Group[] => {
   const groups = new Map<string, Group>();
   const skips = isCounted(counted);
@@ -180,7 +180,7 @@ export const createRefusalStore = (database: Database, table: string) => {
     };
   };
 
-  // As many groups as fit into a transaction. Undefined: another delivery came first.
+  // Undefined: another delivery of the same lines came first.
   const countGroups = async (at: LogMinute, counted: CountedLines, groups: readonly Group[]): Promise<CountedLines | undefined> => {
     const added = groups.flatMap(({ hashes }) => hashes);
     const lines = Buffer.concat([counted.lines, Buffer.from(added.join(''), 'hex')]);

@@ -22,7 +22,7 @@ export const RequestRow = z.object({
   prompt_tokens: z.int().default(0),
   cached_tokens: z.int().default(0),
   completion_tokens: z.int().default(0),
-  /** As first rated. */
+  /** The cost by the first rating. */
   cost_nanos: Nanos.default(0n),
   time_to_first_token_ms: z.int().nullable().default(null),
   duration_ms: z.int(),
@@ -37,7 +37,7 @@ export type RequestRow = z.output<typeof RequestRow>;
 const MAX_PAIRS = 16;
 export const MAX_METADATA_KEY_CHARACTERS = 64;
 export const MAX_METADATA_VALUE_CHARACTERS = 512;
-// So that metadata adds at most two write units.
+// Metadata adds at most two write units.
 const MAX_METADATA_BYTES = 2_048;
 
 // The first plain values. Undefined if there are none.

@@ -32,7 +32,7 @@ const Message = z.object({
 export const toMessage = ({ event, limiterId, shards }: QueuedSettlement): string =>
   JSON.stringify({ event: { ...event, cost_nanos: event.cost_nanos.toString() }, limiter_id: limiterId, shards });
 
-/** @throws Error if the text is not a settlement, which is our own bug */
+/** Parses a message. @throws Error if the text is not a settlement, which is our own bug */
 export const readMessage = (text: string): QueuedSettlement => {
   const { event, limiter_id: limiterId, shards } = Message.parse(JSON.parse(text));
   return { event, limiterId, shards };

@@ -23,7 +23,7 @@ interface Call {
 
 const MAX_REMEMBERED = 1_000;
 
-// How many calls, or for how long, an environment accepts calls uncounted after a failed write, before it tries again.
+// After a failed write, an environment accepts this many calls uncounted, or those of this time, before the next one.
 const LEFT_IN_OUTAGE = 20;
 const OUTAGE_MS = 1_000;
 

@@ -75,7 +75,7 @@ const adminRecordKey = ({ created_by, id }: StoredApiKey): RecordKey => ({ accou
 
 /** API keys in the `accounts` table: one row each, in the partition of their organization. */
 export const createApiKeyStore = (table: RecordTable) => ({
-  /** @throws 404, including for keys of other organizations */
+  /** Returns a key. @throws 404, also for keys of other organizations */
   get: async (organization: string, id: string): Promise<StoredApiKey> => {
     const row = await table.get(recordKeyOf(organization, id));
     if (!row) throw new ResourceNotFound('API key', id);

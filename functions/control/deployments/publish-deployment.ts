@@ -42,7 +42,7 @@ const notInService = ({ state }: Deployment): WrongState =>
     `Only a deployment that is in service can be published; the state of this one is ${state}. Try again once it is in_service. A request wakes a deployment that sleeps.`,
   );
 
-// It has the targets of the deployment's own model; the function `deployments` updates both.
+// The shared model has the targets of the deployment's own model; the function `deployments` updates both.
 const sharedModel = async (
   { models }: PublishDependencies,
   read: Deployment,

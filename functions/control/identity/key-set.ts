@@ -7,7 +7,7 @@ const MAX_BYTES = 65_536;
 const MAX_KEYS = 100;
 // The keys are fetched at most once in this time, however many tokens have an unknown key id.
 const REFETCH_AFTER_MS = 30_000;
-// The same until the first fetch succeeds: no token can be verified before.
+// No token can be verified until the first fetch succeeds, so the next one comes sooner.
 const RETRY_AFTER_MS = 1_000;
 // A key that the issuer has withdrawn is accepted for this long.
 const MAX_AGE_MS = 60 * 60_000;

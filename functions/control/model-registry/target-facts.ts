@@ -24,7 +24,7 @@ export interface TargetFacts {
   /** undefined: the endpoint does not exist. */
   endpointStatus: string | undefined;
   endpointTags: Record<string, string>;
-  /** Of the inference component, if the target names one that exists. Its endpoint can differ from the target's. */
+  /** Only if the target names an inference component that exists. Its endpoint can differ from the target's. */
   componentStatus?: string;
   componentEndpoint?: string;
   componentTags?: Record<string, string>;

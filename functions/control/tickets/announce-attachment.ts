@@ -11,9 +11,9 @@ import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
 import type { OpenTicketDependencies } from './dependencies.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 
-// Of an organization, and of each user of support.
+// For the users of an organization together, and for each user of support.
 const { max: MAX_AN_HOUR } = CALL_LIMITS.ticket_attachments.bounds[0];
-// Of each side; files that no message names count too.
+// For each side of a ticket, with the files that no message names.
 const MAX_OF_TICKET = 200;
 
 class TooManyAttachments extends ApiError {

@@ -28,12 +28,10 @@ export interface InvitationDependencies extends UserDependencies {
   calls: Pick<CallCounter, 'countByRule'>;
 }
 
-// Of the user who sends them.
-const countInvitation = ({ attempts }: InvitationDependencies, { userId, origin }: Actor): Promise<void> =>
+const countSentInvitation = ({ attempts }: InvitationDependencies, { userId, origin }: Actor): Promise<void> =>
   attempts.count({ kind: 'invite', ipAddress: origin.ipAddress ?? '', account: userId }, origin.nowMs);
 
-// Of the address, whoever sends them.
-const countRecipient = ({ calls }: InvitationDependencies, actor: Actor, recipient: string): Promise<void> =>
+const countReceivedInvitation = ({ calls }: InvitationDependencies, actor: Actor, recipient: string): Promise<void> =>
   calls.countByRule('invitations_to_address', { actor, recipient }, actor.origin.nowMs);
 
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
@@ -54,17 +52,17 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
  */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requireRole(actor, 'owner');
-  await countInvitation(deps, actor);
+  await countSentInvitation(deps, actor);
   const organization = organizationOf(actor, body);
   const isMailed = body.temporary_password === undefined;
   return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor), async () => {
-    if (isMailed) await countRecipient(deps, actor, body.email);
+    if (isMailed) await countReceivedInvitation(deps, actor, body.email);
   });
 };
 
 /** E-mails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */
 export const resendInvitation = async (deps: InvitationDependencies, actor: Actor, id: string): Promise<void> => {
-  await countInvitation(deps, actor);
+  await countSentInvitation(deps, actor);
   const user = await visibleUser(deps, actor, id);
   if (user.last_login_at !== null)
     throw new Conflict({
@@ -73,7 +71,7 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
     });
   if (user.status !== 'active')
     throw new Conflict({ code: 'user_disabled', message: 'This user is disabled. Enable the user, then send the invitation again.' });
-  await countRecipient(deps, actor, user.email);
+  await countReceivedInvitation(deps, actor, user.email);
   if (!(await deps.userPool.resendInvitation(user.email)))
     throw new Conflict({
       code: 'no_invitation',

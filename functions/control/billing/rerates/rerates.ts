@@ -19,7 +19,7 @@ export interface RerateRouteDependencies extends AuditDependencies, PriceLookup 
   billingTasks: BillingTasks;
 }
 
-// As many days as can be listed of GPU time.
+// The most days of GPU time that can be listed at once.
 const MAX_DAYS = 365;
 // By then, all requests have ended and are settled.
 const SETTLED_MS = 60 * 60 * SECOND_MS;

@@ -3,8 +3,7 @@ import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { isExpired, RETENTION_DAYS, SPAN_MS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
 
-// Of a series.
-const MAX_POINTS = 400;
+const MAX_SERIES_POINTS = 400;
 const DEFAULT_LENGTH_MS = 3_600_000;
 
 const SPAN_OF: Readonly<Record<Resolution, TotalsSpan>> = { '1m': 'minute', '10m': 'ten_minutes', '1h': 'hour', '1d': 'day' };
@@ -29,7 +28,7 @@ const tooLong = (resolution: Resolution): InvalidRequest => {
   const coarser = RESOLUTIONS[RESOLUTIONS.indexOf(resolution) + 1];
   return new InvalidRequest({
     param: 'start_time',
-    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a window of at most ${MAX_POINTS} points. Use a shorter window${coarser ? `, or the 'resolution' '${coarser}'` : ''}.`,
+    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a window of at most ${MAX_SERIES_POINTS} points. Use a shorter window${coarser ? `, or the 'resolution' '${coarser}'` : ''}.`,
   });
 };
 
@@ -41,7 +40,7 @@ const tooOld = (resolution: Resolution, span: Exclude<TotalsSpan, 'day'>): Inval
 
 const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): InvalidRequest | undefined => {
   if (window.span !== 'day' && isExpired(window.span, window.fromMs, nowMs)) return tooOld(resolution, window.span);
-  return pointsOf(window) > MAX_POINTS ? tooLong(resolution) : undefined;
+  return pointsOf(window) > MAX_SERIES_POINTS ? tooLong(resolution) : undefined;
 };
 
 /**

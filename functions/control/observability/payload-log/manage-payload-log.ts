@@ -67,7 +67,7 @@ const readSettings = async (deps: PayloadLogDependencies, owner: SettingsOwner, 
   return before;
 };
 
-// From each key's next request on. Sending it again includes keys that a crash left out.
+// Applies from each key's next request on. Repeating the request includes keys that a crash left out.
 const setOfOrganization = async (
   deps: PayloadLogDependencies,
   actor: Actor,

@@ -9,7 +9,7 @@ export interface Announced {
   bytes: number;
 }
 
-/** Where and with which fields to upload a file. */
+/** The address and the fields of a form that uploads a file. */
 export interface UploadForm {
   url: string;
   fields: Record<string, string>;
