@@ -13,7 +13,7 @@ const MAX_FAILED = 100;
 export type ReadFile = (key: string) => Promise<string>;
 
 interface CachedTokenizer {
-  /** The organization whose deployment asked for it; undefined once a shared model has. */
+  /** The organization whose deployment uses it; undefined once a shared model does. */
   organization: string | undefined;
   tokenizer: Promise<LoadedTokenizer>;
 }
@@ -55,7 +55,7 @@ export const createTokenizers = (readFile: ReadFile, now: () => number = Date.no
 
   /**
    * @param organization the one whose deployment the files are of; undefined for a shared model
-   * @throws what the last load threw, for five seconds after it failed
+   * @throws the error of the last load, for five seconds after it failed
    */
   return async (files: TokenizerFiles, organization?: string): Promise<LoadedTokenizer> => {
     const name = JSON.stringify([files.tokenizer, files.config, files.chat_template]);

@@ -96,7 +96,7 @@ export const createCaller = (options: CallerOptions): AwsCaller => {
     return made;
   };
   const sign = createSigner({ service: services[service].signingName, region });
-  /** How far AWS's clock is ahead of ours, once a signature was rejected because of it. */
+  /** The lead of AWS's clock over ours, once a signature was rejected because of it. */
   let clockOffsetMs = 0;
 
   /**

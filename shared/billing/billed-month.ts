@@ -45,7 +45,7 @@ export type BilledMonth = z.output<typeof BilledMonth>;
 export const ReplacedMonth = z.object({ month: z.string(), before: BilledMonth.nullable() });
 export type ReplacedMonth = z.output<typeof ReplacedMonth>;
 
-/** How far an organization is billed. */
+/** The last month that is billed for an organization, and its carry-forward. */
 export const BillingState = z.object({
   /** Null: no month was closed. */
   last_closed_month: z.string().nullable(),

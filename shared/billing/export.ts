@@ -39,7 +39,7 @@ export const EventExport = z.object({
   created_at: z.int(),
   created_by: z.string(),
   completed_at: z.int().nullable(),
-  /** Why it failed, and what to do. */
+  /** The reason why it failed, and the remedy. */
   error: z.string().nullable(),
   upload_id: z.string().nullable(),
   parts: z.array(ExportPart),
@@ -51,7 +51,7 @@ export const EventExport = z.object({
   tail: z.object({ key: z.string(), bytes: z.int() }).nullable(),
   /** FOCUS: the costs of the current month's rows so far, in units of 10⁻¹⁸, by the invoice lines that charge them. */
   sums: z.record(z.string(), z.string()),
-  /** How often in a row an invocation failed, and how often the export began again because its upload was gone. */
+  /** Failed invocations in a row, and restarts of the export because its upload was gone. */
   failures: z.int().min(0),
   restarts: z.int().min(0),
   /** Records in the parts and the tail, without the header. */

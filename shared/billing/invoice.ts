@@ -117,7 +117,7 @@ export const Invoice = z.object({
   issued_at: z.int().nullable(),
   due_at: z.int().nullable(),
   paid_at: z.int().nullable(),
-  /** How it was paid, such as the reference of a bank transfer. */
+  /** The payment, such as the reference of a bank transfer. */
   payment_reference: z.string().nullable().default(null),
   voided_at: z.int().nullable(),
   void_reason: z.string().nullable(),
@@ -140,9 +140,9 @@ export const CreditNote = z.object({
   seller: Party,
   buyer: Party,
   reason: z.string(),
-  /** That of its invoice. */
+  /** The note of its invoice. */
   note: z.string().nullable().optional(),
-  /** Positive: what is credited, whole cents. */
+  /** The credited amount, positive, in whole cents. */
   amount_nanos: Nanos,
   issued_at: z.int(),
   files: RenderedFiles,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { ResourceNotFound } from '../http/errors.ts';
 
-/** Where an organization is in the table `accounts`. */
+/** The key of an organization's row in the table `accounts`. */
 export const placeOfOrganization = (id: string): RecordKey => ({ account: id, record: 'organization' });
 
 /** The partition that lists all organization ids in the order of their creation, after this prefix. */

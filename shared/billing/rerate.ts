@@ -40,13 +40,13 @@ export type Rerate = z.output<typeof Rerate>;
 export const RerateSums = z.object({ events: z.int(), old_nanos: Nanos, new_nanos: Nanos });
 export type RerateSums = z.output<typeof RerateSums>;
 
-/** How far a phase is in an organization. */
+/** Progress of a phase in an organization. */
 export const RerateProgress = z.object({
   organization: z.string(),
   is_done: z.boolean(),
   /** The last key or deployment and day that the sums include; null: none. */
   cursor: z.string().nullable(),
-  /** How often the task has continued itself. */
+  /** The number of times that the task has continued itself. */
   step: z.int().min(0),
   /** By UTC month of the usage. */
   months: z.record(z.string(), RerateSums),
@@ -54,7 +54,7 @@ export const RerateProgress = z.object({
 });
 export type RerateProgress = z.output<typeof RerateProgress>;
 
-/** How far a phase is in all organizations together. */
+/** Progress of a phase in all organizations together. */
 export const RerateTotals = RerateSums.extend({
   /** Organizations in which it has begun, and in which it is done. */
   begun: z.int(),

@@ -13,7 +13,7 @@ export interface OrderedItem extends Item {
   record: string;
 }
 
-/** How many more items may be read. */
+/** The number of items that may still be read. */
 export const createReadBudget = (max: number) => {
   let left = max;
   let isExhausted = false;

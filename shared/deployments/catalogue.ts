@@ -30,7 +30,7 @@ export const InstanceType = z.object({
   id: z.string(),
   /** Such as `NVIDIA A10G`. */
   accelerator: z.string(),
-  /** How many accelerators an instance has. */
+  /** Accelerators of an instance. */
   accelerators: z.int().min(1),
   /** Of each accelerator. */
   accelerator_memory_gib: z.number(),

@@ -16,7 +16,7 @@ const UnixMs = z.int().min(0);
 // DynamoDB returns a number, or a bigint if a number would not be exact.
 const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
-/** Why a deployment failed, or can't do what its owner wants. `aws` is what AWS said, without ids, ARNs and links. */
+/** Why a deployment failed, or can't do what its owner wants. `aws` is AWS's message, without ids, ARNs and links. */
 export const DeploymentReason = z.object({
   /** Such as `insufficient_capacity`: see `functions/deployments/reasons.ts`. */
   code: z.string(),
@@ -84,7 +84,7 @@ export const NO_PROGRESS: Progress = { wanted: 0, pending_capacity: 0, downloadi
 
 const Transition = z.object({ state: DeploymentState, at: UnixMs, reason: DeploymentReason.optional() });
 
-/** How long a start took, from which the next one is predicted. */
+/** The time that a start took, from which the next one is predicted. */
 export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: UnixMs, seconds: z.number().min(0) });
 export type Start = z.infer<typeof Start>;
 
@@ -119,7 +119,7 @@ const RejectedCall = z.object({
   /** The call, in JSON. */
   call: z.string(),
   reason: DeploymentReason,
-  /** How often it was rejected. */
+  /** The number of rejections. */
   times: z.int().min(1),
   /** When it is made again, if the owner has changed nothing until then. */
   retry_at: UnixMs,
@@ -189,7 +189,7 @@ export const Deployment = z.object({
   traffic_percent: z.int().min(0).max(100),
   /** The shared model that an admin made of it. */
   published_as: z.string().optional(),
-  /** A hash of what its creation asked for: the same request again is answered with this deployment. */
+  /** A hash of the request that created it: the same request again returns this deployment. */
   creation_hash: z.string().optional(),
 
   state: DeploymentState,
@@ -204,7 +204,7 @@ export const Deployment = z.object({
   wake: z.object({ started_at: UnixMs }).optional(),
   /** When the last request is known to have ended, or the deployment last came into service. */
   last_used_at: UnixMs.optional(),
-  /** Since when nothing of it is on AWS. Absent: something is, or nobody has looked. */
+  /** The time since which nothing of it is on AWS. Absent: something is, or no pass has checked. */
   empty_since: UnixMs.optional(),
   /** At most one for each generation. Absent: none. */
   rejected: z.array(RejectedCall).max(MAX_GENERATIONS).optional(),

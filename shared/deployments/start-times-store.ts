@@ -4,7 +4,7 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { transact } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 
-/** The wakes of an instance type that are kept: the newest. */
+/** The number of wakes that are stored for an instance type: the newest. */
 export const MAX_START_TIMES = 50;
 // Other deployments can record a wake at the same moment.
 const MAX_RECORD_ATTEMPTS = 5;

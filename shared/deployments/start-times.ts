@@ -1,6 +1,6 @@
 import type { Start } from './deployment.ts';
 
-/** How long a start is expected to take, in seconds. */
+/** The expected duration of a start, in seconds. */
 export interface StartTime {
   p50: number;
   p90: number;

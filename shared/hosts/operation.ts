@@ -81,7 +81,7 @@ export interface Operation<Tag extends string = string> {
   query?: z.ZodObject;
   body?: RequestBody;
   reply: OperationReply;
-  /** The reply of a request that only asks what would happen. */
+  /** The reply of a dry run. */
   trialReply?: OperationReply;
   /** It changes a resource with an ETag, and accepts `If-Match`. */
   isVersioned?: true;

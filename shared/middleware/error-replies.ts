@@ -28,7 +28,7 @@ export const toErrorReply = (error: unknown, event: ApiEvent): Reply => {
   return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
 };
 
-/** Middleware: converts what a handler throws to a reply. */
+/** Middleware: converts an error of the handler to a reply. */
 export const errorReplies = () => ({
   onError: ({ event, error }: { event: ApiEvent; error: Error | null | undefined }): Reply => toErrorReply(error, event),
 });

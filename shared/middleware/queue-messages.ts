@@ -3,7 +3,7 @@ import { inParallel } from '../database/in-parallel.ts';
 import { logError } from '../logging/log.ts';
 import type { TimedContext } from './deadline.ts';
 
-/** How the messages of a queue are handled. */
+/** The handling of a queue's messages. */
 export interface MessageWork<Message> {
   /**
    * Reads each message before the first one is handled. What it throws fails the whole batch, so that a message is
@@ -16,7 +16,7 @@ export interface MessageWork<Message> {
   failure: string;
   /** The facts of that line. */
   factsOf: (message: Message, record: SQSRecord) => Record<string, unknown>;
-  /** How many messages are handled at the same time. Default: one after the other. */
+  /** The number of messages that are handled at the same time. Default: one after the other. */
   parallel?: number;
 }
 

@@ -18,7 +18,7 @@ export const Payload = z.object({
   expires_at: z.int(),
   request: Content,
   response: Content.extend({ status: z.int(), stream: z.boolean() }),
-  /** How often each kind of content was replaced. */
+  /** The number of replacements of each kind of content. */
   redactions: z.record(z.string(), z.int()),
 });
 export type Payload = z.infer<typeof Payload>;
@@ -26,7 +26,7 @@ export type Payload = z.infer<typeof Payload>;
 /** The keys of all payloads of an organization begin with this. */
 export const payloadPrefix = (organization: string): string => `${organization}/`;
 
-/** Where the bucket has the payload of a request: gzipped JSON under the organization's prefix. */
+/** The key of a request's payload in the bucket: gzipped JSON under the organization's prefix. */
 export const payloadKeyOf = (organization: string, requestId: string): string => `${payloadPrefix(organization)}${requestId}.json.gz`;
 
 /** The object tag that decides when the bucket deletes a payload. */

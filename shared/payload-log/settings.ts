@@ -15,7 +15,7 @@ export const PATTERNS = [
 export const PatternName = z.enum(PATTERNS);
 export type PatternName = z.infer<typeof PatternName>;
 
-/** How long content can be kept. The bucket has one rule for each. */
+/** Days for which content can be stored. The bucket has one rule for each. */
 export const RETENTION_DAYS = [1, 7, 30, 90] as const;
 export const RetentionDays = z.literal(RETENTION_DAYS);
 export type RetentionDays = z.infer<typeof RetentionDays>;
@@ -40,7 +40,7 @@ export const PayloadLogSettings = z.object({
   /** The id of the user. */
   updated_by: z.string(),
   version: z.int(),
-  /** Of an organization: whether the last change has yet to reach some of its API keys. */
+  /** Of an organization: the last change has yet to reach some of its API keys. */
   pending: z.boolean().default(false),
 });
 export type PayloadLogSettings = z.infer<typeof PayloadLogSettings>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { createMessageQueue } from '../aws/message-queue.ts';
 
-/** Where the bucket has content before its redaction. It is deleted after it, and by the bucket after a day. */
+/** The prefix of content before its redaction. It is deleted after it, and by the bucket after a day. */
 export const UNREDACTED = 'unredacted/';
 
 /** The most payloads of an organization that wait for redaction, of those that were sent in the same hour. */

@@ -7,7 +7,7 @@ import { DAY_SECONDS } from '../time/units.ts';
 import type { ConversationItem } from './item.ts';
 import type { ResponseObject } from './output-item.ts';
 
-/** How long a response can be read and continued. */
+/** The time in which a response can be read and continued. */
 export const KEPT_DAYS = 30;
 // Compressed. A DynamoDB item can have 400 kB, including attribute names and keys.
 const MAX_STORED_BYTES = 390_000;

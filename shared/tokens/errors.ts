@@ -15,7 +15,7 @@ export class TemplateRefused extends Error {
 export class TemplateFailed extends TemplateRefused {
   override readonly name = 'TemplateFailed';
 
-  /** @param words what is wrong, as callers read it */
+  /** @param words the fault, as callers read it */
   constructor(cause: unknown, words = 'it cannot be rendered with these messages, tools and tool call arguments.') {
     super(words, { cause });
   }

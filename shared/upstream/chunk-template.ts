@@ -39,7 +39,7 @@ const toTemplate = (text: string): Template | undefined => {
 
 /**
  * Recognizes chunks that differ from an earlier one only in their text, as nearly all chunks of a stream do, so that
- * they need not be parsed. The result is what JSON.parse would give: replacing one string by another leaves every
+ * they need not be parsed. The result is that of JSON.parse: replacing one string by another leaves every
  * other value of a JSON text as it is.
  */
 export const createChunkTemplate = () => {
@@ -53,7 +53,7 @@ export const createChunkTemplate = () => {
       const contentStart = start + before.length;
       const contentEnd = end - after.length;
       if (contentEnd < contentStart) return undefined;
-      // Comparing views takes a tenth of what `startsWith` and `endsWith` take.
+      // Comparing views takes a tenth of the time of `startsWith` and `endsWith`.
       if (text.slice(start, contentStart) !== before || text.slice(contentEnd, end) !== after) return undefined;
       const content = text.slice(contentStart, contentEnd);
       if (!LITERAL.test(content)) return undefined;

@@ -22,7 +22,7 @@ export class UpstreamFailed extends ApiError {
   readonly detail: string;
   /** For the log: the failure, and the length of the text about it. */
   readonly logged: { failure: string; failure_length: number };
-  /** @param failure what failed, without words of the container */
+  /** @param failure the failure, without words of the container */
   constructor(code: UpstreamCode, detail: string, failure: string = code) {
     super({ status: 503, type: 'server_error', code, message: texts[code], headers: { 'retry-after': String(retryAfterSeconds[code]) } });
     this.detail = detail;
@@ -111,7 +111,7 @@ const byName: Record<string, UpstreamCode> = {
   ServiceUnavailable: 'no_capacity',
   ModelNotReadyException: 'model_not_ready',
   TimeoutError: 'upstream_timeout',
-  // The role may only invoke what has the tag, and an endpoint that does not exist has none.
+  // The role may only invoke endpoints with the tag, and an endpoint that does not exist has none.
   AccessDeniedException: 'model_not_ready',
 };
 

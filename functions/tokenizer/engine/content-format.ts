@@ -1,6 +1,6 @@
 import { type Expression, type Identifier, type Statement, walk } from '../jinja/nodes.ts';
 
-/** How a template reads `content`: as text, or as OpenAI's list of parts. */
+/** The form in which a template reads `content`: text, or OpenAI's list of parts. */
 export type ContentFormat = 'string' | 'openai';
 
 type NodeOf<Type> = Extract<Exclude<Statement, never>, { type: Type }>;

@@ -78,7 +78,7 @@ export const parseJson = (text: string): Value => {
   return result;
 };
 
-/** How JSON is written: the options of Python's `json.dumps`. */
+/** The options of Python's `json.dumps`. */
 export interface JsonStyle {
   ensureAscii: boolean;
   /** The indentation of one level; undefined: everything in one line. */

@@ -7,7 +7,7 @@ import { TemplateScope } from './scope.ts';
 import { compileTemplate } from './statements.ts';
 import type { Value } from './values.ts';
 
-/** A template rejected what it renders, with `raise_exception`. */
+/** A template rejected the messages with `raise_exception`. */
 export class RaisedByTemplate extends Error {
   override readonly name = 'RaisedByTemplate';
 }

@@ -17,7 +17,7 @@ interface RateLimit {
   resetMs: number;
 }
 
-/** The `x-ratelimit-*` headers: each limit, what is left of it, and when it will be fully available again. */
+/** The `x-ratelimit-*` headers: each limit, its rest, and the time until it is fully available again. */
 export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; tokens: RateLimit }): Record<string, string> => ({
   'x-ratelimit-limit-requests': String(requests.limit),
   'x-ratelimit-remaining-requests': String(requests.remaining),

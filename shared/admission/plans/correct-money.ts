@@ -31,7 +31,7 @@ export const moneyCountsOf = (items: readonly LimiterItem[], counters: Iterable<
     ]),
   );
 
-/** An update that adds corrections to what an item has counted, if it has not counted anything since it was read. */
+/** An update that adds corrections to an item's counts, if it has not counted anything since it was read. */
 export const toCorrect = (read: LimiterItem, corrections: MoneyCounts) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};

@@ -98,7 +98,7 @@ export interface MovedCounts {
   by: ReadonlyMap<string, number>;
 }
 
-/** A shard's new part of the limits, and what its counts must be for the parts to hold. */
+/** A shard's new part of the limits, and the counts for which the parts hold. */
 export interface ShardPart {
   limits: Limits;
   /** The most that it can have counted of budgets that are not spent, and the least of those that are. */

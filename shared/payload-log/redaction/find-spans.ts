@@ -42,12 +42,12 @@ type Matcher = (search: Search, at: number) => void;
 interface Search extends Scan {
   patterns: ReadonlySet<PatternName>;
   spans: TextSpan[];
-  /** Where the last match of each pattern ends. Nothing is found twice. */
+  /** The end of the last match of each pattern, so that nothing is found twice. */
   ends: Record<PatternName, number>;
   addCard: (match: Match) => void;
   /** The index after the digits in which cards were looked for. */
   afterCards: number;
-  /** Where the block of a private key begins that has not ended yet; 0: none. */
+  /** The start of a private key's block that has not ended yet; 0: none. */
   openKey: number;
 }
 

@@ -10,7 +10,7 @@ export interface NormalText {
   codes: Uint8Array;
   /** The index after the last character. */
   end: number;
-  /** Where the character at an index begins in the text itself. The end of the one before it is the same place. */
+  /** The start of the character at an index in the text itself, which is also the end of the one before it. */
   originOf: (index: number) => number;
 }
 

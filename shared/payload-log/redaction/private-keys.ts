@@ -36,7 +36,7 @@ const lineAround = (scan: Scan, at: number, word: string): { from: number; to: n
   return to > 0 ? { from, to } : undefined;
 };
 
-/** Where the block of a private key begins, if its `BEGIN` is here; 0: it isn't. */
+/** The start of a private key's block whose `BEGIN` is here; 0: there is none. */
 export const startOfPrivateKey = (scan: Scan, at: number): number => lineAround(scan, at, 'BEGIN ')?.from ?? 0;
 
 /** The index after the block of a private key whose `END` is here; 0: it isn't. */

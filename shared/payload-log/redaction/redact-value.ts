@@ -6,25 +6,26 @@ import { createRoom } from './room.ts';
 
 // Deeper values are left out.
 const MAX_DEPTH = 100;
+
 /** Content after redaction. */
 export interface Redacted {
   value: unknown;
   /** Something was left out because it was too large, or would have taken too long. */
   isTruncated: boolean;
-  /** How often each kind of content was replaced. */
+  /** The number of replacements of each kind of content. */
   counts: Record<string, number>;
 }
 
-/** The rest of each path that leads to a value. */
+// The rest of each path that leads to a value.
 type Paths = readonly (readonly PathSegment[])[];
 
 const NO_PATHS: Paths = [];
 
 /**
- * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again
+ * Redacts JSON. The result is JSON, at most `maxBytes` large; content that doesn't fit is left out. Redacting it again
  * changes nothing, unless it was cut.
  * @param value as `JSON.parse` returns it
- * @param maxSteps the most work. What is left after it is left out
+ * @param maxSteps the most work; content after it is left out
  */
 export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: number, maxSteps: number = MAX_STEPS): Redacted => {
   const room = createRoom(rules, maxBytes, maxSteps);

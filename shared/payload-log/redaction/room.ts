@@ -4,16 +4,16 @@ import { CUT, cutText } from './cut-text.ts';
 import { jsonBytesOf } from './json-bytes.ts';
 import { markerOf, redactText } from './redact-text.ts';
 
-/** What a value takes besides its own text. */
+// Of a value, in addition to its own text.
 const VALUE_BYTES = 8;
-/** A text that is too long is cut to this part of the room, because its characters can differ in size. */
+// A text that is too long is cut to this part of the room, because its characters can differ in size.
 const FILL = 0.9;
-/** With less room, the rest of an array or an object is left out. */
+// With less room, the rest of an array or an object is left out.
 const LEAST_BYTES = 16;
 
-/** From this number on, a number can be that of a card. */
+// From this number on, a number can be that of a card.
 const MIN_CARD_NUMBER = 1e12;
-/** The name of the marker of what was not searched, because the budget was used up. */
+// The marker's name for content that was not searched, because the budget was used up.
 const BUDGET = 'budget';
 
 const bytesOf = (value: unknown): number => (typeof value === 'string' ? jsonBytesOf(value) : String(value).length) + VALUE_BYTES;
@@ -88,7 +88,7 @@ export const createRoom = ({ patterns }: Pick<RedactionRules, 'patterns'>, maxBy
       budget.left -= VALUE_STEPS;
       return leftBytes >= LEAST_BYTES && budget.left > 0;
     },
-    /** Leaves everything out from here on. Returns what stands for it. */
+    /** Leaves everything out from here on. Returns the text in place of it. */
     leaveOut: (): string => (budget.left > 0 ? cut() : exhaust()),
     cut,
     counts,

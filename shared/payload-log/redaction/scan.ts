@@ -12,7 +12,7 @@ export interface Scan {
   steps: number;
 }
 
-/** Where something that a pattern looks for begins and ends; the index after it. */
+/** The start of a match, and the index after it. */
 export interface Match {
   from: number;
   to: number;
