@@ -8,7 +8,7 @@ const MAX_TITLE = 100;
 const VAGUE_START = /^(?:What|Whether|Who)\b/;
 const CUT_START = /^(?:of|that|with|before|after)\b/;
 const PRIVATE = /^(?:async |declare )?(?:const|let|function|class|abstract class|interface|type|enum)\b/;
-const TITLE = /^[ \t]*(?:test|it)(?:\.only|\.skip|\.failing)?\(\s*(['"`])(.*?)\1,?\s*/gm;
+const TITLE = /^[ \t]*(?:(?:test|it)(?:\.only|\.skip|\.failing)?\(|.*\]\)\(|.*\)\)\(|\]\)\()\s*(['"`])(.*?)\1,?\s*/gm;
 
 interface Comment {
   line: number;
