@@ -4,7 +4,7 @@ import { FREE, setting, settings } from './setting.ts';
 const GUIDE = 'publish-models.md#let-organizations-deploy-their-own-models';
 const HELD_COST = 'About 70 cents an hour for 50 requests that wait all the time.';
 
-/** What organizations can deploy, and how callers of a sleeping deployment wait. */
+/** The settings of organizations' deployments, and of callers that wait for one. */
 export const Deployments = settings(
   { description: 'What organizations can deploy, and how callers of a sleeping deployment wait.', guide: GUIDE },
   z

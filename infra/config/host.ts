@@ -66,10 +66,8 @@ const fieldsOf = (throttle: Throttle) => ({
   ),
 });
 
-/**
- * The control plane has none, because it limits logins by the callers' addresses, which CloudFront would replace with
- * its own.
- */
+// The control plane has no CloudFront, because it limits logins by the callers' addresses, which CloudFront would
+// replace with its own.
 const CloudFront = z.strictObject({
   certificateArn: z.string().regex(GLOBAL_CERTIFICATE, 'expected the ARN of a certificate in us-east-1'),
 });
@@ -82,14 +80,10 @@ const hasDomainIfOnly = ({ domain, onlyDomain }: Domain): boolean => domain !== 
 const DOMAIN_IF_ONLY = { path: ['onlyDomain'], message: 'expected a domain' };
 const withOnlyDomain = <Host extends Domain>(host: Host) => ({ ...host, onlyDomain: host.onlyDomain ?? host.domain !== undefined });
 
-/**
- * The settings of a host.
- * @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 it can use by default
- */
+// By default, a host can use this part of the account's 10,000 requests per second and bursts of 5,000.
 const host = (throttle: Throttle) =>
   z.strictObject(fieldsOf(throttle)).refine(hasBoth, BOTH).refine(hasDomainIfOnly, DOMAIN_IF_ONLY).transform(withOnlyDomain).prefault({});
 
-/** The settings of a host that can have CloudFront in front of it. */
 const inferenceHost = (throttle: Throttle) =>
   z
     .strictObject({

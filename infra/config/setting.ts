@@ -2,9 +2,9 @@ import type * as z from 'zod';
 
 /** The documentation of a setting, from which docs/settings.md and the JSON Schema for editors are made. */
 export interface SettingText {
-  /** What it does, in Markdown. */
+  /** The setting's effect, in Markdown. */
   description: string;
-  /** What AWS or the deployer pays for it. */
+  /** Its cost for the deployer, on AWS's bill or otherwise. */
   cost: string;
   /** Settings that are accepted, with this one among them. */
   example: object;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FREE, setting, settings } from './setting.ts';
 
-/** What the inference hosts promise. */
+/** The promises of the inference hosts. */
 export const Slo = settings(
   {
     description:

@@ -6,7 +6,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const AWS_TRACES = /^https:\/\/xray\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/traces$/;
 const AWS_METRICS = /^https:\/\/monitoring\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/metrics$/;
 
-/** TLS, except for a receiver on the same machine, in a local run. */
+// TLS, except for a receiver on the same machine, in a local run.
 const OTLP_URL = z
   .url({ protocol: /^https?$/ })
   .max(500)
@@ -15,7 +15,7 @@ const OTLP_URL = z
     return (protocol === 'https:' || LOOPBACK.test(hostname)) && !username && !search && !hash;
   }, 'expected an https URL without credentials, query and fragment');
 
-/** An endpoint for telemetry, which is AWS's, or has headers that authenticate the sender, or neither. */
+// An endpoint is AWS's, or has headers that authenticate the sender, or neither.
 const otlpEndpoint = z
   .strictObject({
     traces: OTLP_URL.optional(),

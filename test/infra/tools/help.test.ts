@@ -7,7 +7,7 @@ import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-/** The npm scripts that are programs of ours, by name: the check of the architecture is a part of lint. */
+// The check of the architecture is a part of lint.
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) => {
   const program = /^node (\S+\.ts)$/.exec(command)?.[1];
   return program === undefined ? [] : [[name, program] as const];

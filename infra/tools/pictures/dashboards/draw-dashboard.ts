@@ -1,7 +1,7 @@
 import { type SynthesizedDashboard, shownIn, type Widget } from './read-dashboards.ts';
 import { POINTS, sampleValues } from './sample-data.ts';
 
-/** Pixels of a grid cell, and around the picture. */
+// In pixels.
 const CELL = { width: 40, height: 30 };
 const MARGIN = 16;
 const HEADER = 36;
@@ -13,9 +13,8 @@ const GRID_LINES = 4;
 const HOURS = 6;
 const FIRST_HOUR = 9;
 const COLUMNS = 24;
-/** CloudWatch's first colours. */
+// CloudWatch's first colours.
 const COLOURS = ['#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f', '#bcbd22', '#17becf', '#393b79'];
-/** Labels of alarms in a row. */
 const ALARMS_A_ROW = 6;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -25,7 +24,7 @@ const text = (x: number, y: number, content: string, attributes = ''): string =>
 
 const square = (x: number, y: number, colour: string): string => `<rect x="${x}" y="${y - 8}" width="9" height="9" fill="${colour}"/>`;
 
-/** An alarm's name without the hash of its logical id. */
+// Without the hash of its logical id.
 const alarmName = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 interface Box {
@@ -35,7 +34,6 @@ interface Box {
   height: number;
 }
 
-/** Places entries from left to right, in rows. */
 const legend = (entries: readonly { label: string; colour: string }[], { x, y, width }: Box): { lines: string[]; rows: number } => {
   const lines: string[] = [];
   let left = 0;
@@ -150,8 +148,7 @@ const drawWidget = (dashboard: string, widget: Widget): string[] => {
 };
 
 /**
- * Draws a dashboard as CloudWatch lays it out: its widgets, their titles, and sample values, because real ones come from
- * a deployment.
+ * Draws a dashboard as CloudWatch lays it out, with sample values, because real ones come from a deployment.
  * @returns an SVG document
  */
 export const drawDashboard = ({ name, widgets }: SynthesizedDashboard): string => {

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/**
- * A metric of a graph: its namespace, name and dimensions, or nothing of these for an expression, then how it is
- * shown.
- */
+// Namespace, name and dimensions, or none of these for an expression, then the display options.
 type ShownMetric = [...string[], { label?: string; expression?: string; visible?: boolean; yAxis?: 'left' | 'right' }];
 
 /**
@@ -30,10 +27,10 @@ export interface SynthesizedDashboard {
   widgets: Widget[];
 }
 
-/** The name of what a template refers to, such as the logical id of an alarm. */
+// The name in a reference, such as the logical id of an alarm.
 const nameOf = (reference: Record<string, unknown>): string => String(Object.values(reference).flat()[0]);
 
-/** A text of a template, with names in place of references. */
+// References become names.
 const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
   const { 'Fn::Join': join, ...reference } = value as { 'Fn::Join'?: [string, unknown[]] };

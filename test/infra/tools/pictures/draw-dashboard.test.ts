@@ -41,7 +41,7 @@ describe.each(['serverless', 'ondemand'])('the dashboard of the %s host', (host)
   });
 });
 
-test('sweep and streams are on the serverless dashboard, and every state of deployments is on the on-demand one', () => {
+test("draws sweep and streams on the serverless dashboard, and deployments' states on the on-demand one", () => {
   expect(titlesOf('serverless')).toEqual(expect.arrayContaining(['Sweep: behind (minutes)', 'Streams: age of the oldest record (s)']));
   const [states] = widgetsOf('ondemand').filter(({ properties }) => properties.title === 'Deployments by state');
   const labels = states ? shownIn(states).map(({ label }) => label) : [];
