@@ -25,7 +25,7 @@ const NO_FACTS = {
   unit_price_nanos: null,
 };
 
-/** A line; the given facts replace those of a line that is only an amount. */
+/** A line without a quantity, with these facts. */
 export const lineWith = (facts: Pick<InvoiceLine, 'kind' | 'description' | 'amount_nanos'> & Partial<InvoiceLine>): InvoiceLine => ({
   ...NO_FACTS,
   ...facts,
@@ -44,7 +44,7 @@ const tokens = (model: string, token_kind: 'prompt' | 'cached_prompt' | 'complet
     amount_nanos: (quantity * price + 500_000n) / 1_000_000n,
   });
 
-/** Lines of every kind. Together, and with the rounding that `invoiceWith` adds, they are whole cents. */
+// Lines of every kind. With the rounding that `invoiceWith` adds, they are whole cents.
 const someLines = (): InvoiceLine[] => [
   tokens('meta-llama/Llama-3.3-70B-Instruct', 'prompt', 812_345_678n, 500_000_000n),
   tokens('meta-llama/Llama-3.3-70B-Instruct', 'cached_prompt', 12_345_678n, 50_000_000n),

@@ -15,7 +15,7 @@ interface Handling {
   hasTime: () => boolean;
 }
 
-/** Handles an event as the function does. */
+// As the function’s middleware does.
 const handleEvent = ({ run, sendDueTasks, hasTime }: Handling, event: unknown) =>
   middy<unknown, unknown>()
     .use(queueMessages(queuedTasks(run)))
@@ -45,13 +45,13 @@ describe('the function billing', () => {
     expect(done).toEqual([TASK]);
   });
 
-  test('looks for what is due when its schedule invokes it', async () => {
+  test('sends due tasks when its schedule invokes it', async () => {
     const { deps, done } = depsOf();
     expect(await handleEvent(deps, { 'detail-type': 'Scheduled Event', detail: {} })).toBeUndefined();
     expect(done).toEqual(['due']);
   });
 
-  test('has a task delivered again that failed, and logs why', async () => {
+  test('returns a failed task to the queue, and logs why', async () => {
     const { deps } = depsOf({ run: async () => Promise.reject(new Error('The table is away.')) });
     expect(await handleEvent(deps, messages(JSON.stringify(TASK)))).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }] });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -77,7 +77,7 @@ describe('the function billing', () => {
     },
   );
 
-  test('gives a task to the rule of its kind', async () => {
+  test('passes a task to the rule of its kind', async () => {
     const done: unknown[] = [];
     const deps = { now: () => 0 } as never;
     const rule = (name: string) => async (with_: unknown, task: unknown) => void done.push([name, with_, task]);

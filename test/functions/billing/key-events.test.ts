@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const byId = (a: UsageEvent, b: UsageEvent): number => (a.request_id < b.request_id ? -1 : 1);
 
-test('lists a key’s events of a day in the order of time from all of its shards, and none of other keys and days', async () => {
+test('lists a key’s events of a day in the order of time, from all of its shards and no other keys', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Draft, { maxLength: 30 }), async (drafts) => {
       const keys = newKeys();
@@ -32,7 +32,7 @@ test('lists a key’s events of a day in the order of time from all of its shard
   );
 });
 
-test('has at most 16 queries at a time', async () => {
+test('makes at most 16 queries at a time', async () => {
   for (const shards of [1, 5, 42]) {
     let open = 0;
     let most = 0;

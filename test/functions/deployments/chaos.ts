@@ -12,7 +12,6 @@ import type { CallFate } from '../../support/emulators/sagemaker-control-plane.t
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
 import type { World } from './world.ts';
 
-/** What goes wrong in a pass. */
 interface PassFaults {
   /** The fates of its calls of AWS, in order; later calls succeed. */
   fates: readonly CallFate[];
@@ -74,9 +73,9 @@ const rollouts: Weighted[] = [
 
 const want = (wanted: Deployment['wanted'][]) => fc.record({ kind: fc.constant('want' as const), wanted: fc.constantFrom(...wanted) });
 
-/** A pass makes no call after 15 s, and a call can take about ten, with its repetition. */
+// A pass makes no call after 15 s, and a call can take about ten, with its repetition.
 const MAX_SLOW_SECONDS = 25;
-/** The owner ends what a slow pass is still creating, and other passes find nothing: too rare by chance. */
+// The owner ends what a slow pass is still creating, and other passes find nothing: too rare by chance.
 const overtakenCreation: fc.Arbitrary<Command[]> = fc
   .tuple(
     fc.integer({ min: 10, max: MAX_SLOW_SECONDS }),
@@ -89,7 +88,7 @@ const overtakenCreation: fc.Arbitrary<Command[]> = fc
     ...waits.flatMap((each): Command[] => [{ kind: 'wait', seconds: each }, { kind: 'repeat_message' }]),
   ]);
 
-/** Any order of events, most of them passes. @param hasRollouts whether its owner rolls out new generations */
+/** Any order of events, most of them passes. @param hasRollouts true if its owner rolls out new generations */
 export const anyCommands = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
   fc
     .tuple(fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: overtakenCreation }), anyOrder(hasRollouts))
@@ -131,10 +130,10 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
     { minLength: 2, maxLength: 14 },
   );
 
-/** Far more than any life needs. */
+// Far more than any life needs.
 const MAX_PASSES = 60;
 
-/** Pseudo-random numbers from a seed: the linear congruential generator of Numerical Recipes. */
+// The linear congruential generator of Numerical Recipes.
 const randomFrom = (seed: number) => {
   let state = seed >>> 0;
   return (): number => {
@@ -146,7 +145,6 @@ const randomFrom = (seed: number) => {
 type Aws = ReconcileDependencies['aws'];
 type Around = (call: () => Promise<unknown>) => Promise<unknown>;
 
-/** The same services, each call within `around`. */
 const wrap = (aws: Aws, around: Around): Aws => {
   const wrapped = <Service extends object>(service: Service): Service =>
     Object.fromEntries(
@@ -158,7 +156,6 @@ const wrap = (aws: Aws, around: Around): Aws => {
   return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling), log: wrapped(aws.log) };
 };
 
-/** The calls that change something on AWS, each within `around`. */
 const wrapChanges = (aws: Aws, around: Around): Aws => {
   const isChange = (name: string): boolean => /^(?:create|set|delete|register|put|deregister)/.test(name);
   const wrapped = <Service extends object>(service: Service): Service =>
@@ -178,7 +175,6 @@ const withStores = (test: TestDatabase, deps: ReconcileDependencies, over: TestD
   models: createModelStore(over, test.tables.Models as string),
 });
 
-/** The dependencies of a pass in which these faults happen. */
 const faulty = (test: TestDatabase, { dependencies }: World, { crashAt, lostReplies, seed }: PassFaults): ReconcileDependencies => {
   const counts = { aws: 0, database: 0 };
   const crashes = (service: 'aws' | 'database', when: 'before' | 'after', index: number): boolean =>
@@ -248,7 +244,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
 
   /** No function runs for longer than its timeout. */
   const wait = async (ms: number): Promise<void> => {
-    // A slow pass is on its way to its first change, at the latest after these turns of the event loop.
+    // A slow pass reaches its first change within these turns of the event loop.
     await new Promise((resolve) => setTimeout(resolve, slow.length > 0 ? 5 : 0));
     const end = world.plane.now() + ms;
     for (const { untilMs } of slow.toSorted((one, other) => one.untilMs - other.untilMs)) {
@@ -375,6 +371,5 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
 
 const hasEnded = ({ generations }: Deployment): boolean => generations.some(({ status }) => status === 'failed' || status === 'retired');
 
-/** Whether a call since `index` changed anything on AWS. */
 const hasChanged = ({ plane }: World, index: number): boolean =>
   plane.calls.slice(index).some(({ operation }) => /^(?:Create|Update|Delete|Register|Put|Deregister)/.test(operation));

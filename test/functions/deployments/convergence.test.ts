@@ -16,6 +16,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-test(`a deployment comes to what its owner wants, whatever is lost, repeated or crashes: nothing is made twice, nothing is left (${RUNS} lives)`, async () => {
+test(`reaches the owner’s state despite losses, repetitions and crashes, without leftovers (${RUNS})`, async () => {
   expect(await liveMany(database, RUNS, false)).toBeGreaterThanOrEqual(RUNS);
 }, 600_000);

@@ -23,7 +23,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** The fields of a deployment with another first generation. */
 const withGeneration = (fields: Partial<Deployment['generations'][number]>): Partial<Deployment> => {
   const [generation] = newDeployment({ organization: 'org_1' }).generations;
   return { generations: [{ ...(generation as Deployment['generations'][number]), created_at: 0, ...fields }] };
@@ -45,7 +44,7 @@ interface Failure {
   removedWithinMs?: number;
 }
 
-/** What SageMaker does when a deployment is created, and what its owner sees. */
+// Each has SageMaker’s behaviour when a deployment is created, and the state that its owner then sees.
 const failures: Record<string, Failure> = {
   'no instance is free': {
     code: 'insufficient_capacity',
@@ -83,7 +82,7 @@ const failures: Record<string, Failure> = {
 
 const seen = new Set<string>();
 
-/** Checks that a reason says what is wrong and what to do, and names nothing of the account. */
+// A reason says what is wrong and what to do, and names nothing of the account.
 const expectReason = ({ reason }: Pick<Deployment, 'reason'>, code: ReasonCode, aws?: RegExp): void => {
   expect(reason).toMatchObject({ code, message: expect.stringMatching(/\.$/), action: expect.stringMatching(/\.$/) });
   if (aws) expect(reason?.aws).toMatch(aws);
@@ -183,7 +182,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
   });
 
-  test('its log can not be read', async () => {
+  test("its log can't be read", async () => {
     const world = await createWorld(database, {}, { settings: { times: { load_ms: MINUTE_MS } } });
     world.dependencies.aws.log = {
       read: async () => {
@@ -194,7 +193,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
   });
 
-  test('the time of its wake can not be recorded', async () => {
+  test("the time of its wake can't be recorded", async () => {
     const world = await createWorld(database);
     world.dependencies.recordStart = async () => {
       throw new PreconditionFailed();
@@ -211,7 +210,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(await world.read()).toMatchObject({ state: 'in_service' });
   });
 
-  test('its GPU time can not be metered: it can be deleted all the same, and its instances with it', async () => {
+  test("its GPU time can't be metered: it can still be deleted, with its instances", async () => {
     const world = await createWorld(database);
     await world.pass();
     await world.run(2 * MINUTE_MS);
@@ -228,7 +227,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(log.mock.calls.some(([line]) => String(line).includes('gpu_time_not_metered'))).toBe(true);
   });
 
-  test('AWS does not release its instances for an hour after it has fallen asleep', async () => {
+  test('AWS does not release its instances for an hour after it fell asleep', async () => {
     const settings = { times: { release_ms: 3 * HOUR_MS } };
     const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings });
     await world.pass();
@@ -273,13 +272,13 @@ test('recognizes a permission that a service of AWS misses when it acts for Slui
   expectReason({ reason: reasonOfRejection(error) }, 'access_denied', /^User is missing the following permissions/);
 });
 
-test('takes a container that does not start without a single line for a fault of the image, and otherwise of the container', () => {
+test('blames the image if a container writes no line before it fails, and otherwise the container', () => {
   const words = 'CannotStartContainerError. Please ensure the model container starts correctly.';
   expect(reasonOfFailure(words, false).code).toBe('image_not_started');
   expect(reasonOfFailure(words, true).code).toBe('container_failed');
 });
 
-test('every reason is reached by a test and has an entry in docs/reasons.md', () => {
+test('reaches every reason by a test, and has an entry for it in docs/reasons.md', () => {
   expect([...seen].sort()).toEqual([...reasonCodes].sort());
   const text = readFileSync('docs/reasons.md', 'utf8');
   const entries = [...text.matchAll(/^## `(\w+)`$/gm)].map(([, code]) => code);

@@ -58,7 +58,7 @@ const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['st
 
 const record = (messageId: string, deployment: string) => ({ messageId, body: JSON.stringify({ reconcile: deployment }) });
 
-describe('makes a pass over a deployment when', () => {
+describe('handleEvent makes a pass over a deployment when', () => {
   test('another function invokes it', async () => {
     const { handle, reconciled } = setUp();
     await handle({ reconcile: id });
@@ -85,14 +85,14 @@ describe('makes a pass over a deployment when', () => {
   });
 });
 
-test('every minute, sends one message for each deployment, which repeated messages within 15 s do not multiply', async () => {
+test('queues one message a deployment every minute, and drops repeated messages within 15 s', async () => {
   const { handle, sent } = setUp();
   await handle({ 'detail-type': 'Scheduled Event', detail: {} });
   expect(sent.map(({ body }) => JSON.parse(body))).toEqual(ids.map((each) => ({ reconcile: each })));
   expect(sent[0]).toMatchObject({ group: id, deduplicationId: `${id}-${NOW / 15_000}` });
 });
 
-describe('every minute, counts the deployments by state', () => {
+describe('handleEvent, every minute', () => {
   const schedule = { 'detail-type': 'Scheduled Event', detail: {} };
   let lines: Record<string, unknown>[];
   beforeEach(() => {
@@ -101,7 +101,7 @@ describe('every minute, counts the deployments by state', () => {
   });
   const counted = () => lines.find(({ message }) => message === 'deployments_counted')?.states;
 
-  test('with 0 for every state in which none is', async () => {
+  test('counts 0 for every state without deployments', async () => {
     const states: Record<string, 'failed' | 'scaled_to_zero'> = { [id]: 'failed', [other]: 'scaled_to_zero' };
     const { handle } = setUp([], async (each) => states[each] ?? 'in_service');
     await handle(schedule);
@@ -109,13 +109,13 @@ describe('every minute, counts the deployments by state', () => {
     expect(counted()).not.toHaveProperty('deleted');
   });
 
-  test('without those that were deleted meanwhile', async () => {
+  test('leaves out deployments that were deleted meanwhile', async () => {
     const { handle } = setUp([], async (each) => (each === id ? 'deleted' : each === other ? undefined : 'stopped'));
     await handle(schedule);
     expect(counted()).toMatchObject({ stopped: ids.length - 2, in_service: 0 });
   });
 
-  test('and still has a pass made over each if a row can’t be read', async () => {
+  test('queues a pass over each deployment even if a row can’t be read', async () => {
     const { handle, sent } = setUp([], async () => {
       throw new Error('The row is damaged.');
     });
@@ -126,7 +126,7 @@ describe('every minute, counts the deployments by state', () => {
   });
 });
 
-test('leaves what it has no time for to the next minute', async () => {
+test('leaves deployments for the next minute if the time ends', async () => {
   const { handle, sent, endTime } = setUp();
   endTime();
   await handle({ 'detail-type': 'Scheduled Event', detail: {} });
@@ -134,7 +134,7 @@ test('leaves what it has no time for to the next minute', async () => {
   expect(await handle({ Records: [record('m1', id)] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
 });
 
-test('answers what a validation found', async () => {
+test('returns the findings of a validation', async () => {
   const { handle, questions, findings } = setUp();
   const question = { organization: 'org_1', model: 's3://weights/org_1/m/', allows_code: false, instance_types: ['ml.g5.xlarge'] };
   expect(await handle({ validate: question })).toEqual(findings);

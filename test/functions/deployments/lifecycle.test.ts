@@ -14,7 +14,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** What the emulated account has, by kind. */
+// The account’s resources by kind.
 const counts = ({ plane }: World) => {
   const { models, endpoint_configs, endpoints, inference_components, scalable_targets } = plane.account.proof();
   return [models, endpoint_configs, endpoints, inference_components, scalable_targets].map(({ length }) => length);

@@ -7,7 +7,6 @@ import type { CallFate } from '../../support/emulators/sagemaker-control-plane.t
 import { anyCommands, type Command, createLife } from './chaos.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
 
-/** The names of everything that the account has, by kind. */
 const existing = ({ plane }: World) => {
   const { models, endpoint_configs, endpoints, inference_components, scalable_targets } = plane.account.proof();
   const namesOf = (resources: readonly { name: string }[]) => resources.map(({ name }) => name).sort();
@@ -20,7 +19,7 @@ const existing = ({ plane }: World) => {
   };
 };
 
-/** What the account must have of a settled deployment: everything of the generations in use, and nothing else. */
+// A settled deployment has everything of its active generations, and nothing else.
 const expected = (row: Deployment) => {
   const isRunning = row.wanted === 'running';
   const names = row.generations
@@ -63,7 +62,7 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
     expect(Object.entries(world.plane.account.proof().created).filter(([, count]) => count > 1 + life.restarts())).toEqual([]);
 };
 
-/** The deletion of an endpoint that a stop had planned arrives while the next start creates a component on it. */
+// The deletion of an endpoint that a stop had planned arrives while the next start creates a component on it.
 const lateDeletion: Command[] = [
   { kind: 'slow_pass', seconds: 10 },
   { kind: 'want', wanted: 'stopped' },
@@ -76,10 +75,7 @@ const lateDeletion: Command[] = [
   { kind: 'slow_pass', seconds: 5 },
 ];
 
-/**
- * The deletion of a configuration that a stop had planned arrives when the next start has created an endpoint from
- * it.
- */
+// The deletion of a configuration that a stop had planned arrives when the next start has created an endpoint from it.
 const lateDeletionOfConfig: Command[] = [
   { kind: 'slow_pass', seconds: 10 },
   { kind: 'want', wanted: 'stopped' },
@@ -95,10 +91,10 @@ const lateDeletionOfConfig: Command[] = [
   { kind: 'wait', seconds: 1 },
 ];
 
-/** Fixed, so that a failure can be repeated; another one finds other lives. */
+// Fixed, so that a failure can be repeated; another one finds other lives.
 const SEED = Number(process.env.LIVES_SEED ?? 20_261_123);
 
-/** Lets so many deployments live. @returns how many did */
+/** Lets so many deployments live. @returns their number */
 export const liveMany = async (database: TestDatabase, runs: number, hasRollouts: boolean): Promise<number> => {
   let lives = 0;
   const property = fc.asyncProperty(anyCommands(hasRollouts), async (commands) => {

@@ -15,7 +15,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** The notifications of a deployment's organization, oldest first. */
+// Oldest first.
 const notificationsOf = async ({ organization }: World) => {
   const table = createRecordTable(database.database, database.tables.Notifications as string);
   const rows = await Array.fromAsync(table.all({ account: organization, prefix: OUTBOX_PREFIX }));
@@ -28,7 +28,7 @@ const notificationsOf = async ({ organization }: World) => {
 
 const statesOf = async (world: World) => (await notificationsOf(world)).map(({ data: { from, to } }) => [from, to]);
 
-test('an organization is notified once of each new state of its deployment, in order', async () => {
+test('notifies an organization once of each new state of its deployment, in order', async () => {
   const world = await createWorld(database);
   await world.pass();
   await world.run(2 * MINUTE_MS);
@@ -46,7 +46,7 @@ test('an organization is notified once of each new state of its deployment, in o
   expect(rest.map(({ data: { from, to } }) => [from, to])).toEqual([['creating', 'in_service']]);
 });
 
-test('a notification says why, but not what AWS said', async () => {
+test('notifies of the reason without AWS’s message', async () => {
   const world = await createWorld(database, {}, { settings: { times: { load_ms: MINUTE_MS } } });
   await world.pass();
   const { meterPass } = world.dependencies;
@@ -64,7 +64,7 @@ test('a notification says why, but not what AWS said', async () => {
   });
 });
 
-test('a pass that another change overtakes notifies of nothing', async () => {
+test('notifies of nothing if another change overtakes the pass', async () => {
   const world = await createWorld(database);
   let isOvertaken = false;
   world.dependencies.meterPass = async ({ deployment }) => {
@@ -78,7 +78,7 @@ test('a pass that another change overtakes notifies of nothing', async () => {
   expect(await statesOf(world)).toEqual([['pending', 'creating']]);
 });
 
-test('a stop without credit is in the organization’s audit log, by the system', async () => {
+test('records a stop without credit in the organization’s audit log, as the system’s', async () => {
   const world = await createWorld(database);
   await world.pass();
   await world.run(2 * MINUTE_MS);
@@ -99,7 +99,7 @@ test('a stop without credit is in the organization’s audit log, by the system'
   ]);
 });
 
-test('alerts of credit are evaluated after each pass that meters GPU time, and a failure to do so stops nothing', async () => {
+test('evaluates credit alerts after each pass that meters GPU time, and goes on if that fails', async () => {
   const world = await createWorld(database);
   await world.pass();
   expect(world.alerted).toEqual([]);

@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const deployment = newDeployment({ organization: 'org_1' });
 
-/** SageMaker, which rejects the creation of endpoints and models with this text, and has neither. */
+// SageMaker rejects the creation of endpoints and models with this text, and has neither.
 const rejecting = (message: string, installation: Partial<AwsWriter['installation']> = {}): AwsWriter => {
   const reject = async (): Promise<never> => {
     throw Object.assign(new Error(message), { name: 'ValidationException' });
@@ -26,12 +26,12 @@ const rejecting = (message: string, installation: Partial<AwsWriter['installatio
   };
 };
 
-test('a configuration that SageMaker does not see yet fails no deployment: the next pass creates the endpoint', async () => {
+test('keeps a deployment whose configuration SageMaker doesn’t see yet; the next pass goes on', async () => {
   const aws = rejecting('Could not find endpoint configuration "arn:aws:sagemaker:us-east-1:123456789012:endpoint-config/sluice-x-g1".');
   expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_endpoint' }])).toEqual([]);
 });
 
-test('weights that SageMaker does not find fail the deployment', async () => {
+test('fails the deployment if SageMaker does not find its weights', async () => {
   const aws = rejecting('Could not find model data at s3://sluice-weights/org_1/qwen3-8b/.');
   expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_model' }])).toMatchObject([
     { reason: { code: 'weights_unreadable' } },

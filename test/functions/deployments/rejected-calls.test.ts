@@ -17,10 +17,7 @@ beforeEach(() => {
   written.mockClear();
 });
 
-/**
- * A deployment in service whose copies Application Auto Scaling does not register, because its caller lacks a
- * permission.
- */
+// In service, but its copies can’t be registered, because the caller lacks a permission.
 const unregistered = async (fields: Parameters<typeof createWorld>[1] = {}) => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: null, ...fields });
   const { register } = world.dependencies.aws.scaling;
@@ -46,7 +43,7 @@ const unregistered = async (fields: Parameters<typeof createWorld>[1] = {}) => {
 const versionOf = async (world: World): Promise<number> => (await world.read()).version;
 
 describe('a call that AWS rejects and that changes nothing', () => {
-  test('is made again after growing waits, never more than fifteen minutes, and the owner is told why all the time', async () => {
+  test('is repeated after growing waits of at most fifteen minutes, and its reason is shown all the time', async () => {
     const { world, calls } = await unregistered();
     expect(await world.read()).toMatchObject({ state: 'in_service', reason: { code: 'access_denied' } });
     for (let minute = 0; minute < 120; minute++)
@@ -74,7 +71,7 @@ describe('a call that AWS rejects and that changes nothing', () => {
     expect((await versionOf(world)) - version).toBeLessThanOrEqual(5);
   });
 
-  test('is made at once after a change by the owner, and begins with short waits again', async () => {
+  test('is repeated at once after a change by the owner, with short waits again', async () => {
     const { world, calls } = await unregistered();
     await world.run(2 * HOUR_MS);
     const before = calls.length;
@@ -95,7 +92,7 @@ describe('a call that AWS rejects and that changes nothing', () => {
     expect(world.plane.calls.map(({ operation }) => operation)).toContain('PutScalingPolicy');
   });
 
-  test('keeps no other call of the deployment waiting: it still sleeps, wakes and is deleted', async () => {
+  test('delays no other call of the deployment: it still sleeps, wakes and is deleted', async () => {
     const { world } = await unregistered({ scale_to_zero_after_seconds: 300 });
     expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
     expect((await world.read()).reason).toBeUndefined();
@@ -106,7 +103,7 @@ describe('a call that AWS rejects and that changes nothing', () => {
     expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
   });
 
-  test('is in the log with the code of its reason, and as one that is made again', async () => {
+  test('is logged with the code of its reason, and as one that is repeated', async () => {
     await unregistered();
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
     expect(lines.filter(({ message }) => message === 'aws_call_rejected')).toMatchObject([

@@ -25,7 +25,7 @@ const inService = async (): Promise<World> => {
   return world;
 };
 
-test('removes scaling, adapters, component, endpoint, configuration and model, each once the one before it is gone', async () => {
+test('removes scaling, adapters, component, endpoint, configuration and model, one after the other', async () => {
   const world = await inService();
   const name = awsNameOf(INSTALLATION.name, world.id, 1);
   const Specification = { BaseInferenceComponentName: name, Container: { ArtifactUrl: 's3://sluice-weights/org_1/adapter.tar.gz' } };
@@ -64,7 +64,7 @@ test('is deleted only after two passes, 45 seconds apart, in which the lists by 
   expect(await world.read()).toMatchObject({ state: 'deleting' });
   expect(await world.store.idOf(world.organization, 'qwen3-8b')).toBe(world.id);
 
-  // A call of a pass that was slow, or of somebody else, brings something back under another name, but with the tag.
+  // A call of a slow pass, or of somebody else, brings something back under another name, but with the tag.
   world.plane.advance(2 * MINUTE_MS);
   const variant = { VariantName: 'AllTraffic', InstanceType: 'ml.g5.xlarge' as const, InitialInstanceCount: 1 };
   await world.plane.sagemaker.send(
@@ -93,7 +93,7 @@ test('finds and removes what the row has forgotten, by the prefix of its names',
   expect([models, endpoint_configs, endpoints, inference_components]).toEqual([[], [], [], []]);
 });
 
-test('finds what is listed by tag only, although ARNs are in lower case', async () => {
+test('finds resources that are listed by tag only, although ARNs are in lower case', async () => {
   const world = await inService();
   const { aws } = world.dependencies;
   const { listTagged } = aws;
@@ -104,7 +104,7 @@ test('finds what is listed by tag only, although ARNs are in lower case', async 
   expect(world.plane.account.proof().endpoints).toEqual([]);
 });
 
-test('is removed although SageMaker lists no components of an endpoint that is gone', async () => {
+test('removes a deployment although SageMaker lists no components of an endpoint that is gone', async () => {
   const world = await inService();
   const { dependencies, plane, id } = world;
   const gone = { name: 'ValidationException', message: `Could not find endpoint "arn:aws:sagemaker:us-east-1:1:endpoint/${id}".` };
@@ -123,7 +123,7 @@ test('is removed although SageMaker lists no components of an endpoint that is g
   expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
 });
 
-test('its list of waiting requests goes with it, and a request that leaves later changes nothing', async () => {
+test('removes the list of waiting requests, and a request that leaves later changes nothing', async () => {
   const world = await inService();
   const table = database.tables.Deployments as string;
   const waiting = createWaitingStore(database.database, table, 1);
@@ -139,7 +139,7 @@ test('its list of waiting requests goes with it, and a request that leaves later
   expect(await stored()).toBeUndefined();
 });
 
-test('a deployment that was deleted before anything was created is deleted', async () => {
+test('deletes a deployment before anything of it was created', async () => {
   const world = await createWorld(database);
   await world.change({ wanted: 'deleted' });
   await world.pass();

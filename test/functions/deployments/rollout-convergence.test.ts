@@ -16,6 +16,6 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-test(`a deployment with rollouts comes to what its owner wants, whatever is lost, repeated or crashes: nothing is made twice, nothing is left (${RUNS} lives)`, async () => {
+test(`reaches the owner’s state with rollouts, despite faults and without leftovers (${RUNS} lives)`, async () => {
   expect(await liveMany(database, RUNS, true)).toBeGreaterThanOrEqual(RUNS);
 }, 600_000);

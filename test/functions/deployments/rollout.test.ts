@@ -16,7 +16,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** A deployment in service that never sleeps. */
+// It never sleeps.
 const inService = async (): Promise<World> => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: null });
   await world.pass();
@@ -42,7 +42,7 @@ const namesOf = ({ id }: World, ...numbers: number[]): string[] => numbers.map((
 const sharesOf = async (world: World): Promise<[string, number][]> =>
   ((await world.model())?.targets ?? []).map(({ endpoint, weight }) => [endpoint, weight]);
 
-test('a new generation gets its share of the requests once it is ready, and all of them when its owner says so; then the old one is removed', async () => {
+test('gives a ready generation its share of the requests, then all of them, and removes the old one', async () => {
   const world = await inService();
   const [first, second] = namesOf(world, 1, 2) as [string, string];
   await rollOut(world, 10);
@@ -66,7 +66,7 @@ test('a new generation gets its share of the requests once it is ready, and all 
   expect(generations).toMatchObject([{ number: 2, status: 'ready' }]);
 });
 
-test('a new generation that fails is removed, says why, and the old one goes on with all requests', async () => {
+test('removes a new generation that fails, says why, and leaves all requests to the old one', async () => {
   const world = await inService();
   const [first] = namesOf(world, 1) as [string];
   world.plane.account.configure({ faults: [{ kind: 'image_pull' }] });
@@ -86,7 +86,7 @@ test('a new generation that fails is removed, says why, and the old one goes on 
   expect((await world.read()).reason).toBeUndefined();
 });
 
-test('a new generation that fails after it had a share of the requests returns them to the old one', async () => {
+test('returns the requests to the old generation if the new one fails after it had a share', async () => {
   const world = await inService();
   const [first, second] = namesOf(world, 1, 2) as [string, string];
   await rollOut(world, 50);
@@ -101,7 +101,7 @@ test('a new generation that fails after it had a share of the requests returns t
   expect(endpointsOf(world)).toEqual([first]);
 });
 
-test('a deployment that sleeps is woken by a rollout, so that there is a generation to return to', async () => {
+test('wakes a deployment that sleeps, so that there is a generation to return to', async () => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: 300 });
   await world.pass();
   expect(await world.run(8 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
@@ -111,7 +111,7 @@ test('a deployment that sleeps is woken by a rollout, so that there is a generat
   expect(await world.run(16 * MINUTE_MS)).toMatchObject({ state: 'in_service', generations: [{ number: 2, status: 'ready' }] });
 });
 
-test('the shared model that an admin made of a deployment follows its targets, and its prices outlive it', async () => {
+test('updates the shared model’s targets, and leaves its prices when the deployment is deleted', async () => {
   const world = await inService();
   const shared = `shared-${world.id}`;
   const own = await world.model();

@@ -35,7 +35,7 @@ const ready = async (fields: Parameters<typeof createWorld>[1] = {}): Promise<Wo
   return world;
 };
 
-test('Application Auto Scaling has the copies from the minimum to the maximum, at 80 % of the concurrency that its owner allows', async () => {
+test('leaves copies between the bounds to Application Auto Scaling, at 80 % of the allowed concurrency', async () => {
   const world = await ready({ copies: { min: 2, max: 3 }, max_concurrency_per_copy: 10 });
   expect(await scalingOf(world)).toMatchObject({
     target: { MinCapacity: 2, MaxCapacity: 3, SuspendedState: { DynamicScalingInSuspended: false, DynamicScalingOutSuspended: false } },
@@ -49,7 +49,7 @@ test('Application Auto Scaling has the copies from the minimum to the maximum, a
   expect(await scalingOf(world)).toMatchObject({ target: { MinCapacity: 1, MaxCapacity: 1 }, policy: { TargetValue: 4 } });
 });
 
-test('sleeps exactly when nobody has used it for as long as its owner said, and not while a request is in flight', async () => {
+test('sleeps exactly when it was unused for as long as its owner set, and no request is in flight', async () => {
   const world = await ready({ scale_to_zero_after_seconds: 300 });
   const readyAt = (await world.read()).last_used_at as number;
   world.use.lastEventAtMs = readyAt + 4 * MINUTE_MS;
@@ -60,7 +60,7 @@ test('sleeps exactly when nobody has used it for as long as its owner said, and 
   expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
 });
 
-test('is draining while instances without copies run, and they are metered; asleep, no alarm of the scaling brings a copy back', async () => {
+test('meters draining instances without copies, and wakes by no alarm of the scaling', async () => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings: { times: { release_ms: 10 * MINUTE_MS } } });
   await world.pass();
   expect(await world.run(9 * MINUTE_MS)).toMatchObject({ state: 'draining', progress: { wanted: 0, ready: 0 } });
@@ -81,12 +81,12 @@ test('sets a target for the scaling once, although it is a fraction', async () =
   expect(await scalingOf(world)).toMatchObject({ policy: { TargetValue: 5.6 } });
 });
 
-/** What a request does that finds the deployment asleep. */
+// A request that finds the deployment asleep.
 const wake = async (world: World): Promise<void> => {
   await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() } }));
 };
 
-/** A deployment that has just become idle: its last copy is about to be removed. */
+// It has just become idle: its last copy is about to be removed.
 const idle = async (): Promise<World> => {
   const world = await createWorld(
     database,
@@ -101,7 +101,7 @@ const idle = async (): Promise<World> => {
   return world;
 };
 
-test('woken while its last copy is being removed, it is waking until there is a new one', async () => {
+test('stays `waking` until a new copy is ready, if it is woken while the last one is being removed', async () => {
   const world = await idle();
   await wake(world);
   await world.pass();
@@ -112,19 +112,19 @@ test('woken while its last copy is being removed, it is waking until there is a 
   expect(starts.at(-1)?.seconds).toBeGreaterThanOrEqual(60);
 });
 
-test('woken before its last copy is removed, it serves at once, and that is no start from which others are predicted', async () => {
+test('serves at once if it is woken before its last copy is removed, and predicts no start from that', async () => {
   const world = await createWorld(database, { scale_to_zero_after_seconds: 300 });
   await world.pass();
   const { state } = await world.run(2 * MINUTE_MS);
   expect(state).toBe('in_service');
-  // The pass that saw that nobody uses it crashed before it removed the copy.
+  // The pass that found it unused crashed before it removed the copy.
   await world.change((row) => ({ ...inState(row, 'draining', world.plane.now()) }));
   await wake(world);
   await world.pass();
   expect(await world.read()).toMatchObject({ state: 'in_service', starts: [{ kind: 'creation' }] });
 });
 
-test('a wake whose function has a clock that is far ahead took no time, and harms nothing', async () => {
+test('takes no time for a wake whose function has a clock that is far ahead', async () => {
   const world = await ready({ scale_to_zero_after_seconds: 300 });
   expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
   await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() + 10 * MINUTE_MS } }));
@@ -133,7 +133,7 @@ test('a wake whose function has a clock that is far ahead took no time, and harm
   expect(starts.at(-1)).toMatchObject({ kind: 'wake', seconds: 0 });
 });
 
-test('shows how far the first copy is: pending, downloading, loading, ready', async () => {
+test('shows the progress of the first copy: pending, downloading, loading, ready', async () => {
   const times = { instance_ms: MINUTE_MS, download_ms: MINUTE_MS, load_ms: MINUTE_MS };
   const world = await createWorld(database, {}, { settings: { times } });
   await world.pass();
@@ -146,7 +146,7 @@ test('shows how far the first copy is: pending, downloading, loading, ready', as
   expect([...seen]).toEqual(['creating 1 0 0 0', 'creating 0 1 0 0', 'creating 0 0 1 0', 'in_service 0 0 0 1']);
 });
 
-test('a steady deployment costs no write and no change on AWS', async () => {
+test('makes no write and no change on AWS while a deployment is steady', async () => {
   const world = await ready({ scale_to_zero_after_seconds: null });
   const { version } = await world.read();
   const calls = world.plane.calls.length;

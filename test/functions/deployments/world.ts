@@ -18,9 +18,8 @@ import { createControlPlane } from '../../support/emulators/sagemaker-control-pl
 import { deploymentsOf, newDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 
-/** The delay of the queue's messages. */
 const DELAY_MS = 15 * SECOND_MS;
-/** How long after their end requests are known. */
+// From their end.
 const USAGE_LAG_MS = 90 * SECOND_MS;
 const SCHEDULE_MS = 60 * SECOND_MS;
 
@@ -34,7 +33,7 @@ export const INSTALLATION = {
 
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 
-/** The tagging API of the emulated account. */
+// Of the emulated account.
 const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<AwsCaller, 'call'> => ({
   call: async ({ headers, body }, _, read) => {
     const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';
@@ -118,8 +117,8 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     organization: created.organization,
     dependencies,
     use,
-    /** The instances that were metered by each pass. */
     alerted,
+    /** The instances that were metered by each pass. */
     meteredInstances,
     starts,
     messages,
@@ -129,7 +128,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     /** The inventory's row that requests find. */
     model: async () => test.models.get(created.organization, (await read()).name),
 
-    /** What the owner changes. */
+    /** Changes the row as its owner does. */
     change: async (changes: Partial<Deployment> | ((row: Deployment) => Partial<Deployment>)): Promise<void> => {
       const row = await read();
       const fields = typeof changes === 'function' ? changes(row) : changes;

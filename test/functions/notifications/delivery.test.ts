@@ -64,7 +64,7 @@ describe('an event', () => {
     expect(() => new Verifier(older).verify(second?.body ?? '', second?.headers ?? {})).toThrow('No matching signature');
   });
 
-  test('goes to the webhooks of its organization that are enabled and select its type', async () => {
+  test('goes to its organization’s enabled webhooks that select its type', async () => {
     const [all, selected] = [await world.createWebhook(), await world.createWebhook({ types: ['sluice.export.completed.v1'] })];
     const others = [await world.createWebhook({ types: ['sluice.invoice.issued.v1'] }), await world.createWebhook({ enabled: false })];
     await world.emit();
@@ -73,7 +73,7 @@ describe('an event', () => {
     expect(counts).toEqual([1, 1, 0, 0]);
   });
 
-  test('that tests a webhook goes to no other', async () => {
+  test('goes to no other webhook if it tests one', async () => {
     const tested = await world.createWebhook({ types: ['sluice.invoice.issued.v1'] });
     const other = await world.createWebhook();
     await world.emit({ type: 'sluice.webhook.test.v1', subject: tested.id });
@@ -84,7 +84,7 @@ describe('an event', () => {
 });
 
 describe('a receiver that is down', () => {
-  test('for 24 hours gets each event afterwards, and nothing twice without the same id', async () => {
+  test('gets each event after 24 hours, and nothing twice but with the same id', async () => {
     const webhook = await world.createWebhook();
     const sent: string[] = [];
     world.answers(500);
@@ -106,7 +106,7 @@ describe('a receiver that is down', () => {
     expect(world.queue).toEqual([]);
   });
 
-  test('is tried again after growing waits for more than 40 hours; then the delivery is dead', async () => {
+  test('is retried after growing waits for more than 40 hours; then the delivery is dead', async () => {
     const webhook = await world.createWebhook();
     const startMs = world.now();
     world.answers(503);
@@ -135,12 +135,12 @@ describe('a receiver that is down', () => {
     });
     await Promise.all([world.handleMessages(Array<string>(10).fill(body)), world.handleMessages(Array<string>(10).fill(body))]);
     expect([most, world.received.length]).toEqual([1, 1]);
-    // The others look again when the lease is over, and find it done.
+    // The others return when the lease ends, and are dropped.
     await world.run(2 * LEASE_MS);
     expect([world.received.length, world.queue.length]).toEqual([1, 0]);
   });
 
-  test('does not hold deliveries to others', async () => {
+  test('does not delay deliveries to others', async () => {
     const slow = await world.createWebhook({ url: 'https://localhost:1/' });
     const quick = await world.createWebhook();
     for (let i = 0; i < 5; i++) await world.emit();
@@ -150,7 +150,7 @@ describe('a receiver that is down', () => {
   });
 });
 
-test('a receiver that is gone (410) gets nothing more: its webhook is disabled, and that is in the audit log', async () => {
+test('disables the webhook of a receiver that is gone (410), and records that in the audit log', async () => {
   const webhook = await world.createWebhook({ url: `${world.url}/hook?token=secret` });
   await world.emit();
   await world.emit();
@@ -172,7 +172,7 @@ test('a receiver that is gone (410) gets nothing more: its webhook is disabled, 
   expect(JSON.stringify([data, lines])).not.toMatch(/whsec_|token=secret/);
 });
 
-test('nothing is sent of an organization that was suspended after the event: the delivery is dead, and can be replayed', async () => {
+test('ends deliveries of an organization that was suspended after the event, and can replay them', async () => {
   const webhook = await world.createWebhook();
   await world.emit();
   await world.announceRows(await world.newEntries());
@@ -184,7 +184,7 @@ test('nothing is sent of an organization that was suspended after the event: the
   expect(await world.deliveriesOf(webhook)).toMatchObject([{ state: 'dead', attempts: [{ error: 'organization_suspended' }] }]);
 });
 
-test('a delivery to a deleted webhook ends', async () => {
+test('ends a delivery to a deleted webhook', async () => {
   const webhook = await world.createWebhook();
   world.answers(500);
   await world.emit();
@@ -204,7 +204,7 @@ describe('a replay', () => {
     await transact(database.database, [world.deps.deliveries.toReplace(after), world.outbox.toReplay(world.organization, entry)]);
   };
 
-  test('of a dead delivery sends the same id and body, and can fail as often again', async () => {
+  test('sends the same id and body of a dead delivery, and can fail as often again', async () => {
     const webhook = await world.createWebhook();
     world.answers(500);
     const { id } = await world.emit();
@@ -223,7 +223,7 @@ describe('a replay', () => {
     expect(after?.attempts.length).toBeLessThanOrEqual(20);
   });
 
-  test('during an attempt that fails is made after it, without the wait', async () => {
+  test('is sent without a wait after an attempt that fails meanwhile', async () => {
     const webhook = await world.createWebhook();
     await world.emit();
     world.answers(500);
@@ -241,7 +241,7 @@ describe('a replay', () => {
 });
 
 describe('a function that crashes', () => {
-  // More calls of the database than any of the two takes.
+  // More calls of the database than either of the two makes.
   const CALLS = 12;
   const points = Array.from({ length: CALLS }, (_, call) => (['before', 'after'] as const).map((when) => ({ call, when }))).flat();
 
@@ -266,7 +266,7 @@ describe('a function that crashes', () => {
       queue: { send: async (message: never) => (isCrashed ? Promise.reject(new Crash()) : crashing.queue.send(message)) },
     };
     const rows = await world.newEntries();
-    // The stream and the queue deliver again what has failed.
+    // The stream and the queue deliver failures again.
     await world.announceRows(rows, deps as never).catch(() => world.announceRows(rows));
     const messages = world.queue.splice(0);
     for (const { body } of messages) {
@@ -280,7 +280,7 @@ describe('a function that crashes', () => {
     expect(world.queue).toEqual([]);
   });
 
-  test('after the delivery and before the next message has it sent by the message that is delivered again', async () => {
+  test('sends the next message after a crash between the delivery and it', async () => {
     const webhook = await world.createWebhook();
     await world.emit();
     world.answers(500);
@@ -295,7 +295,7 @@ describe('a function that crashes', () => {
   });
 });
 
-test('a batch without time left makes no attempt, and is delivered again', async () => {
+test('makes no attempt without time left, and returns the batch to the queue', async () => {
   await world.createWebhook();
   await world.emit();
   await world.announceRows(await world.newEntries());
@@ -305,7 +305,7 @@ test('a batch without time left makes no attempt, and is delivered again', async
   expect(world.received).toEqual([]);
 });
 
-test('what was not written by the outbox is nothing to announce', async () => {
+test('announces only entries of the outbox', async () => {
   const webhook = await world.createWebhook();
   await world.announceRows([{ account: world.organization, record: `webhook#${webhook.id}`, ...webhook }]);
   expect(world.queue).toEqual([]);

@@ -32,7 +32,7 @@ const INVOICE = {
   data: { number: 'INV-7', total: '12.34', due_at: null, note: 'two\r\nlines' },
 };
 
-test('an invoice is mailed once to each address of the billing profile, as plain text', async () => {
+test('mails an invoice once to each address of the billing profile, as plain text', async () => {
   world.setEmails(['a@example.com', 'b@example.com', 'a@example.com']);
   const { id } = await world.emit(INVOICE);
   const rows = await world.newEntries();
@@ -49,7 +49,7 @@ test('an invoice is mailed once to each address of the billing profile, as plain
   expect(text).not.toContain('Due at');
 });
 
-test('nothing is mailed about deployments, nor if e-mail is not configured', async () => {
+test('mails nothing about deployments, and nothing if e-mail is not configured', async () => {
   world.setEmails(['a@example.com']);
   await world.emit({ type: 'sluice.deployment.state_changed.v1' });
   await world.run(DAY_MS);
@@ -66,7 +66,7 @@ describe('an address of the billing profile', () => {
     await transact(database.database, [world.stores.users.toReplace({ ...user, ...fields }, user)]);
   };
 
-  test('that is a user’s is told of an invoice only while the user is an active owner or admin; any other address always', async () => {
+  test('gets an invoice if it is no user’s, or that of an active owner or admin', async () => {
     const { stores, organization, admin } = world;
     const { id: other } = await createOrganization(stores, admin.origin, { name: 'Other' });
     const owner = await storeUser(stores, { role: 'owner', organization });
@@ -84,7 +84,7 @@ describe('an address of the billing profile', () => {
     expect(world.mails.map(({ to }) => to).toSorted()).toEqual([...told, ...told].toSorted());
   });
 
-  test('that was removed, or whose user was demoted, before a late attempt gets nothing', async () => {
+  test('gets nothing if it was removed, or its user demoted, before a late attempt', async () => {
     const owner = await storeUser(world.stores, { role: 'owner', organization: world.organization });
     const attempts: string[] = [];
     const refuse = async ({ to }: { to: string }): Promise<void> => {
@@ -103,7 +103,7 @@ describe('an address of the billing profile', () => {
 });
 
 describe('a mail', () => {
-  test('that SES does not accept now is sent later', async () => {
+  test('is sent later if SES is unavailable', async () => {
     let failures = 3;
     world.setEmails(['a@example.com'], async (mail) => {
       if (failures-- > 0) throw Object.assign(new Error('Too many.'), { name: 'TooManyRequestsException' });
@@ -115,7 +115,7 @@ describe('a mail', () => {
     expect(world.queue).toEqual([]);
   });
 
-  test('that SES rejects is given up, which is logged without its address and text', async () => {
+  test('is given up if SES rejects it, and logged without its address and text', async () => {
     let attempts = 0;
     world.setEmails(['a@example.com'], async () => {
       attempts++;
@@ -129,7 +129,7 @@ describe('a mail', () => {
     expect(lines.join()).not.toMatch(/a@example\.com|INV-7/);
   });
 
-  test('is repeated at most once if the function crashes after SES has taken it', async () => {
+  test('is sent at most twice if the function crashes after SES has accepted it', async () => {
     let hasCrashed = false;
     world.setEmails(['a@example.com'], async (mail) => void world.mails.push(mail));
     await world.emit(INVOICE);

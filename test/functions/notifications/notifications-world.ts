@@ -32,7 +32,6 @@ import { storeUser } from '../../support/fixtures/stored-users.ts';
 
 const MAX_STEPS = 10_000;
 
-/** A request that a receiver got. */
 interface Received {
   id: string;
   atMs: number;
@@ -41,8 +40,7 @@ interface Received {
 }
 
 /**
- * The function `notifications` on a virtual clock, with a queue in memory, and a receiver that answers as a test
- * wants.
+ * The function `notifications` on a virtual clock, with a queue in memory, and a receiver whose replies a test sets.
  */
 export const createNotificationsWorld = async (test: TestDatabase) => {
   let nowMs = Date.now();
@@ -180,10 +178,9 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
     },
 
     /**
-     * Lets time pass, with what the stream and the queue deliver meanwhile. A message that fails is delivered again a
-     * minute later.
-     * @param copies how often the stream delivers each record, and so how many messages each delivery has in the
-     * queue
+     * Lets time pass, with the deliveries of the stream and the queue. A failed message is delivered again a minute
+     * later.
+     * @param copies how often the stream delivers each record, and so how many messages each delivery has in the queue
      */
     run: async (ms: number, copies = 1): Promise<void> => {
       const endMs = nowMs + ms;

@@ -21,7 +21,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** The messages of deliveries of an organization, of which each is for one webhook. */
+// Each delivery is for another webhook.
 const messagesOf = async (organization: string, events: number): Promise<string[]> => {
   await world.createWebhook({ organization });
   const rows: Record<string, unknown>[] = [];
@@ -30,10 +30,10 @@ const messagesOf = async (organization: string, events: number): Promise<string[
   return world.queue.splice(0).map(({ body }) => body);
 };
 
-/** Handles messages as the queue delivers them: so many at the same time, each in an invocation of its own. */
+// As the queue delivers them: in parallel, each in an invocation of its own.
 const handle = (bodies: readonly string[]) => Promise.all(bodies.map((body) => world.handleMessages([body])));
 
-test('an organization whose receivers never answer holds half of the deliveries at once, and a neighbour’s delivery is made beside them', async () => {
+test('lets silent receivers of one organization hold half of the deliveries, and delivers to others', async () => {
   const { id: neighbour } = await createOrganization(world.stores, world.admin.origin, { name: 'Neighbour' });
   let letGo: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test('an organization whose receivers never answer holds half of the deliveries 
   expect(MAX_AT_ONCE).toBeLessThanOrEqual(Deliveries.CONCURRENCY / 2);
 });
 
-test('a message that is postponed again and again waits longer each time, up to 15 minutes', async () => {
+test('waits longer each time a message is postponed, up to 15 minutes', async () => {
   const [body = ''] = await messagesOf(world.organization, 1);
   const busy = { ...world.deps, shares: { use: async () => false } };
   const waits: number[] = [];
@@ -73,7 +73,7 @@ test('a message that is postponed again and again waits longer each time, up to 
   expect(waits).toEqual([2, 3, 6, 12, 24, 48, 96, 192, 384, 768, 900, 900]);
 });
 
-test('a place of a function that crashed is free after its lease', async () => {
+test('frees the place of a crashed function after its lease', async () => {
   const never = new Promise<void>(() => undefined);
   for (let i = 0; i < MAX_AT_ONCE; i++)
     await new Promise<void>((begin) => {

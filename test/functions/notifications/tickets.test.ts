@@ -28,7 +28,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** Who opened the ticket. */
+// She opened the ticket.
 let ann: Actor;
 beforeEach(async () => {
   ann = await storeUser(world.stores, { role: 'member', organization: world.organization });
@@ -49,7 +49,6 @@ const MESSAGE = {
   },
 };
 
-/** Support writes to the ticket. */
 const answer = (fields: Partial<Notification> = {}) => world.emit({ ...MESSAGE, recipient: ann.email, user: ann.userId, ...fields });
 
 const storedUser = async ({ userId }: Actor): Promise<StoredUser> => {
@@ -68,8 +67,8 @@ const remove = async (whom: Actor): Promise<void> =>
 
 const addressees = (): string[] => world.mails.map(({ to }) => to).toSorted();
 
-describe('an answer to a ticket whose opener', () => {
-  /** Their address is that of a user of another organization now. */
+describe('a reply to a ticket whose opener', () => {
+  // Their address now belongs to a user of another organization.
   const move = async (): Promise<void> => {
     const { id: organization } = await createOrganization(world.stores, world.admin.origin, { name: 'Other' });
     await remove(ann);
@@ -103,7 +102,7 @@ describe('an answer to a ticket whose opener', () => {
     expect([addressees(), world.queue]).toEqual([[], []]);
   });
 
-  test('leaves before a late attempt is not sent to them any more', async () => {
+  test('leaves before a late attempt is not sent to them', async () => {
     const send = jest.fn(async () => Promise.reject(new Error('SES does not answer.')));
     world.setEmails([], send);
     await answer();
@@ -115,7 +114,7 @@ describe('an answer to a ticket whose opener', () => {
     expect(world.queue).toEqual([]);
   });
 
-  test('was demoted is told, because members see the tickets that they opened', async () => {
+  test('was demoted is sent to them, because members see the tickets that they opened', async () => {
     await change(ann, { role: 'owner' });
     await change(ann, { role: 'member', version: 2 });
     await answer();
@@ -124,7 +123,7 @@ describe('an answer to a ticket whose opener', () => {
   });
 });
 
-test('what support writes is mailed to the customer who opened the ticket, as plain text, and an answer names the ticket', async () => {
+test('mails support’s messages as plain text to the customer who opened the ticket', async () => {
   world.setEmails(['finance@example.com']);
   const { id } = await answer();
   await world.run(DAY_MS, 2);
@@ -136,7 +135,7 @@ test('what support writes is mailed to the customer who opened the ticket, as pl
   );
 });
 
-test('what a customer writes is mailed to support, and what time does to nobody', async () => {
+test('mails a customer’s messages to support, and automatic changes to nobody', async () => {
   await world.emit({ ...MESSAGE, data: { ...MESSAGE.data, by: 'customer' } });
   const { body: _, message: __, ...closed } = MESSAGE.data;
   await world.emit({ ...MESSAGE, type: 'sluice.ticket.status_changed.v1', data: { ...closed, status: 'closed', by: null } });
@@ -144,7 +143,7 @@ test('what a customer writes is mailed to support, and what time does to nobody'
   expect(world.mails.map(({ to }) => to)).toEqual(['desk@example.com']);
 });
 
-test('nobody is mailed without an address for support, or if e-mail is not configured', async () => {
+test('mails nobody without an address for support, or if e-mail is not configured', async () => {
   await world.emit({ ...MESSAGE, data: { ...MESSAGE.data, by: 'customer' } });
   const noDesk = { ...world.deps, supportDesk: { email: undefined, replyTo: undefined } };
   await world.announceRows(await world.newEntries(), noDesk);
@@ -154,7 +153,7 @@ test('nobody is mailed without an address for support, or if e-mail is not confi
   expect([world.mails, world.queue]).toEqual([[], []]);
 });
 
-test('webhooks get what both sides can read, and not the address of the customer', async () => {
+test('sends webhooks what both sides can read, without the address of the customer', async () => {
   await world.createWebhook({ types: ['sluice.ticket.message_added.v1'] });
   const { organization } = await answer();
   await world.run(DAY_MS);
@@ -164,7 +163,7 @@ test('webhooks get what both sides can read, and not the address of the customer
   for (const hidden of [ann.email, ann.userId]) expect(world.received[0]?.body).not.toContain(hidden);
 });
 
-test('events of tickets, and no others, are put on the bus, and a failed entry is tried again', async () => {
+test('puts events of tickets, and no others, on the bus, and retries a failed entry', async () => {
   const put: { Entries: { Source: string; DetailType: string; Detail: string }[] }[] = [];
   let fails = true;
   const bus = createServer(async (request, response) => {

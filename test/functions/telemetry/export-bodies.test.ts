@@ -6,8 +6,8 @@ import { chatEvent, installation, interval } from './fixtures.ts';
 
 const events = Array.from({ length: 40 }, () => chatEvent());
 
-describe('the bodies of exports', () => {
-  test('are split until each fits into a message, and lose no span', () => {
+describe('exportBodies', () => {
+  test('splits bodies until each fits into a message, and loses no span', () => {
     const maxBytes = gzipSync(JSON.stringify(tracesOf(events, installation))).length >> 2;
     const bodies = exportBodies('traces', events, { installation, interval, maxBytes });
     expect(bodies.length).toBeGreaterThan(4);
@@ -16,7 +16,7 @@ describe('the bodies of exports', () => {
     expect(spans).toEqual(tracesOf(events, installation).resourceSpans[0]?.scopeSpans[0]?.spans);
   });
 
-  test('of metrics have intervals that follow one another if they are split', () => {
+  test('gives the parts of split metrics consecutive intervals', () => {
     const maxBytes = gzipSync(JSON.stringify(metricsDataOf(events, installation, interval))).length - 1;
     const times = exportBodies('metrics', events, { installation, interval, maxBytes }).map((body) => {
       const [requests] = decodeMetrics(body).resourceMetrics[0]?.scopeMetrics[0]?.metrics ?? [];
@@ -29,7 +29,7 @@ describe('the bodies of exports', () => {
     expect(times.reduce((sum, point) => sum + Number(point?.asInt), 0)).toBe(events.length);
   });
 
-  test('of a full batch fit into few messages of SQS', () => {
+  test('makes few messages of a full batch', () => {
     const batch = Array.from({ length: 1_000 }, () => chatEvent({ error_message: 'The model is unavailable. '.repeat(12).slice(0, 300) }));
     const bodies = exportBodies('traces', batch, { installation, interval });
     expect(bodies.length).toBeLessThanOrEqual(4);

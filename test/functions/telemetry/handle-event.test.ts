@@ -19,7 +19,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** The record of a new event, as the stream has it. */
+// As in the stream.
 const recordOf = ({ metadata, ...event }: UsageEvent): DynamoDBRecord => ({
   eventName: 'INSERT',
   dynamodb: {
@@ -29,7 +29,7 @@ const recordOf = ({ metadata, ...event }: UsageEvent): DynamoDBRecord => ({
   },
 });
 
-/** Handles an event as the function does. */
+// As the function’s middleware does.
 const handleEvent = (deps: TelemetryDependencies, event: DynamoDBStreamEvent | SQSEvent) =>
   middy<DynamoDBStreamEvent, unknown>()
     .use(queueMessages(deliveries(deps)))
@@ -92,7 +92,7 @@ describe('the telemetry of usage events', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('is the same whenever a message is delivered again', async () => {
+  test('is the same each time a message is delivered', async () => {
     await using receiver = await startReceiver();
     const world = worldOf([{ signal: 'metrics', url: receiver.url }]);
     await world.read([chatEvent()]);
@@ -108,7 +108,7 @@ describe('the telemetry of usage events', () => {
     expect(world.queues).toEqual([[]]);
   });
 
-  test('fails for the whole batch if a queue takes nothing, so that the stream delivers it again', async () => {
+  test('fails for the whole batch if a queue accepts nothing, so that the stream delivers it again', async () => {
     const { deps, read } = worldOf([{ signal: 'traces', url: 'http://127.0.0.1:1' }]);
     deps.destinations[0]?.queue && Object.assign(deps.destinations[0].queue, { send: () => Promise.reject(new Error('SQS is away.')) });
     await expect(read([chatEvent()])).rejects.toThrow('SQS is away.');

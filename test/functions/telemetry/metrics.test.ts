@@ -5,7 +5,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { decodeMetrics } from '../../support/emulators/otlp-decoder.ts';
 import { attributesOf, chatEvent, installation, interval } from './fixtures.ts';
 
-/** The points of each metric, by its name, as a decoder of OTLP's protos reads them. */
+// As a decoder of OTLP’s protos reads them.
 const pointsOf = (events: readonly UsageEvent[]): Record<string, readonly (SumPoint | HistogramPoint)[]> => {
   const [body] = exportBodies('metrics', events, { installation, interval });
   const { resourceMetrics } = decodeMetrics(body as Buffer);
@@ -20,8 +20,8 @@ const pointsOf = (events: readonly UsageEvent[]): Record<string, readonly (SumPo
 
 const ofModel = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'llama-3.1-8b' };
 
-describe('the metrics of requests', () => {
-  test('have the durations, tokens and cost of the events of a batch', () => {
+describe('metricsOf', () => {
+  test('counts the durations, tokens and cost of a batch’s events', () => {
     const points = pointsOf([chatEvent(), chatEvent({ duration_ms: 1_000, prompt_tokens: 30, completion_tokens: 9, cached_tokens: 0 })]);
     const summary = (name: string) =>
       points[name]?.map((point) => ({
@@ -50,7 +50,7 @@ describe('the metrics of requests', () => {
       expect(point).toMatchObject({ startTimeUnixNano: String(interval.startNanos), timeUnixNano: String(interval.endNanos) });
   });
 
-  test('tell failed requests apart, and time no first token of them', () => {
+  test('separates failed requests, and measures no first token of them', () => {
     const failed = chatEvent({ outcome: 'upstream_failed', error_code: 'upstream_failed', error_status: 503 });
     const points = pointsOf([chatEvent(), failed]);
     expect(points['sluice.requests']?.map(({ attributes }) => attributesOf(attributes)['error.type'])).toEqual([
@@ -61,7 +61,7 @@ describe('the metrics of requests', () => {
     expect(points['gen_ai.server.time_to_first_token']).toMatchObject([{ count: '1' }]);
   });
 
-  test('have no names of keys, organizations or requests, whose number has no bound', () => {
+  test('names no keys, organizations or requests, whose number has no bound', () => {
     const names = Object.values(pointsOf([chatEvent()]))
       .flat()
       .flatMap(({ attributes }) => Object.keys(attributesOf(attributes)));
@@ -78,7 +78,7 @@ describe('the metrics of requests', () => {
     );
   });
 
-  test('count a request once, although a rerate adds an event to it', () => {
+  test('counts a request once, although a rerate adds an event to it', () => {
     const event = chatEvent();
     const events = [event, { ...event, request_id: `${event.request_id}#2`, rerate: { id: 'rr_1', from: 'v1' } }];
     expect(pointsOf(events.filter(({ rerate }) => rerate === undefined))['sluice.requests']).toMatchObject([{ asInt: '1' }]);

@@ -29,7 +29,7 @@ const sender = ({ secret = '{}', totalMs }: { secret?: string; totalMs?: number 
 
 const to = (url: string, more: Partial<Destination> = {}): Destination => ({ signal: 'traces', url: `${url}/v1/traces`, ...more });
 
-/** SHA-256 as AWS's signer needs it; with a secret it is an HMAC. */
+// SHA-256 as AWS’s signer needs it; with a secret it is an HMAC.
 class Sha256 {
   readonly #hash;
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
@@ -44,7 +44,7 @@ class Sha256 {
   reset(): void {}
 }
 
-describe('sending an export', () => {
+describe('createSend', () => {
   test('posts the compressed JSON once', async () => {
     await using receiver = await startReceiver();
     await sender()(to(receiver.url), body);
@@ -99,7 +99,7 @@ describe('sending an export', () => {
       await using receiver = await startReceiver();
       const error = await sender({ secret })(to(receiver.url, { headersSecretArn: SECRET }), body).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(Error);
-      // A SyntaxError quotes it, but the log leaves its message out.
+      // A SyntaxError quotes the value, but the log leaves its message out.
       if (!(error instanceof SyntaxError)) expect(String(error)).not.toContain('s3cret');
       expect(receiver.received).toEqual([]);
     },
@@ -118,7 +118,7 @@ describe('sending an export', () => {
     expect(JSON.stringify(lines)).not.toContain('the whole body');
   });
 
-  test('logs how much of an export a destination rejected, for an alarm', async () => {
+  test('logs for an alarm how much of an export a destination rejected', async () => {
     await using receiver = await startReceiver(
       answering(200, JSON.stringify({ partialSuccess: { rejectedSpans: '1', errorMessage: 'too old'.padEnd(1_000, '!') } })),
     );
@@ -137,7 +137,7 @@ describe('sending an export', () => {
     },
   );
 
-  test('fails if a destination does not answer in time, or is not there', async () => {
+  test('fails if a destination does not reply in time, or is down', async () => {
     await using silent = await startReceiver(() => undefined);
     await expect(sender({ totalMs: 200 })(to(silent.url), body)).rejects.toThrow();
     await expect(sender()(to('http://127.0.0.1:1'), body)).rejects.toThrow();

@@ -10,7 +10,7 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 const bodyOf = (...events: UsageEvent[]): Buffer => exportBodies('traces', events, { installation, interval })[0] as Buffer;
 
-/** The spans of events, as a decoder of OTLP's protos reads them. */
+// As a decoder of OTLP’s protos reads them.
 const spansOf = (...events: UsageEvent[]): OtlpSpan[] =>
   decodeTraces(bodyOf(...events)).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 

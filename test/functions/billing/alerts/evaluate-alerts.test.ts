@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const tableOf = (name: string): string => database.tables[name] as string;
 
-/** Notifications are listed by their time, so no two calls have the same. */
+// Notifications are listed by their time, so no two calls may share one.
 let calls = 0;
 
 const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS): AlertDependencies => ({
@@ -41,7 +41,6 @@ const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS
   now: () => nowMs + calls++,
 });
 
-/** A request that holds an amount and, unless it stays in flight, costs it. */
 const spend = async (key: PresentedKey, costNanos: bigint, { nowMs = NOON, isInFlight = false } = {}): Promise<void> => {
   const requestId = newRequestId(nowMs);
   const caller = makeCaller(database.limiters, () => nowMs);
@@ -62,8 +61,8 @@ const notifiedOf = async (organization: string) => {
   return (await Array.fromAsync(rows)).map(({ type, subject, data }) => ({ type, subject, ...(data as object) }));
 };
 
-describe('budgets', () => {
-  test('notify once of each threshold in a period, and of the highest of several', async () => {
+describe('evaluateAlerts for budgets', () => {
+  test('notifies once of each threshold in a period, and of the highest of several', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
     const keys = [key.keyId];
@@ -87,7 +86,7 @@ describe('budgets', () => {
     expect(await notifiedOf(organization)).toEqual([first, { ...first, spent: '10', threshold: 100 }]);
   });
 
-  test('begin anew with the next period', async () => {
+  test('begins anew with the next period', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
     for (const nowMs of [NOON, NOON + DAY_MS, NOON + DAY_MS]) {
@@ -138,7 +137,7 @@ describe('budgets', () => {
     expect(await notifiedOf(organization)).toMatchObject([{ threshold: 80 }]);
   });
 
-  test('don’t count what is held for requests in flight', async () => {
+  test('doesn’t count amounts held for requests in flight', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
     await spend(key, 9n * DOLLAR, { isInFlight: true });
@@ -146,7 +145,7 @@ describe('budgets', () => {
     expect(await notifiedOf(organization)).toEqual([]);
   });
 
-  test('of an organization name no key', async () => {
+  test('names no key if the budget is the organization’s', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization });
     await limitOrganization(database.limiters, organization, { budgets: { month: 10n * DOLLAR } }, NOON);
@@ -155,7 +154,7 @@ describe('budgets', () => {
     expect(await notifiedOf(organization)).toMatchObject([{ subject: organization, api_key: null, period: 'month', threshold: 50 }]);
   });
 
-  test('of another organization’s key are ignored', async () => {
+  test('ignores keys of another organization', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: newId('organization'), day_budget_nanos: DOLLAR });
     await spend(key, DOLLAR);
@@ -164,8 +163,8 @@ describe('budgets', () => {
   });
 });
 
-describe('credit', () => {
-  test('notifies of the used part of what there was after the last grant, and anew after the next grant', async () => {
+describe('evaluateAlerts for credit', () => {
+  test('notifies of the used part of the credit after the last grant, and anew after the next grant', async () => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization });
     await limitOrganization(database.limiters, organization, { isPrepaid: true }, NOON);
@@ -191,7 +190,7 @@ describe('credit', () => {
     ]);
   });
 
-  test('doesn’t notify an organization that has no credit, or that asked for no alerts', async () => {
+  test('doesn’t notify an organization without credit or without thresholds', async () => {
     const organization = newId('organization');
     await limitOrganization(database.limiters, organization, { isPrepaid: true }, NOON);
     await evaluateAlerts(depsOf(), { organization, keys: [] });

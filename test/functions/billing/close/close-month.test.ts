@@ -11,7 +11,7 @@ import { type Closing, closingOf, createClosing, MODEL } from '../../../support/
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 let database: TestDatabase;
-/** What the billing function may do. */
+// With the permissions of the billing function.
 let billing: Database;
 let bucket: TestBillingFiles;
 let closing: Closing;
@@ -46,12 +46,10 @@ const usage = (day: string, facts: Partial<UsageEvent> = {}) =>
   closing.addUsage({ key_id: key, org_id: organization, admitted_at: at(day), ...facts });
 const close = (month = MONTH, process = {}) => closing.close(organization, month, { ...closingOf(month), database: billing, ...process });
 const invoiceOf = (month = MONTH): Promise<Invoice> => closing.invoiceOf(organization, month);
-/** What a test compares of a line. */
 const brief = ({ kind, month, is_correction, token_kind, price_version, quantity, amount_nanos }: InvoiceLine) =>
   [kind, is_correction ? month : '', price_version ?? '', token_kind ?? '', quantity, amount_nanos].join(' ').replace(/ +/g, ' ');
 const briefly = ({ lines }: Invoice) => lines.map(brief);
 const sumOf = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
-/** The lines of the log with a message. */
 const logged = (message: string) => log.filter((line) => line.includes(`"${message}"`));
 
 describe('the invoice of a month', () => {
@@ -115,7 +113,7 @@ describe('the invoice of a month', () => {
     expect(invoice.total_nanos).toBe(30_000_000n);
   });
 
-  test('shows an event that was rated again as an adjustment with both versions', async () => {
+  test('shows an adjustment with both price versions for an event that was rated again', async () => {
     const event = await usage('2026-10-02', { cost_nanos: 50_000_000n });
     const rerate = { id: newId('rerate'), from: 'price_1' };
     const none = { prompt_tokens: 0, completion_tokens: 0 };
@@ -168,7 +166,7 @@ describe('the invoice of a month', () => {
     expect((await invoiceOf()).subtotal_nanos).toBe(24_000_000n);
   });
 
-  test('does not exist without usage; the month is closed all the same', async () => {
+  test('does not exist without usage, although the month is closed', async () => {
     await close();
     expect(await closing.invoices.ofMonth(organization, MONTH)).toEqual([]);
     expect(await closing.billedMonths.getState(organization)).toMatchObject({ last_closed_month: MONTH });
@@ -186,7 +184,7 @@ describe('the invoice of a month', () => {
     expect(closing.sent).toEqual([]);
   });
 
-  test('is found by the hourly look until it is issued and has its files', async () => {
+  test('is found by the hourly run until it is issued and has its files', async () => {
     const unfinished = async () =>
       (await Array.fromAsync(closing.invoices.listUnfinished())).filter((one) => one.organization === organization);
     await usage('2026-10-02');
@@ -206,8 +204,8 @@ describe('the invoice of a month', () => {
   });
 });
 
-describe('closing', () => {
-  test('is refused before 01:00 on the 1st of the next month', async () => {
+describe('closeMonth', () => {
+  test('rejects a month before 01:00 on the 1st of the next one', async () => {
     const early = { now: () => at('2026-11-01', '00:59:59.999') };
     await expect(close(MONTH, early)).rejects.toThrow('2026-10 can be closed from 2026-11-01T01:00:00.000Z on');
   });
@@ -237,7 +235,7 @@ describe('closing', () => {
     expect([(await invoiceOf('2026-09')).subtotal_nanos, (await invoiceOf('2026-10')).subtotal_nanos]).toEqual([14_001n, 14_001n]);
   });
 
-  test('sends the next month if it is due, so that months are closed one after the other', async () => {
+  test('queues the next month if it is due, so that months are closed in order', async () => {
     const closes = () => closing.sent.filter(({ task }) => task === 'close');
     await close('2026-08', { now: () => at('2026-10-15') });
     expect(closes()).toEqual([{ task: 'close', organization, month: '2026-09' }]);
@@ -249,7 +247,7 @@ describe('closing', () => {
     expect(closes()).toHaveLength(2);
   });
 
-  test('changes nothing the second time, whatever has happened since', async () => {
+  test('changes nothing the second time, whatever has changed since', async () => {
     await usage('2026-10-02');
     await close();
     const before = [canonicalJson(await invoiceOf()), await bucket.keys()];
@@ -258,7 +256,7 @@ describe('closing', () => {
     expect([canonicalJson(await invoiceOf()), await bucket.keys()]).toEqual(before);
   });
 
-  test('goes on where it was when the time of a function ends, and reads no day twice', async () => {
+  test('continues where the last invocation ended, and reads no day twice', async () => {
     await usage('2026-10-02');
     await usage('2026-10-30');
     let checks = 0;
@@ -266,20 +264,19 @@ describe('closing', () => {
     const [{ task = '' } = {}] = closing.sent;
     expect(task).toBe('close');
     expect(await closing.invoices.ofMonth(organization, MONTH)).toEqual([]);
-    // This event comes between two invocations: the day was read before.
+    // This event arrives between two invocations, after its day was read.
     await usage('2026-10-02', { cost_nanos: 1n });
     await close();
     expect((await invoiceOf()).subtotal_nanos).toBe(28_002n);
   });
 
-  test('fails if an invocation can read no API key at all, instead of going on for ever', async () => {
+  test('fails if an invocation is too short for one API key, so that it does not loop forever', async () => {
     await usage('2026-10-02');
     await expect(close(MONTH, { hasTime: () => false })).rejects.toThrow('could be read for 2026-10 in the time of one invocation');
     expect(closing.sent).toEqual([]);
   });
 });
 
-/** Closes October, and rates an event of it again when its totals have expired. */
 const closeAndRateAgain = async (cost_nanos: bigint): Promise<void> => {
   const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
   await closing.rollUp([original]);
@@ -290,13 +287,13 @@ const closeAndRateAgain = async (cost_nanos: bigint): Promise<void> => {
     prompt_tokens: 0,
     completion_tokens: 0,
   };
-  // The totals stay as they are.
+  // The totals are not updated.
   await usage('2026-10-02', { cost_nanos, ...again });
   await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
 };
 
-describe('usage that comes after its month was closed', () => {
-  test('is a correction on the next invoice, once', async () => {
+describe('closeMonth, for usage that comes after its month was closed', () => {
+  test('adds a correction to the next invoice, once', async () => {
     const events = [await usage('2026-10-02')];
     await close('2026-10');
     events.push(await usage('2026-10-20', { cached_tokens: 100, cost_nanos: 5_000n }), await usage('2026-11-03'));
@@ -322,14 +319,14 @@ describe('usage that comes after its month was closed', () => {
     await close('2026-11');
     const { lines } = await invoiceOf('2026-11');
     expect(lines.filter(({ is_correction }) => is_correction)).toMatchObject([{ kind: 'adjustment', amount_nanos: -20_000_000n }]);
-    // Events can have been written after the day was read, so it is read once more. Then it is forgotten.
+    // Events can be written after the day was read, so it is read once more. Then its marker is removed.
     expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual(['2026-10-02']);
     await close('2026-12');
     expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
     expect((await closing.invoices.ofMonth(organization, '2026-12')).flatMap(briefly)).toEqual([]);
   });
 
-  test('can be negative: the invoice is 0, and the next one is lower', async () => {
+  test('carries a negative correction forward: the invoice is 0, and the next one is lower', async () => {
     const first = await usage('2026-10-02', { cost_nanos: 90_000_000n });
     await close('2026-10');
     const rerate = { id: newId('rerate'), from: 'price_1' };
@@ -356,7 +353,7 @@ describe('usage that comes after its month was closed', () => {
     expect(await closing.billedMonths.getState(organization)).toMatchObject({ carried_forward_nanos: 0n });
   });
 
-  test('counts GPU time, too', async () => {
+  test('corrects GPU time, too', async () => {
     const gpu = { deployment_id: newId('deployment'), org_id: organization, cost_nanos: 39_166_667n };
     await closing.addGpu({ ...gpu, started_at: at('2026-10-02'), seconds: 100 });
     await close('2026-10');
@@ -367,8 +364,8 @@ describe('usage that comes after its month was closed', () => {
   });
 });
 
-describe('the totals that are stored beside the events', () => {
-  test('are compared: a difference is logged by day and changes nothing', async () => {
+describe('closeMonth compares stored totals with events, and', () => {
+  test('logs a difference by day, without an effect on the invoice', async () => {
     const event = await usage('2026-10-02');
     await closing.rollUp([event, { ...event, request_id: newRequestId(at('2026-10-07')) }]);
     await close();
@@ -382,7 +379,7 @@ describe('the totals that are stored beside the events', () => {
     expect((await invoiceOf()).subtotal_nanos).toBe(14_001n);
   });
 
-  test('are not logged if they are right', async () => {
+  test('logs nothing if they are equal', async () => {
     await closing.rollUp([await usage('2026-10-02'), await usage('2026-10-09')]);
     await close();
     expect(logged('month_closed')).toHaveLength(1);
@@ -398,7 +395,7 @@ describe('a void invoice', () => {
     return invoice;
   };
 
-  test('is replaced by a new one with the next number when its month is closed again', async () => {
+  test('is replaced by one with the next number when its month is closed again', async () => {
     await usage('2026-10-02');
     await close();
     const before = await makeVoid(MONTH);
@@ -410,7 +407,7 @@ describe('a void invoice', () => {
     expect(after.subtotal_nanos).toBe(28_002n);
   });
 
-  test('bills nothing: corrections and what it carried forward come again', async () => {
+  test('bills nothing: later invoices repeat its corrections and the amount carried forward', async () => {
     const first = await usage('2026-10-02', { cost_nanos: 90_000_000n });
     await close('2026-10');
     const rerate = { id: newId('rerate'), from: 'price_1' };
@@ -430,7 +427,7 @@ describe('a void invoice', () => {
     expect(await closing.billedMonths.getState(organization)).toMatchObject({ carried_forward_nanos: -40_000_000n });
   });
 
-  test('bills nothing: a correction of days whose totals have expired comes again, although its note was forgotten', async () => {
+  test('bills nothing: a correction of days with expired totals returns, although its marker was removed', async () => {
     await closeAndRateAgain(20_000_000n);
     await close('2026-11');
     await close('2026-12');
@@ -446,7 +443,7 @@ describe('a void invoice', () => {
     expect((await closing.billedMonths.get(organization, '2026-10'))?.suspected).toEqual([]);
   });
 
-  test('is refused if a later invoice has corrected it or used what it carried forward', async () => {
+  test('cannot be voided if a later invoice has corrected it or used the amount it carried forward', async () => {
     const events = [await usage('2026-10-02')];
     await close('2026-10');
     events.push(await usage('2026-10-02'));

@@ -67,13 +67,12 @@ const isUsage = ({ kind }: InvoiceLine): boolean => !['carried_forward', 'tax', 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 const amountsOf = (lines: readonly InvoiceLine[]): bigint => sum(lines.map(({ amount_nanos }) => amount_nanos));
 
-/** An organization whose months are closed at any time between its requests. */
 const createScenario = async () => {
   const organization = newId('organization');
   const keys = [await closing.addKey(organization), await closing.addKey(organization)];
   const deployment = newId('deployment');
   const events: UsageEvent[] = [];
-  /** What every event leaves to pay: its cost, unless it was prepaid. */
+  // The cost of each event, without prepaid ones.
   const payable: { month: string; nanos: bigint }[] = [];
   let closed: string | undefined;
   let gpuStarts = 0;
@@ -109,7 +108,7 @@ const createScenario = async () => {
 
   return {
     run: async (step: Step): Promise<void> => {
-      // Not the last month, which bills what comes late.
+      // The last month stays open: it bills late usage.
       if (step.step === 'close') return closed === '2026-12' ? undefined : closeNext();
       if (step.step === 'void') return voidLast();
       if (step.step === 'gpu') {
@@ -168,7 +167,7 @@ const createScenario = async () => {
     },
 
     closeRest: async (): Promise<void> => {
-      // The month after the last one bills what came late.
+      // The month after the last one bills late usage.
       while (closed === undefined || closed < '2026-12') await closeNext();
       await closeNext();
     },
@@ -187,7 +186,7 @@ const TEMPLATE: Omit<UsageEvent, 'request_id' | 'key_id' | 'org_id' | 'admitted_
   duration_ms: 1_000,
 };
 
-test('whenever months are closed, invoices add up to the exact cost of the events that were counted: nothing is lost or billed twice', async () => {
+test('bills the exact cost of all counted events once, in whatever order months are closed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 24 }), async (steps) => {
       const scenario = await createScenario();

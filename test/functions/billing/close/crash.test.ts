@@ -40,10 +40,7 @@ afterEach(() => {
 
 const close = (process = {}) => closing.close(organization, MONTH, { ...closingOf(MONTH), ...process });
 
-/**
- * Removes what closing has written in the table `billing`, except the last number, so that the same month can be
- * closed again.
- */
+// The last number stays, and the same month can be closed again.
 const forget = async (): Promise<void> => {
   const { Items = [] } = await database.sdk.scan({ TableName: database.tables.Billing as string });
   const ids = new Set([organization, ...Items.filter((row) => row.organization === organization).map(({ account }) => account)]);
@@ -51,10 +48,9 @@ const forget = async (): Promise<void> => {
     await database.database.delete({ TableName: database.tables.Billing as string, Key: { account, record } });
 };
 
-/** The invoice without its number. */
 const textOf = ({ number: _, ...invoice }: Invoice): string => canonicalJson(invoice);
 
-/** What must have happened once: entries of the audit log, notifications and numbers. */
+// Closing must leave these once: entries of the audit log, notifications and numbers.
 const traces = async () => {
   const rowsOf = async (table: string) => {
     const { Items = [] } = await database.sdk.scan({ TableName: database.tables[table] as string });
@@ -71,8 +67,8 @@ const traces = async () => {
 const plusOne = (counts: Awaited<ReturnType<typeof traces>>) =>
   Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, n + 1]));
 
-describe('closing a month', () => {
-  test('can crash before and after any write: run again, there is one invoice with one number, no gap, and the same content', async () => {
+describe('closeMonth', () => {
+  test('makes one invoice with one number and the same content after a crash at any write', async () => {
     await close();
     const expected = textOf(await closing.invoiceOf(organization, MONTH));
     let crashes = 0;
@@ -100,14 +96,14 @@ describe('closing a month', () => {
     expect(crashes).toBe(2 * (31 + 4 + 3));
   });
 
-  test('can be done by any number of functions at once: there is one invoice with one number', async () => {
+  test('makes one invoice with one number if several functions close the month at once', async () => {
     const before = await traces();
     await Promise.all([close(), close(), close(), close()]);
     expect(await closing.invoices.ofMonth(organization, MONTH)).toHaveLength(1);
     expect(await traces()).toEqual(plusOne(before));
   });
 
-  test('makes the same bytes from the same events, whatever the order in which they were read', async () => {
+  test('makes the same bytes from the same events, in whatever order they are read', async () => {
     await close();
     const files = await bucket.keys();
     const expected = textOf(await closing.invoiceOf(organization, MONTH));

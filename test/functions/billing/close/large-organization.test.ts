@@ -30,22 +30,20 @@ afterAll(async () => {
 
 const MONTH = '2026-10';
 const [MONTH_MS, END_MS] = [startOfMonth(MONTH), endOfMonth(MONTH)];
-/** Of a key with the default limits. */
+// Those of a key with the default limits.
 const SHARDS = 3;
 
-/**
- * An organization as large as it can be: most keys were never used, some were used for a job of an hour, and few of
- * them all the time.
- */
+// An organization of the largest size: most keys were never used, some for a job of an hour, and few of them all the
+// time.
 const KEYS = 10_000;
 const JOB_KEYS = 2_000;
 const BUSY_KEYS = 50;
-/** A busy key has 144 × 31 × 3 partitions of events, so there are ten million events at the full size. */
+// A busy key has 144 × 31 × 3 partitions of events, so there are ten million events at the full size.
 const eventsAt = (startMs: number): number => sized((startMs / 600_000) % 30 === 0 ? 1 : 0, 15);
 const MAX_QUERIES = 1_000_000;
 const MAX_INVOCATIONS = 10;
 
-/** CPU of one query over TLS and of one event, as measured for `billing`; and what a task has of an invocation. */
+// Measured CPU of `billing` for one query over TLS and for one event, and the time of an invocation.
 const QUERY_MS = 0.3;
 const EVENT_MS = 0.05;
 const INVOCATION_MS = 840_000;
@@ -62,9 +60,7 @@ const keyOf = (i: number): SimulatedKey => {
   return { id: newTimedId('key', createdMs), lastUsedMs: i < BUSY_KEYS + JOB_KEYS ? createdMs + HOUR_MS : undefined, isBusy: false };
 };
 
-/**
- * An organization's limiters, usage and totals, which count the queries and the virtual time that reading them takes.
- */
+// Reading counts queries and adds virtual time.
 const simulate = (organization: string, keys: readonly SimulatedKey[]) => {
   const items = new Map(
     keys.flatMap(({ id, lastUsedMs }) =>
@@ -121,7 +117,6 @@ const simulate = (organization: string, keys: readonly SimulatedKey[]) => {
   return { usage, limiters, rollups, count, spentMs };
 };
 
-/** Closes a month of a simulated organization in as many invocations as it needs, and prints what that took. */
 const closeSimulated = async (keys: readonly SimulatedKey[]) => {
   const organization = newId('organization');
   const { usage, limiters, rollups, count, spentMs } = simulate(organization, keys);
@@ -145,13 +140,13 @@ const closeSimulated = async (keys: readonly SimulatedKey[]) => {
   return { ...count, ms: spentMs() };
 };
 
-test('a month of an organization with very many API keys is closed in few queries and invocations', async () => {
+test('closes a month of an organization with very many API keys in few queries and invocations', async () => {
   const { queries, invocations } = await closeSimulated(Array.from({ length: KEYS }, (_, i) => keyOf(i)));
   expect(queries).toBeLessThanOrEqual(MAX_QUERIES);
   expect(invocations).toBeLessThanOrEqual(MAX_INVOCATIONS);
 }, 1_800_000);
 
-test('the months of a thousand organizations, each with ten API keys that are always in use, are closed within an hour', async () => {
+test('closes a thousand organizations with ten busy API keys each within an hour', async () => {
   const { queries, invocations, ms } = await closeSimulated(Array.from({ length: 10 }, (_, i) => keyOf(i)));
   expect(invocations).toBe(1);
   const atOnce = closingsAtOnce(ReservedConcurrency.parse({}).billing);

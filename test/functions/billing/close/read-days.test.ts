@@ -12,7 +12,6 @@ let database: TestDatabase;
 let bucket: TestBillingFiles;
 let closing: Closing;
 let organization: string;
-/** The queries for events, by key. */
 let queries: Map<string, number>;
 
 beforeAll(async () => {
@@ -33,7 +32,6 @@ const DAY = '2026-10-02';
 const BUCKETS_A_DAY = 144;
 const at = (time: string, day = DAY): number => Date.parse(`${day}T${time}Z`);
 
-/** The dependencies of a closing that counts its queries. */
 const counting = (process: Partial<CloseDependencies> = {}): CloseDependencies => {
   const dependencies = closing.dependencies(process);
   const listByBucket: CloseDependencies['usage']['listByBucket'] = (shard, ...rest) => {
@@ -48,8 +46,8 @@ const read = (days: string[] = [DAY], process: Partial<CloseDependencies> = {}) 
 
 const use = (key_id: string, admitted_at: number, shards = 1) => closing.addUsage({ key_id, org_id: organization, admitted_at }, shards);
 
-describe('the events of an API key', () => {
-  test('are not looked for before its creation, or after its last use', async () => {
+describe('readDays', () => {
+  test('queries no events before a key’s creation or after its last use', async () => {
     const key = await closing.addKey(organization, { createdMs: at('10:05:00') });
     await use(key, at('10:05:01'));
     await use(key, at('11:55:00'));
@@ -59,7 +57,7 @@ describe('the events of an API key', () => {
     expect(queries).toEqual(new Map([[key, 12]]));
   });
 
-  test('are found in the ten minutes in which it was created or last used, although clocks differ by seconds', async () => {
+  test('finds events in the ten minutes of a key’s creation and last use, although clocks differ by seconds', async () => {
     const key = await closing.addKey(organization, { createdMs: at('00:00:10'), lastUsedMs: at('23:59:50') });
     await use(key, at('23:59:55', '2026-10-01'));
     await use(key, at('00:00:05', '2026-10-03'));
@@ -67,7 +65,7 @@ describe('the events of an API key', () => {
     expect([...days.values()].map(({ events }) => events)).toEqual([1, 0, 1]);
   });
 
-  test('take one query for all days if it was never used, also after it was revoked', async () => {
+  test('makes one query for all days of a key that was never used, even if it is revoked', async () => {
     for (let keys = 0; keys < 3; keys++) await closing.addKey(organization, { shards: 3 });
     const dependencies = counting();
     const listDays = jest.fn(dependencies.rollups.listDays);
@@ -77,7 +75,7 @@ describe('the events of an API key', () => {
     expect(listDays).toHaveBeenCalledTimes(3);
   });
 
-  test('are read on the days of its totals if its limiter was lost, and its last use with it', async () => {
+  test('reads the days with totals of a key that lost its limiter, and with it its last use', async () => {
     const key = await closing.addKey(organization, { shards: 2 });
     const event = await use(key, at('10:00:00'), 2);
     const totals = noTotals();
@@ -94,7 +92,7 @@ describe('the events of an API key', () => {
   });
 });
 
-describe('a day that does not fit one invocation', () => {
+describe('readDays, if a day does not fit one invocation', () => {
   /** Reads the day in invocations that have time for one more API key each. @returns the number of invocations */
   const readByKeys = async (keys: readonly string[]): Promise<number> => {
     for (let invocations = 1; ; invocations++) {
@@ -127,7 +125,7 @@ describe('a day that does not fit one invocation', () => {
     expect(await closing.billedMonths.readParts(organization, 'inv_1')).toEqual(new Map());
   });
 
-  test('keeps what was read when one API key cannot be read', async () => {
+  test('keeps the events that were read when one API key cannot be read', async () => {
     const keys: string[] = [];
     for (let i = 0; i < 3; i++) {
       const key = await closing.addKey(organization, { createdMs: at('10:00:00') + i });

@@ -33,7 +33,7 @@ const draft = {
   ...composeInvoice(MONTH, charges, []),
 } as Invoice;
 
-test('the tax function receives the draft with amounts as text, and its lines are added to the invoice', async () => {
+test('sends the draft with amounts as text to the tax function, and adds its lines to the invoice', async () => {
   const events: unknown[] = [];
   const taxes = createTaxFunction(async (name, event) => {
     events.push(name, event);
@@ -83,6 +83,6 @@ test.each([
   expect(composeInvoice(MONTH, lines, []).total_nanos).toBe(total);
 });
 
-test('a correction takes back exactly what was charged: negative amounts are rounded like positive ones', () => {
+test('rounds negative amounts like positive ones, so that a correction takes back exactly what was charged', () => {
   for (const dividend of [0n, 1n, 5n, 14n, 15n, 16n, 25n]) expect(divideRounded(-dividend, 10n)).toBe(-divideRounded(dividend, 10n));
 });

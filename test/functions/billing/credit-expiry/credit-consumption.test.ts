@@ -9,7 +9,7 @@ const FIRST = Date.UTC(2026, 9, 1);
 const dayAt = (day: number): number => FIRST + day * DAY_MS;
 const nameOf = (day: number): string => new Date(dayAt(day)).toISOString().slice(0, 10);
 
-/** An entry on a day counted from the first one. */
+// `day` counts from the first one.
 const entry = (number: number, day: number, amount: number, expiresOn?: number): Grant => ({
   organization: 'org_1',
   number,
@@ -26,8 +26,8 @@ const costsOf = (costs: Record<number, number>): Map<string, bigint> =>
 const left = (entries: readonly Grant[], costs: Record<number, number>, day: number) =>
   Object.fromEntries([...remainingOfGrants(entries, costsOf(costs), dayAt(day))].map(([number, nanos]) => [number, Number(nanos)]));
 
-describe('what is left of grants', () => {
-  test('uses the grant that expires first, whatever was granted first', () =>
+describe('remainingOfGrants', () => {
+  test('uses the grant that expires first, in whatever order they were granted', () =>
     expect(left([entry(1, 0, 100), entry(2, 1, 50, 10), entry(3, 1, 50, 5)], { 2: 70 }, 5)).toEqual({ 1: 100, 2: 30, 3: 0 }));
 
   test('uses grants that expire together in the order of their numbers', () =>
@@ -49,12 +49,12 @@ describe('what is left of grants', () => {
     expect(left([entry(1, 0, 100), entry(2, 0, 100, 5), expiry], { 1: 47 }, 8)).toEqual({ 1: 93, 2: 0 });
   });
 
-  test('takes what exceeds the grants of a day from the next grant', () =>
+  test('takes usage that exceeds the grants of a day from the next grant', () =>
     expect(left([entry(1, 0, 100), entry(2, 4, 100)], { 1: 130 }, 6)).toEqual({ 1: 0, 2: 70 }));
 
   test('ignores costs from that day on', () => expect(left([entry(1, 0, 100, 3)], { 1: 10, 3: 50 }, 3)).toEqual({ 1: 90 }));
 
-  test('never creates or loses credit: grants equal what is left plus what was used, unless use exceeds them', () =>
+  test('never creates or loses credit: grants equal the rest plus the used credit, unless use exceeds them', () =>
     fc.assert(
       fc.property(
         fc.array(fc.record({ day: fc.nat(19), amount: fc.integer({ min: 1, max: 1_000 }) }), { minLength: 1, maxLength: 6 }),

@@ -25,7 +25,7 @@ const EXPIRES_AT = Date.UTC(2026, 9, 20);
 const DUE_AT = EXPIRES_AT + 3_600_000;
 
 let database: TestDatabase;
-/** What the billing function may do. */
+// With the permissions of the billing function.
 let billing: Database;
 let bucket: TestBillingFiles;
 let closing: Closing;
@@ -45,7 +45,7 @@ beforeEach(() => {
 
 const tableOf = (name: string): string => database.tables[name] as string;
 
-/** @param spent nano-dollars that requests paid from credit, by days after the grant, as the totals have them */
+// `spent` has the nano-dollars that requests paid from credit, as in the totals, by days after the grant.
 const depsOf = (spent: Record<number, bigint> = {}, over: Database = billing): ExpiryDependencies => ({
   ...closing.dependencies({ database: over }),
   limiters: createLimiterConfigurationStore(over, tableOf('Keys')),
@@ -68,7 +68,6 @@ interface NewEntry {
   expires_at?: number;
 }
 
-/** A prepaid organization with these grants, which has spent some of them. */
 const setUp = async (entries: readonly NewEntry[], spentNanos = 0n): Promise<string> => {
   const organization = newId('organization');
   await limitOrganization(database.limiters, organization, { isPrepaid: true });
@@ -90,7 +89,7 @@ const notificationsOf = async (organization: string) => {
   return (await Array.fromAsync(rows)).map(({ type, data }) => ({ type, data }));
 };
 
-test('removes what is left of a grant, once, with an entry in the ledger, the audit log and a notification', async () => {
+test('removes the rest of a grant once, with an entry in the ledger, the audit log and a notification', async () => {
   const organization = await setUp([{ nanos: 10n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 5n * DOLLAR }], 4n * DOLLAR);
   const deps = depsOf({ 1: 3n * DOLLAR, 2: DOLLAR });
   await expireCredit(deps, { organization });
@@ -112,7 +111,7 @@ test('waits until the usage of the last day is complete', async () => {
   expect(await availableTo(organization)).toBe(DOLLAR);
 });
 
-test('takes no more than what is available, so that an expiry never makes credit negative', async () => {
+test('takes no more than the available credit, so that an expiry never makes it negative', async () => {
   // Of the eight dollars that were left, seven were spent after midnight.
   const organization = await setUp([{ nanos: 10n * DOLLAR, expires_at: EXPIRES_AT }], 9n * DOLLAR);
   await expireCredit(depsOf({ 1: 2n * DOLLAR, 10: 7n * DOLLAR }), { organization });
@@ -134,7 +133,7 @@ test('lists expiries until a time, of all organizations', async () => {
   expect(found.map(({ organization }) => organization)).not.toContain(later);
 });
 
-/** Days after the grant: the last one before the expiry, and the one before it. */
+// Days count from the grant.
 const LAST_DAY = 9;
 const SETTLED_AT = EXPIRES_AT + 2 * DAY_MS;
 const timeOf = (day: number): number => GRANTED_AT + day * DAY_MS;
@@ -144,13 +143,12 @@ const addAvailable = async (organization: string, nanos: bigint): Promise<void> 
   await database.limiters.configure(organization, { avail } as never);
 };
 
-/** Stores the event of a request that was paid from credit; the limiter has counted it. */
+// The limiter has already counted it.
 const spend = async (organization: string, day: number, cost_nanos: bigint): Promise<void> => {
   const key_id = await closing.addKey(organization);
   await closing.addUsage({ key_id, org_id: organization, admitted_at: timeOf(day), cost_nanos, is_prepaid: true });
 };
 
-/** A request in flight that holds credit. */
 const hold = async (organization: string, atMs: number, nanos: bigint): Promise<string> => {
   const requestId = newRequestId(atMs);
   await addAvailable(organization, -nanos);
@@ -158,7 +156,7 @@ const hold = async (organization: string, atMs: number, nanos: bigint): Promise<
   return requestId;
 };
 
-/** The request of a hold ends: first its event is written, then the rest of the hold returns. */
+// As in production: the event is written first, then the rest of the hold is released.
 const settle = async (organization: string, requestId: string, atMs: number, heldNanos: bigint, cost_nanos: bigint): Promise<void> => {
   const key_id = await closing.addKey(organization);
   await closing.addUsage({ request_id: requestId, key_id, org_id: organization, admitted_at: atMs, cost_nanos, is_prepaid: true });
@@ -166,7 +164,6 @@ const settle = async (organization: string, requestId: string, atMs: number, hel
   await addAvailable(organization, heldNanos - cost_nanos);
 };
 
-/** The expiries of an organization that must be looked at. */
 const dueAt = async (organization: string, nowMs: number) =>
   (await Array.fromAsync(dueExpiries({ credit: depsOf().credit, now: () => nowMs }))).filter((due) => due.organization === organization);
 
@@ -175,8 +172,8 @@ const amountsOf = async (organization: string): Promise<bigint[]> =>
     .filter(({ expired_grant }) => expired_grant !== undefined)
     .map(({ amount_nanos }) => amount_nanos / DOLLAR);
 
-describe('usage that comes late', () => {
-  test('is not taken for credit that was left, although the totals of the last day miss it', async () => {
+describe('expireCredit, if usage comes late', () => {
+  test('does not remove credit that the usage needs, although the totals of the last day lack it', async () => {
     const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }], 6n * DOLLAR);
     await spend(organization, LAST_DAY, 6n * DOLLAR);
     await expireCredit(depsOf(), { organization });
@@ -184,7 +181,7 @@ describe('usage that comes late', () => {
     expect(await availableTo(organization)).toBe(10n * DOLLAR);
   });
 
-  test('makes an expiry wait if totals have missed it for more than a day', async () => {
+  test('waits if the totals have lacked it for more than a day', async () => {
     const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
     await spend(organization, LAST_DAY - 1, 6n * DOLLAR);
     await expect(expireCredit(depsOf(), { organization })).rejects.toThrow('The totals of 2026-10-18');
@@ -194,7 +191,7 @@ describe('usage that comes late', () => {
     expect(await amountsOf(organization)).toEqual([-24n]);
   });
 
-  test('is counted when it comes while an expiry waits for totals for days', async () => {
+  test('counts usage that comes while an expiry waits for totals for days', async () => {
     const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
     await spend(organization, LAST_DAY - 1, 6n * DOLLAR);
     await expect(expireCredit(depsOf(), { organization })).rejects.toThrow('The totals of 2026-10-18');
@@ -206,7 +203,7 @@ describe('usage that comes late', () => {
     expect(await dueAt(organization, SETTLED_AT + 30 * DAY_MS)).toEqual([]);
   });
 
-  test('is returned by an entry when what was left is computed again, after two days', async () => {
+  test('returns credit by an entry when the rest is computed again after two days', async () => {
     const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }]);
     await expireCredit(depsOf(), { organization });
     expect(await amountsOf(organization)).toEqual([-30n]);
@@ -226,7 +223,7 @@ describe('usage that comes late', () => {
     expect(await dueAt(organization, SETTLED_AT + 30 * DAY_MS)).toEqual([]);
   });
 
-  test('of a grant that expires later finds the corrected rest of one that expired before', async () => {
+  test('computes a later grant’s rest from the corrected rest of one that expired before', async () => {
     const entries = [
       { nanos: 30n * DOLLAR, expires_at: EXPIRES_AT },
       { nanos: 10n * DOLLAR, expires_at: EXPIRES_AT + 5 * DAY_MS },
@@ -242,8 +239,8 @@ describe('usage that comes late', () => {
   });
 });
 
-describe('credit that is held at its expiry', () => {
-  test('is removed when it returns, without what the request has cost', async () => {
+describe('expireCredit, if credit is held at the expiry', () => {
+  test('removes it when it is released, without the request’s cost', async () => {
     const organization = await setUp([{ nanos: 500n * DOLLAR, expires_at: EXPIRES_AT }]);
     const atMs = EXPIRES_AT - 1;
     const requestId = await hold(organization, atMs, 500n * DOLLAR);
@@ -256,7 +253,7 @@ describe('credit that is held at its expiry', () => {
     expect(await availableTo(organization)).toBe(0n);
   });
 
-  test('is removed in part, and the rest when a request returns it that arrived after the expiry', async () => {
+  test('removes a part of it, and the rest when a request that arrived after the expiry releases it', async () => {
     const organization = await setUp([{ nanos: 20n * DOLLAR, expires_at: EXPIRES_AT }]);
     const requestId = await hold(organization, EXPIRES_AT, 15n * DOLLAR);
     await expireCredit(depsOf(), { organization });
@@ -267,7 +264,7 @@ describe('credit that is held at its expiry', () => {
     await settle(organization, requestId, EXPIRES_AT, 15n * DOLLAR, 4n * DOLLAR);
     await expireCredit(depsOf(), { organization });
     expect(await amountsOf(organization)).toEqual([-5n, -11n]);
-    // What was spent after the expiry is not taken from later credit.
+    // Credit spent after the expiry is not deducted from later credit.
     await expireCredit({ ...depsOf(), now: () => SETTLED_AT }, { organization });
     await addAvailable(organization, 7n * DOLLAR);
     await expireCredit({ ...depsOf(), now: () => SETTLED_AT + DAY_MS }, { organization });
@@ -275,7 +272,7 @@ describe('credit that is held at its expiry', () => {
     expect(await dueAt(organization, SETTLED_AT + DAY_MS)).toEqual([]);
   });
 
-  test('is removed when a deployment returns it', async () => {
+  test('removes it when a deployment releases it', async () => {
     const organization = await setUp([{ nanos: 20n * DOLLAR, expires_at: EXPIRES_AT }]);
     await addAvailable(organization, -15n * DOLLAR);
     await storeDeployment(database, { organization, meter: { until: DUE_AT, held_nanos: 15n * DOLLAR, running: [] } });
@@ -287,7 +284,7 @@ describe('credit that is held at its expiry', () => {
   });
 });
 
-test('continues in another invocation if the events of an expiry’s last days are too many for one', async () => {
+test('continues in another invocation if the last days’ events are too many for one', async () => {
   const organization = await setUp([{ nanos: 30n * DOLLAR, expires_at: EXPIRES_AT }], 6n * DOLLAR);
   for (let i = 0; i < 3; i++) await spend(organization, LAST_DAY, 2n * DOLLAR);
   let checks = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { dueMonth, lastClosableMonth, skippedMonths } from '../../../../functions/billing/due/due-months.ts';
 
-describe('a month can be closed', () => {
+describe('lastClosableMonth', () => {
   test.each([
     ['2026-11-01T00:59:59.999Z', '2026-09'],
     ['2026-11-01T01:00:00.000Z', '2026-10'],
@@ -16,7 +16,7 @@ describe('a month can be closed', () => {
 
 const created = Date.parse('2026-08-31T23:59:59Z');
 
-describe('the month to close of an organization', () => {
+describe('dueMonth', () => {
   test.each([
     ['is that of its creation if none was closed', null, '2026-10', '2026-08'],
     ['follows its last closed month', '2026-08', '2026-10', '2026-09'],
@@ -27,14 +27,14 @@ describe('the month to close of an organization', () => {
   });
 });
 
-describe('the months that were skipped', () => {
-  test('are those before the last closed one, from the creation of the organization on', () => {
+describe('skippedMonths', () => {
+  test('lists months before the last closed one, from the creation of the organization', () => {
     expect(skippedMonths(created, '2026-12', ['2026-12', '2026-10'])).toEqual(['2026-08', '2026-09', '2026-11']);
     expect(skippedMonths(created, '2026-09', ['2026-09', '2026-08'])).toEqual([]);
     expect(skippedMonths(created, '2026-08', ['2026-08'])).toEqual([]);
   });
 
-  test('are among the 24 last ones, since no more are looked at', () => {
+  test('searches the last 24 months only', () => {
     const skipped = skippedMonths(created, '2029-01', ['2029-01']);
     expect([skipped.length, skipped[0], skipped.at(-1)]).toEqual([23, '2027-02', '2028-12']);
   });

@@ -83,7 +83,6 @@ const closeOnly = async (organization: string, month: string): Promise<void> => 
   ]);
 };
 
-/** Closes an organization's months until this one. */
 const close = async (organization: string, last: string): Promise<void> => {
   const { last_closed_month } = await createBilledMonthsStore(billing()).getState(organization);
   const first = last_closed_month === null ? FIRST_MONTH : nextMonth(last_closed_month);
@@ -93,7 +92,7 @@ const close = async (organization: string, last: string): Promise<void> => {
 const putBilling = (item: { account: string; record: string }): Promise<unknown> =>
   database.database.put({ TableName: tableOf('Billing'), Item: item });
 
-test('has the first open month of each organization closed', async () => {
+test('queues the first open month of each organization', async () => {
   const behind = await createOrganization('2026-07-10T00:00:00Z');
   const closed = await createOrganization('2026-07-10T00:00:00Z');
   await createOrganization('2026-11-01T00:10:00Z');
@@ -102,7 +101,7 @@ test('has the first open month of each organization closed', async () => {
   expect(await send()).toEqual([{ task: 'close', organization: behind, month: '2026-09' }]);
 });
 
-test('sends nothing again once a month is closed, and the rest as long as it is not', async () => {
+test('queues nothing again once a month is closed, and the rest until it is', async () => {
   const organization = await createOrganization('2026-09-10T00:00:00Z');
   const october = { task: 'close', organization, month: '2026-10' };
   for (const hour of [0, 1]) expect(await send(NOW + hour * HOUR_MS)).toEqual([{ ...october, month: '2026-09' }]);
@@ -112,7 +111,7 @@ test('sends nothing again once a month is closed, and the rest as long as it is 
   expect(await send(NOW + 2 * HOUR_MS)).toEqual([]);
 });
 
-test('has months closed that an earlier release skipped, unless their invoice is void', async () => {
+test('queues months that an earlier release skipped, unless their invoice is void', async () => {
   const organization = await createOrganization('2026-06-10T00:00:00Z');
   await closeOnly(organization, '2026-07');
   await closeOnly(organization, '2026-09');
@@ -142,7 +141,7 @@ test('reads no organizations for the rest of a month in which all are closed', a
   expect(await send(Date.parse('2026-12-01T01:00:00Z'))).toEqual([{ task: 'close', organization, month: '2026-11' }]);
 });
 
-test('logs how many organizations are behind, and how long the oldest month could have been closed', async () => {
+test('logs how many organizations are behind, and how long ago the oldest month could be closed', async () => {
   const organization = await createOrganization('2026-10-10T00:00:00Z');
   await send(Date.parse('2026-11-01T06:02:00Z'));
   expect(logged('months_due')).toMatchObject({ organizations: 1, oldest: '2026-10', late_minutes: 302 });
@@ -153,7 +152,7 @@ test('logs how many organizations are behind, and how long the oldest month coul
   expect(logged('months_due')).toBeUndefined();
 });
 
-test('closes the months of more organizations than are read at once', async () => {
+test('queues the months of more organizations than are read at once', async () => {
   const organizations: string[] = [];
   for (let i = 0; i < 103; i++) organizations.push(await createOrganization('2026-10-10T00:00:00Z'));
   const sent = await send();
@@ -161,7 +160,7 @@ test('closes the months of more organizations than are read at once', async () =
   expect(sent).toHaveLength(103);
 });
 
-test('has expired credit removed from 01:00 UTC on the day of its expiry, with one task for each organization', async () => {
+test('queues expired credit from 01:00 UTC on the day of its expiry, one task an organization', async () => {
   const [organization, later] = [newId('organization'), newId('organization')];
   const grant = { amount_nanos: 1n, actor: 'finance', reason: 'prepayment', granted_at: 0 };
   const expires_at = Date.parse('2026-11-01T00:00:00Z');
@@ -175,7 +174,7 @@ test('has expired credit removed from 01:00 UTC on the day of its expiry, with o
   expect(await send(expires_at + HOUR_MS)).toEqual([{ task: 'expire', organization }]);
 });
 
-test('has the hours of the last two days exported that were not, or not to the end, two hours after their end', async () => {
+test('queues the hours of the last two days that are not fully exported, two hours after their end', async () => {
   const organization = newId('organization');
   const lastHour = Date.parse('2026-10-31T22:00:00Z');
   await putBilling({ account: 'platform', record: `meters#${organization}` });
@@ -192,7 +191,7 @@ test('has the hours of the last two days exported that were not, or not to the e
   expect(await send(NOW, { hasMeters: false })).toEqual([]);
 });
 
-test('sends the other tasks if some can’t be read, and fails', async () => {
+test('sends the other tasks if one kind can’t be read, and fails', async () => {
   const organization = await createOrganization('2026-10-10T00:00:00Z');
   const { deps, sent } = depsOf();
   const credit = {
@@ -206,7 +205,7 @@ test('sends the other tasks if some can’t be read, and fails', async () => {
   expect(logged('due_tasks_sent')).toBeUndefined();
 });
 
-test('sends the months whose invoices are not issued or rendered, until they are', async () => {
+test('queues months whose invoices are not issued or rendered, until they are', async () => {
   const { deps, sent } = depsOf();
   const invoice = { organization: 'org_1', month: '2026-09' };
   const listUnfinished = async function* () {

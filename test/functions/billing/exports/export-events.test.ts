@@ -33,8 +33,8 @@ const keyOf = async (organization: string, requests_per_minute = 60): Promise<st
 
 const idsIn = (csv: string): string[] => (parse(csv, { columns: true }) as { id: string }[]).map(({ id }) => id);
 
-describe('an export of events', () => {
-  test('has each event of the range once, from all keys and shards, and says what the file is', async () => {
+describe('exportEvents', () => {
+  test('writes each event of the range once, from all keys and shards, and describes the file', async () => {
     const organization = newId('organization');
     const [plain, sharded] = [await keyOf(organization), await keyOf(organization, 100_000)];
     const shards = (await db.limiters.get(sharded))?.shards ?? 1;
@@ -59,7 +59,7 @@ describe('an export of events', () => {
     });
   });
 
-  test('has a request that waited across the boundary of two exports in the first one only, by its arrival', async () => {
+  test('writes a request that waited across the boundary of two exports to the first, by its arrival', async () => {
     const organization = newId('organization');
     const key = await keyOf(organization);
     const straddling = eventAt(key, '2026-10-31T23:59:59.900Z', 1, {
@@ -78,7 +78,7 @@ describe('an export of events', () => {
     expect(await idsOf('focus', '2026-11-01', '2026-12-01')).toBe(0);
   });
 
-  test('has only the API keys and models that it asks for', async () => {
+  test('writes only the API keys and models that the export asks for', async () => {
     const organization = newId('organization');
     const [one, other] = [await keyOf(organization), await keyOf(organization)];
     const events = [one, other].flatMap((key) =>
@@ -139,7 +139,7 @@ describe('an export of events', () => {
   });
 });
 
-/** Events of a day that are not stored, because there are so many: 9 MB of records, two parts. */
+// Events of a day that are not stored, because there are so many: 9 MB of records, two parts.
 const EVENTS = 2_200;
 const manyEvents = (key: string, organization: string) => {
   const filler = 'x'.repeat(4_000);
@@ -158,7 +158,7 @@ const manyEvents = (key: string, organization: string) => {
   };
 };
 
-/** A process that crashes after its nth write, before it knows of it; then nothing that it does happens. */
+// A process that crashes after its nth write without a reply; later calls do nothing.
 const crashingProcess = (deps: EventExportDependencies, at?: number) => {
   let writes = 0;
   let isDead = false;
@@ -190,7 +190,7 @@ const crashingProcess = (deps: EventExportDependencies, at?: number) => {
   };
 };
 
-describe('an export of many parts', () => {
+describe('exportEvents, for a file of many parts', () => {
   test('continues over several invocations, and a crash at any write neither loses nor repeats a record', async () => {
     const organization = newId('organization');
     const key = await keyOf(organization);
@@ -209,8 +209,8 @@ describe('an export of many parts', () => {
     expect(exporting.sent.length).toBeGreaterThan(1);
     expect(whole.writes()).toBeGreaterThanOrEqual(10);
 
-    // Of 16 writes, these are the first row, the second tail, the row after a part, and what follows the joining of
-    // the parts.
+    // Of 16 writes, these are the first row, the second tail, the row after a part, and those after the parts are
+    // joined.
     for (let at = sized(2, 1); at <= whole.writes(); at += sized(4, 1)) {
       const created = await exporting.create(newExport(organization));
       await expect(exporting.run(created, crashingProcess(depsWith(), at).deps)).rejects.toThrow(Crash);
@@ -219,7 +219,7 @@ describe('an export of many parts', () => {
     }
   }, 120_000);
 
-  test('begins again if its upload is gone', async () => {
+  test('starts over if its upload is gone', async () => {
     const organization = newId('organization');
     const key = await keyOf(organization);
     const { ids, usage, rollup } = manyEvents(key, organization);
@@ -238,8 +238,8 @@ describe('an export of many parts', () => {
   });
 });
 
-describe('an export that keeps failing', () => {
-  test('ends as failed, says what to do, and removes its parts', async () => {
+describe('exportEvents, if an export keeps failing', () => {
+  test('ends it as failed, says what to do, and removes its parts', async () => {
     const organization = newId('organization');
     const created = await exporting.create(newExport(organization));
     const broken = {
@@ -261,7 +261,7 @@ describe('an export that keeps failing', () => {
     await exporting.create(newExport(organization));
   });
 
-  test('of another organization is a 404', async () => {
+  test('returns 404 for an export of another organization', async () => {
     const created = await exporting.create(newExport(newId('organization')));
     const other = { organization: newId('organization'), export: created.id };
     await expect(exportEvents(exporting.dependencies, other)).rejects.toMatchObject({ status: 404 });

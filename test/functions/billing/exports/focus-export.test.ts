@@ -51,7 +51,7 @@ const keyOf = async (organization: string): Promise<string> =>
     })
   ).key_id;
 
-/** Events of October on several days, keys and models: priced, of a removed price, prepaid, failed, and rated again. */
+// October events on several days, keys and models: priced, with a removed price, prepaid, failed, and rated again.
 const someEvents = (keys: readonly string[], organization: string): UsageEvent[] =>
   keys.flatMap((key, k) =>
     ['2026-10-01T00:00:00Z', '2026-10-01T17:00:00Z', '2026-10-31T23:59:59Z'].flatMap((at, i) => {
@@ -100,10 +100,7 @@ const gpuEvent = (deployment: string, organization: string, at: string, seconds:
 
 const sumOf = (events: readonly { cost_nanos: bigint }[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
 
-/**
- * The lines that charge these events, with a group's whole cost on one of its lines: how it is split does not change
- * the sums.
- */
+// A group’s whole cost is on one of its lines: the distribution does not change the sums.
 const linesFor = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []): InvoiceLine[] => {
   const of = (isWanted: (event: UsageEvent) => boolean): bigint => sumOf(events.filter(isWanted));
   const line = (kind: InvoiceLine['kind'], model: string, price_version: string, amount_nanos: bigint): InvoiceLine =>
@@ -143,7 +140,7 @@ const linesFor = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []):
   ];
 };
 
-/** The usage lines of October as closing makes them, at the prices of the emulated table. */
+// The lines that closing makes of October, at the prices of the emulated table.
 const closedLines = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = []): InvoiceLine[] => {
   const groups: ChargeGroups = new Map();
   for (const event of events) addGroup(groups, usageGroup(event));
@@ -158,7 +155,6 @@ const closedLines = (events: readonly UsageEvent[], gpu: readonly GpuEvent[] = [
   return usageLines(listGroups(groups), { month: '2026-10', isCorrection: false }, prices);
 };
 
-/** A request's event, and the one that rates it again. */
 const ratedAgain = (event: UsageEvent, number: number, from: string, to: string, cost_nanos: bigint): UsageEvent => ({
   ...event,
   request_id: `${event.request_id}#${number}`,
@@ -170,7 +166,7 @@ const ratedAgain = (event: UsageEvent, number: number, from: string, to: string,
   rerate: { id: `rr_${from}_${to}`, from },
 });
 
-/** The costs of a file's rows by line of the invoice, and the lines' own amounts, both in the validator's units. */
+// In the validator’s units.
 const byLine = (rows: readonly Row[], { number, lines }: Pick<IssuedInvoice, 'number' | 'lines'>) => ({
   costs: lines.map((_, i) => billedSum(rows.filter(({ InvoiceDetailId }) => InvoiceDetailId === `${number}/${i + 1}`))),
   amounts: lines.map(({ amount_nanos }) => amountOf(dollarsOf(amount_nanos))),
@@ -198,7 +194,7 @@ const setUp = async () => {
 const rowsOf = (rows: readonly Row[], kind: string): Row[] => rows.filter(({ x_ChargeKind }) => x_ChargeKind === kind);
 
 describe('a FOCUS export', () => {
-  test('of a month that is invoiced adds up to the total of its invoice, from usage by day to the rounding', async () => {
+  test('adds up to the total of a month’s invoice, from usage by day to the rounding', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const events = someEvents(keys, organization);
     await exporting.store(events);
@@ -260,7 +256,7 @@ describe('a FOCUS export', () => {
     expect(billedSum(rows)).toBe(amountOf(dollarsOf(2n * 320_001_805n)));
   });
 
-  test('of a month whose events came late still adds up, and says which charges a later invoice has', async () => {
+  test('still adds up if events came late, and names the charges that a later invoice has', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const events = someEvents(keys, organization);
     const { number, total_nanos } = await invoice(linesFor(events));
@@ -281,7 +277,7 @@ describe('a FOCUS export', () => {
     expect(rowsOf(rows, 'adjustment')).toEqual([]);
   });
 
-  test('charges each line of the invoice what the line has, if two price versions were corrected to one', async () => {
+  test('charges each line’s amount if two price versions were corrected to one', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const [first, second] = [3, 4].map((number) =>
       eventAt(keys[0] as string, '2026-10-05T12:00:00Z', number, { org_id: organization, model: 'removed', price_version: 'price_7' }),
@@ -325,7 +321,7 @@ describe('a FOCUS export', () => {
     expect(costs).toEqual(amounts);
   });
 
-  test('of an invoice of release 0.1.0, whose lines lack the version before, has one group for all adjustments to a version', async () => {
+  test('groups all adjustments to a version for invoices of release 0.1.0, whose lines lack rerate_from', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const event = eventAt(keys[0] as string, '2026-10-05T12:00:00Z', 3, {
       org_id: organization,
@@ -345,7 +341,7 @@ describe('a FOCUS export', () => {
 
   test('names a line of the invoice in every row, also for the rounding of each event', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
-    // Rounded to the nano-dollar as a whole, these tokens cost what their events do, so the invoice has no line for
+    // Rounded to the nano-dollar as a whole, these tokens cost the same as their events, so the invoice has no line for
     // the difference.
     const of = { org_id: organization, prompt_tokens: 1_234, cached_tokens: 0, completion_tokens: 0, cost_nanos: 617_000n };
     const events = [eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, of), ...someEvents(keys, organization).slice(2, 3)];
@@ -371,7 +367,7 @@ describe('a FOCUS export', () => {
     expect(billedSum(rows)).toBe(amountOf(dollarsOf(charged)));
   });
 
-  test('of a part of a month, or of one API key, has only usage', async () => {
+  test('has only usage if it covers part of a month or one API key', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const events = someEvents(keys, organization);
     await exporting.store(events);
@@ -383,7 +379,7 @@ describe('a FOCUS export', () => {
     }
   });
 
-  test('of several months resets its sums at each, also if it continues in another invocation', async () => {
+  test('resets its sums at each month, even if it continues in another invocation', async () => {
     const { organization, keys, invoice } = await setUp();
     const october = someEvents(keys, organization);
     const november = keys.map((key) =>
@@ -400,7 +396,7 @@ describe('a FOCUS export', () => {
     });
     const second = await invoice([{ ...only, month: '2026-11' }], { month: '2026-11', number: 'INV-000043' });
     const created = await exporting.create(newExport(organization, { format: 'focus', to_ms: Date.parse('2026-12-01') }));
-    // Each invocation has time for one unit.
+    // Each invocation has time for one slice.
     const row = await exporting.run(created, { ...exporting.dependencies, hasTime: () => false });
     const file = await exporting.read(row);
     checkCostAndUsage(file, { [first.number]: dollarsOf(first.total_nanos), [second.number]: dollarsOf(second.total_nanos) });

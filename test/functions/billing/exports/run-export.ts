@@ -29,10 +29,10 @@ import { openLimiters } from '../../../support/emulators/limiters.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const MAX_INVOCATIONS = 100;
-/** Long after all events, so that a day without a rollup is not read. */
+// Long after all events, so that a day without a rollup is not read.
 const NOW_MS = Date.parse('2027-01-15T12:00:00Z');
 
-/** An export that was just created, of October 2026. */
+/** A new export of October 2026. */
 export const newExport = (organization: string, facts: Partial<EventExport> = {}): EventExport =>
   EventExport.parse({
     id: newId('export'),

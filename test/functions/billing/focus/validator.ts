@@ -1,14 +1,11 @@
 import { parse } from 'csv-parse/sync';
 
-/*
- * Checks files against FOCUS 1.4, as read from its specification
- * (https://github.com/FinOps-Open-Cost-and-Usage-Spec/FOCUS_Spec). It shares no code with the writer: columns are one
- * table of text, amounts are rationals of BigInt.
- */
+// Checks files against FOCUS 1.4 by its specification (https://github.com/FinOps-Open-Cost-and-Usage-Spec/FOCUS_Spec).
+// It shares no code with the writer: columns are one table of text, amounts are rationals of BigInt.
 
 export type Row = Record<string, string>;
 
-/** Name, feature level (m: mandatory, o: other), whether it allows nulls (n), and the kind of value. */
+// Name, feature level (m: mandatory, o: other), nullable (n), and the kind of value.
 const COST_AND_USAGE_TABLE = `
 BilledCost m - decimal
 BillingAccountId m - text
@@ -149,7 +146,7 @@ const checkCells = (rows: readonly Row[], columns: readonly Column[]): void => {
     }
 };
 
-/** A rational number: numerator and a power of ten. */
+// A numerator and a power of ten.
 const rational = (text: string): { units: bigint; decimals: number } => {
   const [mantissa = '', exponent = '0'] = text.split('E');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -164,7 +161,7 @@ const scaled = (text: string): bigint => {
 };
 const isProduct = (product: string, a: string, b: string): boolean => scaled(a) * scaled(b) === scaled(product) * 10n ** BigInt(SCALE);
 
-/** The sum of a column, in units of 10⁻⁴⁰. */
+// In units of 10⁻⁴⁰.
 const sumOf = (rows: readonly Row[], name: string): bigint => rows.reduce((sum, row) => sum + scaled(row[name] ?? ''), 0n);
 
 const isMonth = (start: string, end: string): boolean => {

@@ -31,17 +31,17 @@ import { limitOrganization } from '../../../support/fixtures/limit-organization.
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 export const BORN_MS = Date.parse('2026-01-10T12:00:00Z');
-/** A request is settled this long after its admission, unless its settlement waits in a queue, for at most a day. */
+// A settlement that waits in a queue takes up to a day longer.
 const ANSWER_MS = 16 * MINUTE_MS;
 const QUEUED_MS = 20 * HOUR_MS;
 const TOTALS_LATE_MS = 2 * DAY_MS;
-/** Of looks at an expiry, with late totals and the second look after two days. */
+// Checks of an expiry, with late totals and the second check after two days.
 const LOOKS_MS = 5 * DAY_MS;
 const CENT = 10_000_000n;
 
 const DEAR: Price = { version: 'dear', effective_at: 0, prompt_nanos: 3_000_000_007, completion_nanos: 9_000_000_001 };
 const CHEAP: Price = { version: 'cheap', effective_at: 1, prompt_nanos: 1_000_000_003, completion_nanos: 2_000_000_009 };
-/** Only the usage of this model is rated again, so what was left of a grant never changes afterwards. */
+// Usage of other models is never rated again, so that the rest of a grant stays the same.
 const RERATED = 'small';
 const PREPAID = 'prepaid';
 
@@ -182,7 +182,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
     const due = await Array.fromAsync(dueExpiries({ credit, now }));
     if (!due.some((expiry) => expiry.organization === organization)) return;
     await run(kill, (over) => expireCredit(expiring(over), { organization })).catch((error: unknown) => {
-      // Totals are late: the next look finds it.
+      // Totals are late: the next check finds them.
       if (!(error instanceof Error) || error instanceof OutOfTime || !error.message.startsWith('The totals of')) throw error;
     });
   };
@@ -317,8 +317,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
     },
 
     /**
-     * What was left of each grant when it expired, by the events, what has expired, and what was spent until the last
-     * look.
+     * The rest of each grant at its expiry by the events, the expired amounts, and the spending until the last check.
      */
     expiries: async () => {
       const entries = await ledger();
@@ -343,7 +342,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       });
     },
 
-    /** Ends everything that is running, and closes all months until usage that came late is billed, too. */
+    /** Ends all running requests, and closes all months until late usage is billed, too. */
     end: async (): Promise<void> => {
       for (const hold of [...holds]) await settle(hold, 37n);
       for (let look = 0; look < 4; look++) {

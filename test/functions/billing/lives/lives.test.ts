@@ -32,7 +32,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A life takes a second or two. */
+// A life takes a second or two.
 const LIVES = sized(8, 1_000);
 
 const Killed: fc.Arbitrary<Kill> = fc.option(fc.record({ write: fc.nat(12), when: fc.constantFrom('before' as const, 'after' as const) }), {
@@ -65,7 +65,6 @@ type Step = typeof Step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const midnightAfter = (ms: number): number => (Math.floor(ms / DAY_MS) + 1) * DAY_MS;
 
-/** The months in an order that depends on the seed. */
 const shuffled =
   (seed: number) =>
   (months: string[]): string[] =>
@@ -116,7 +115,7 @@ const take = async (life: Life, of: Step): Promise<void> => {
       return life.voidLast();
     case 'old correction': {
       // Usage that is older than its totals is billed as a correction. A month without usage is closed, and then the
-      // correction's invoice becomes void.
+      // correction’s invoice becomes void.
       await life.use(4_000, false);
       await life.advance(life.now() + 5 * 31 * DAY_MS);
       await life.closeMonths(inOrder, undefined);
@@ -134,7 +133,6 @@ const take = async (life: Life, of: Step): Promise<void> => {
 const isUsage = ({ kind }: InvoiceLine): boolean => !['carried_forward', 'tax', 'rounding'].includes(kind);
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nanos) => total + nanos, 0n);
 
-/** The ids in the exports of adjacent ranges whose boundaries are these. */
 const exportedIds = async (life: Life, boundaries: readonly number[]): Promise<string[]> => {
   const ids: string[] = [];
   for (const [i, from_ms] of boundaries.entries()) {
@@ -157,7 +155,7 @@ const check = async (life: Life): Promise<void> => {
   expect(spent + expired + held + available).toBe(granted);
   for (const { left, expired: removed, after } of await life.expiries()) {
     expect(removed).toBeLessThanOrEqual(left);
-    // What was spent after an expiry is not taken away a second time.
+    // Credit spent after an expiry isn't deducted again.
     expect(removed + after).toBeGreaterThanOrEqual(left);
   }
 

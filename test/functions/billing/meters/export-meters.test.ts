@@ -37,7 +37,6 @@ afterEach(async () => {
   await stripe.close();
 });
 
-/** An organization whose totals of hours the test sets. */
 const setUp = (line = database.database) => {
   const organization = newId('organization');
   const hours = new Map<number, Partial<ReturnType<typeof noTotals>>>();
@@ -50,7 +49,7 @@ const setUp = (line = database.database) => {
             yield { organization, startMs, model: 'm', route: null, deployment: null, totals: { ...noTotals(), ...totals } };
       },
     },
-    gpuEvents: createGpuEventStore(line, database.tables.MeteredUsage as string),
+    gpuEvents: createGpuEventStore(line, database.tables.Usage as string),
     meters: createMeterStore(createRecordTable(line, database.tables.Billing as string)),
     meterExport: createStripeMeters({ apiKey: async () => 'sk_test_1', wait: async () => undefined, url: stripe.url }),
     settings: { getProfile: async () => ({ stripe_customer: 'cus_1' }) },
@@ -74,7 +73,7 @@ const SENT = {
   sluice_cost_nanos: 4_000n,
 };
 
-test('exports the usage of an hour once, whatever is repeated', async () => {
+test('exports the usage of an hour once, even if the task is repeated', async () => {
   const { organization, hours, run } = setUp();
   hours.set(HOUR, USED);
   await run();
@@ -90,7 +89,7 @@ test('exports the usage of an hour once, whatever is repeated', async () => {
   });
 });
 
-test('exports GPU time by the hour in which it began, without what was paid from credit in the cost', async () => {
+test('exports GPU time by the hour in which it began, and its cost without the part paid from credit', async () => {
   const { organization, run } = setUp();
   const event = (started_at: number, is_prepaid?: true) => ({
     ...{
@@ -105,13 +104,13 @@ test('exports GPU time by the hour in which it began, without what was paid from
     ...{ phase: 'serving' as const, started_at, ended_at: started_at + 900_000, seconds: 900, cost_nanos: 7n, price_version: '1' },
     ...(is_prepaid && { is_prepaid }),
   });
-  const gpuEvents = createGpuEventStore(database.database, database.tables.MeteredUsage as string);
+  const gpuEvents = createGpuEventStore(database.database, database.tables.Usage as string);
   await transact(database.database, gpuEvents.toAdd([event(HOUR), event(HOUR + 900_000, true), event(HOUR + HOUR_MS)]));
   await run();
   expect(stripe.sums()).toEqual({ sluice_gpu_seconds: 3_600n, sluice_cost_nanos: 7n });
 });
 
-test('exports usage that came late as a difference with an identifier of its own', async () => {
+test('exports late usage as a difference with its own identifier', async () => {
   const { organization, hours, run } = setUp();
   hours.set(HOUR, USED);
   await run();
@@ -128,7 +127,7 @@ test('exports usage that came late as a difference with an identifier of its own
   ]);
 });
 
-test('never counts down: what became cheaper is taken from what follows in the hour', async () => {
+test('never counts down: a decrease is taken from later usage of the hour', async () => {
   const { hours, run } = setUp();
   hours.set(HOUR, USED);
   await run();
@@ -139,7 +138,7 @@ test('never counts down: what became cheaper is taken from what follows in the h
   expect(stripe.sums()).toMatchObject({ sluice_cost_nanos: 4_500n });
 });
 
-test('is counted once if a reply is lost, Stripe fails or limits the rate', async () => {
+test('counts usage once if a reply is lost, Stripe fails or limits the rate', async () => {
   const { hours, run } = setUp();
   hours.set(HOUR, USED);
   stripe.plan(['lost', 'answered', 'limited', 'limited', 'answered', 'failed', 'answered', 'lost', 'lost', 'answered']);
@@ -147,7 +146,7 @@ test('is counted once if a reply is lost, Stripe fails or limits the rate', asyn
   expect(stripe.sums()).toEqual(SENT);
 });
 
-test('is repeated with the same identifiers and amounts if Stripe is away, although more was used meanwhile', async () => {
+test('repeats the same identifiers and amounts after an outage of Stripe, despite later usage', async () => {
   const { hours, run } = setUp();
   hours.set(HOUR, USED);
   stripe.plan(['answered', 'lost', ...Array<'failed'>(9).fill('failed')]);
@@ -158,7 +157,7 @@ test('is repeated with the same identifiers and amounts if Stripe is away, altho
   expect(stripe.sums()).toEqual({ ...SENT, sluice_prompt_tokens: 1_100n });
 });
 
-test('is counted once if the function crashes before or after any of its writes', async () => {
+test('counts usage once if the function crashes before or after any of its writes', async () => {
   for (let call = 0, crashed = true; crashed; call++) {
     const side = call % 2 === 0 ? 'before' : 'after';
     let writes = Math.floor(call / 2);
@@ -184,7 +183,7 @@ test('is counted once if the function crashes before or after any of its writes'
   }
 });
 
-test('goes on after an event that is rejected, says what to do, and sends it again later', async () => {
+test('continues after a rejected event, says what to do, and sends the event again later', async () => {
   const { hours, run } = setUp();
   hours.set(HOUR, USED);
   stripe.unknownMeters.add('sluice_requests');

@@ -6,7 +6,6 @@ import { DAY_MS } from '../../../../shared/time/units.ts';
 const MAX_PAST_MS = 35 * DAY_MS;
 const MAX_FUTURE_MS = 5 * 60_000;
 
-/** An event that Stripe counts. */
 interface CountedEvent {
   identifier: string;
   name: string;
@@ -15,10 +14,7 @@ interface CountedEvent {
   atMs: number;
 }
 
-/**
- * What happens to a request: it is answered as documented, or refused for the moment, or its reply is lost after it
- * was done.
- */
+// As documented, refused for the moment, or done with a lost reply.
 type Fate = 'answered' | 'limited' | 'failed' | 'lost';
 
 /**
@@ -77,11 +73,11 @@ export const startFakeStripe = async (now: () => number) => {
     counted,
     requests,
     unknownMeters,
-    /** What happens to the next requests. */
+    /** The fates of the next requests. */
     plan: (next: Fate[]): void => {
       fates = next;
     },
-    /** The sum of what was counted, by meter. */
+    /** The counted sums by meter. */
     sums: (): Record<string, bigint> => {
       const sums: Record<string, bigint> = {};
       for (const { name, value } of counted) sums[name] = (sums[name] ?? 0n) + value;

@@ -3,7 +3,7 @@ import { creditNotePdf } from '../../../../functions/billing/render/credit-note-
 import { textsOf } from '../../../support/clients/pdf-text.ts';
 import { creditNoteWith, invoiceWith, testFonts } from '../documents.ts';
 
-test('a credit note in print names its date, the invoice with its date and period, the reason and its hash', async () => {
+test('prints a credit note with its date, its invoice’s date and period, the reason and its hash', async () => {
   const sha256 = 'c0ffee'.padEnd(64, '0');
   const pdf = await creditNotePdf(await testFonts(), creditNoteWith({ note: 'Reverse charge.' }), { invoice: invoiceWith(), sha256 });
   const texts = textsOf(pdf).map(({ text }) => text.trim());

@@ -8,7 +8,7 @@ import { invoiceWith, lineWith, manyLines, testFonts } from '../documents.ts';
 const printed = async (lines?: readonly InvoiceLine[], facts: Partial<Invoice> = {}): Promise<PrintedText[]> =>
   textsOf(await invoicePdf(await testFonts(), invoiceWith(lines, facts)));
 
-/** The texts of each printed row, from left to right. */
+// The texts of each printed row, from left to right.
 const rowsOf = (texts: readonly PrintedText[]): string[][] => {
   const rows = Map.groupBy(texts, ({ page, y }) => `${page} ${y}`);
   return [...rows.values()].map((row) => row.toSorted((one, other) => one.x - other.x).map(({ text }) => text.trim()));
@@ -16,7 +16,7 @@ const rowsOf = (texts: readonly PrintedText[]): string[][] => {
 
 const AMOUNT = /^−?€[\d,]+\.\d+$/;
 
-describe('the amounts of an invoice in print', () => {
+describe('the amounts of a printed invoice', () => {
   test.each([
     ['of few lines', undefined],
     ['of many lines on several pages', manyLines(40)],
@@ -45,7 +45,7 @@ describe('the amounts of an invoice in print', () => {
     ]);
   });
 
-  test('say a tax of 0, and no credit if there is none', async () => {
+  test('show a tax of 0, and no credit if there is none', async () => {
     const rows = rowsOf(await printed([lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_500_000_000n })]));
     const from = rows.findIndex(([label]) => label === 'MonthCharges');
     expect(rows.slice(from, from + 4)).toEqual([
@@ -56,7 +56,7 @@ describe('the amounts of an invoice in print', () => {
     ]);
   });
 
-  test('of credit, also that of corrections, come after all charges', async () => {
+  test('list credit and its corrections after all charges', async () => {
     const correction = { month: '2026-09', is_correction: true };
     const rows = rowsOf(
       await printed([
@@ -91,13 +91,13 @@ describe('the amounts of an invoice in print', () => {
     ]);
   });
 
-  test('of an invoice of nothing ask for no payment', async () => {
+  test('ask for no payment if the total is 0', async () => {
     const texts = (await printed([lineWith({ kind: 'tokens', description: 'free', amount_nanos: 0n })])).map(({ text }) => text);
     expect(texts).toContain('€0.00 EUR, nothing to pay');
   });
 });
 
-describe('an invoice in print', () => {
+describe('a printed invoice', () => {
   test('has its period in the title, on each page and in its facts', async () => {
     const pdf = await invoicePdf(await testFonts(), invoiceWith(manyLines(40)));
     const texts = textsOf(pdf);

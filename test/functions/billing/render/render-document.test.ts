@@ -70,7 +70,6 @@ const setUp = () => {
 const read = async (key: string): Promise<Buffer> =>
   Buffer.from((await (await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: key }))).Body?.transformToByteArray()) ?? []);
 
-/** The drawing instructions of all pages. */
 const contentOf = (pdf: Buffer): string => {
   const streams: string[] = [];
   for (let at = pdf.indexOf('stream\n'); at !== -1; at = pdf.indexOf('stream\n', at + 1)) {
@@ -86,8 +85,8 @@ const contentOf = (pdf: Buffer): string => {
 };
 const pagesOf = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
 
-describe('rendering an issued invoice', () => {
-  test('stores it as JSON, CSV, FOCUS and PDF, and says on its row what was stored', async () => {
+describe('renderDocument, for an issued invoice', () => {
+  test('stores JSON, CSV, FOCUS and PDF files, and their hashes on the row', async () => {
     const { deps, stored, render } = setUp();
     const { id } = await stored();
     await render(id);
@@ -103,7 +102,7 @@ describe('rendering an issued invoice', () => {
     expect((await read(files.pdf?.key ?? '')).subarray(0, 5).toString()).toBe('%PDF-');
   });
 
-  test('a second time changes nothing', async () => {
+  test('changes nothing the second time', async () => {
     const { deps, stored, render } = setUp();
     const { id } = await stored();
     await render(id);
@@ -126,7 +125,7 @@ describe('rendering an issued invoice', () => {
     expect((await read(Key)).toString()).toBe('of an older release');
   });
 
-  test('loses no other change of the invoice, which is rendered again instead', async () => {
+  test('renders again instead of losing a parallel change of the invoice', async () => {
     const { deps, stored, render } = setUp();
     const { id } = await stored();
     const paying = {
@@ -146,7 +145,7 @@ describe('rendering an issued invoice', () => {
     expect([state, Object.keys(files)]).toEqual(['paid', expect.arrayContaining(['pdf'])]);
   });
 
-  test('is refused for another organization’s invoice, and for a draft', async () => {
+  test('rejects another organization’s invoice, and a draft', async () => {
     const { deps, stored } = setUp();
     const { id } = await stored();
     await expect(renderDocument(deps, { organization: newId('organization'), document: id })).rejects.toMatchObject({ status: 404 });
@@ -154,7 +153,7 @@ describe('rendering an issued invoice', () => {
     await expect(renderDocument(deps, { organization, document: draft.id })).rejects.toThrow(/not issued/);
   });
 
-  test('its JSON is canonical, has exact amounts as text, and nothing that changes after the issue', async () => {
+  test('writes canonical JSON with exact amounts as text, and nothing that changes after the issue', async () => {
     const { stored, render } = setUp();
     const { id } = await stored();
     await render(id);
@@ -172,7 +171,7 @@ describe('rendering an issued invoice', () => {
     for (const name of ['state', 'paid_at', 'files', 'version', 'credited']) expect(document).not.toHaveProperty(name);
   });
 
-  test('its JSON and FOCUS file name the price version of an adjustment before, which lines of release 0.1.0 lack', async () => {
+  test('names an adjustment’s earlier price version in JSON and FOCUS, unless its line lacks it', async () => {
     const { deps, render } = setUp();
     const adjusted = lineWith({ kind: 'adjustment', description: 'small', model: 'small', price_version: 'price_9', amount_nanos: 10n });
     const filesOf = async (line: InvoiceLine) => {
@@ -187,7 +186,7 @@ describe('rendering an issued invoice', () => {
     expect((await filesOf(adjusted)).join()).not.toMatch(/rerate_?from/i);
   });
 
-  test('its CSV adds up to the total, and no name in it is a formula for a spreadsheet', async () => {
+  test('writes CSV that adds up to the total, without formulas for a spreadsheet in names', async () => {
     const { deps, render } = setUp();
     const names = ['=HYPERLINK("http://a")', '+1+1', '@SUM(A1)', '-2+3', '\tx', 'plain, "quoted"\nname'];
     const lines = names.map((description) => lineWith({ kind: 'tokens', description, model: description, amount_nanos: -10_000_000n }));
@@ -208,7 +207,7 @@ describe('rendering an issued invoice', () => {
     expect(total).toMatchObject({ kind: 'total', amount: '0.94' });
   });
 
-  test('its CSV names customer, buyer, dates, period and purchase order in each row, and ends with the total', async () => {
+  test('writes CSV with customer, buyer, dates, period and purchase order in each row, and the total last', async () => {
     const { stored, render } = setUp();
     const { id, lines } = await stored();
     await render(id);
@@ -230,7 +229,7 @@ describe('rendering an issued invoice', () => {
     expect(rows.at(-1)).toMatchObject({ line: '', kind: 'total', description: 'Total due', month: '', quantity: '', amount: '1397.21' });
   });
 
-  test('its CSV names the price version of an adjustment before', async () => {
+  test('names an adjustment’s earlier price version in CSV', async () => {
     const { deps, render } = setUp();
     const line = lineWith({ kind: 'adjustment', description: 'small', price_version: 'price_9', amount_nanos: 10_000_000n });
     const invoice = invoiceWith([{ ...line, rerate_from: 'price_7' }], { id: newId('invoice'), organization });
@@ -240,7 +239,7 @@ describe('rendering an issued invoice', () => {
     expect(row).toMatchObject({ kind: 'adjustment', price_version: 'price_9', rerate_from: 'price_7' });
   });
 
-  test('its FOCUS file is valid, and its costs add up to the total', async () => {
+  test('writes a valid FOCUS file whose costs add up to the total', async () => {
     const { stored, render } = setUp();
     const { id } = await stored();
     await render(id);
@@ -251,7 +250,7 @@ describe('rendering an issued invoice', () => {
   });
 });
 
-describe('rendering a credit note', () => {
+describe('renderDocument, for a credit note', () => {
   test('stores its files, in which it corrects its invoice', async () => {
     const { deps, stored, storedNote, render } = setUp();
     const invoice = await stored();
@@ -297,7 +296,7 @@ describe('a PDF', () => {
     expect(there).toEqual([here, here]);
   });
 
-  test('says when it was issued and nothing else about time, and embeds its fonts', async () => {
+  test('names the time of the issue and no other time, and embeds its fonts', async () => {
     const text = (await invoicePdf(await testFonts(), invoiceWith())).toString('latin1');
     expect(text.match(/D:\d{14}Z/g)).toEqual(['D:20261101010312Z', 'D:20261101010312Z']);
     expect(text).toContain('/FontFile2');
@@ -312,7 +311,7 @@ describe('a PDF', () => {
     expect((await invoicePdf(await testFonts(), invoiceWith(undefined, { seller }))).toString('latin1')).toContain(`/MediaBox ${box}`);
   });
 
-  test('of many lines has several pages, and its lines are all there', async () => {
+  test('has several pages for many lines, without losing one', async () => {
     const few = await invoicePdf(await testFonts(), invoiceWith(manyLines(2)));
     const many = await invoicePdf(await testFonts(), invoiceWith(manyLines(200)));
     expect(pagesOf(few)).toBe(1);
@@ -321,7 +320,7 @@ describe('a PDF', () => {
     expect(contentOf(many).match(/\bTJ\b/g)?.length ?? 0).toBeGreaterThan(200 * 5);
   });
 
-  test('of a credit note has the same bytes each time', async () => {
+  test('has the same bytes each time for a credit note', async () => {
     const [one, other] = [
       await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256: '' }),
       await creditNotePdf(await testFonts(), creditNoteWith(), { invoice: invoiceWith(), sha256: '' }),

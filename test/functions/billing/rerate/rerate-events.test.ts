@@ -24,7 +24,7 @@ import { creditDepsOf, setUpIn } from '../../control/organizations/credit-fixtur
 import { costOf, DAY, DEAR, NOON, NOW, RIGHT, rerating, usageOf, WRONG } from './rerate-fixtures.ts';
 
 let database: TestDatabase;
-/** What the billing function may do. */
+// With the permissions of the billing function.
 let billing: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -52,7 +52,7 @@ const tokensOf = ({
   completionTokens: completion_tokens,
 });
 
-/** An organization with a key that has one shard and one that has several, and a model of its own. */
+// An organization with a key that has one shard and one that has several, and a model of its own.
 const setUp = async () => {
   const model = `model-${newId('key')}`;
   const organization = newId('organization');
@@ -65,7 +65,7 @@ const setUp = async () => {
 };
 
 describe('a rerate', () => {
-  test('notes the days on which it changes events, for the next invoice', async () => {
+  test('marks the days on which it changes events, for the next invoice', async () => {
     const { organization, plain, usage, create, drain, deps } = await setUp();
     await usage.put(plain, organization, WRONG);
     await usage.put(plain, organization, RIGHT, { admitted_at: NOON + 86_400_000 });
@@ -74,7 +74,7 @@ describe('a rerate', () => {
     expect([...(await deps.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([DAY]);
   });
 
-  test('goes by the arrival of requests, which decides their price, and not by their admission', async () => {
+  test('selects requests by their arrival, which determines their price, and not by their admission', async () => {
     const { organization, plain, usage, create, drain, control } = await setUp();
     const lastMs = NOON + 1_000_000;
     const before = await usage.put(plain, organization, WRONG, { request_id: newRequestId(lastMs - 1), admitted_at: lastMs + 500 });
@@ -140,7 +140,7 @@ describe('a rerate', () => {
     for (const key of [plain, sharded]) expect(await usage.total(key)).toBe(costOf(await usage.events(key)));
   });
 
-  test('is previewed without a write of events, and then executed as previewed', async () => {
+  test('is previewed without writing events, and then executed as previewed', async () => {
     const { organization, plain, usage, create, drain, control, admin } = await setUp();
     await usage.put(plain, organization, WRONG);
     const { id, state } = await create({ organization, dry_run: true });
@@ -161,7 +161,7 @@ describe('a rerate', () => {
     expect(await usage.events(plain)).toHaveLength(2);
   });
 
-  test('continues itself when its time ends', async () => {
+  test('continues in another task when its time ends', async () => {
     const { organization, plain, sharded, usage, create, drain, control } = await setUp();
     for (const key of [plain, sharded]) await usage.put(key, organization, WRONG);
     const { id } = await create({ organization });
@@ -171,7 +171,7 @@ describe('a rerate', () => {
     expect(await retrieveRerate(control, id)).toMatchObject({ state: 'completed', execution: { events: 2 } });
   });
 
-  test('of all organizations sends a task to each', async () => {
+  test('sends a task to each organization if it is for all', async () => {
     const { organization, plain, usage, create, drain, control } = await setUp();
     await usage.put(plain, organization, WRONG);
     const { id } = await create({});
@@ -203,7 +203,7 @@ describe('a rerate', () => {
     expect(read.has(sharded)).toBe(false);
   });
 
-  test('is listed without reading what it changes in each organization', async () => {
+  test('is listed without reading its changes in each organization', async () => {
     const { organization, plain, usage, create, drain, control, rerates } = await setUp();
     const event = await usage.put(plain, organization, WRONG);
     const { id } = await create({ organization, dry_run: true });
@@ -232,7 +232,7 @@ describe('a rerate', () => {
     expect(await retrieveRerate(control, id)).toMatchObject({ execution: { organizations_done: 1, ...sums } });
   });
 
-  test('that an earlier release began has the sums of its organizations', async () => {
+  test('shows its organizations’ sums if an earlier release began it', async () => {
     const { organization, plain, usage, create, drain, control } = await setUp();
     await usage.put(plain, organization, WRONG);
     const { id } = await create({ organization });
@@ -241,7 +241,7 @@ describe('a rerate', () => {
     expect(await retrieveRerate(control, id)).toMatchObject({ state: 'completed', execution: { organizations_done: 1, events: 1 } });
   });
 
-  test('back to the old version gives exactly the old cost, also for requests that were charged all that was held', async () => {
+  test('restores exactly the old cost, also of capped requests, when it goes back to the old version', async () => {
     const { organization, plain, usage, create, drain } = await setUp();
     const original = await usage.put(plain, organization, WRONG);
     const capped = await usage.put(plain, organization, WRONG, { cost_nanos: 5_000_000n, is_capped: true });
@@ -270,7 +270,7 @@ describe('a rerate', () => {
     ]);
   });
 
-  test('that crashes at any call and is repeated rates each event again once', async () => {
+  test('rates each event again once, even if it crashes at any call and is repeated', async () => {
     const { model, organization, plain, usage } = await setUp();
     await transact(database.database, [
       database.limiters.toCreate({
@@ -319,7 +319,7 @@ describe('a rerate', () => {
 });
 
 describe('GPU time', () => {
-  test('is rated again with its sums by day, within what was charged if the credit had ended', async () => {
+  test('is rated again with its sums by day, and never above the charge if the credit had ended', async () => {
     const { organization, create, drain, gpuEvents } = await setUp();
     const type = 'ml.g5.xlarge';
     const deployment = newId('deployment');
@@ -360,7 +360,7 @@ describe('GPU time', () => {
   });
 });
 
-test('no sequence of requests and rerates in both directions makes credit appear or disappear', async () => {
+test('keeps all credit in any sequence of requests and rerates in both directions', async () => {
   const deps = { ...creditDepsOf(database) };
   const Step = fc.oneof(
     fc.record({ do: fc.constant('request' as const), prompt: fc.nat(5_000), completion: fc.nat(500) }),

@@ -27,7 +27,7 @@ import { rollupStores } from '../../../support/fixtures/rollups.ts';
 
 export const DAY = '2026-11-10';
 export const NOON = Date.parse(`${DAY}T12:00:00Z`);
-/** Two days later: everything of the day is settled. */
+/** Two days after the usage, when all of it is settled. */
 export const NOW = Date.parse('2026-11-12T12:00:00Z');
 
 export const WRONG: Price = {
@@ -46,16 +46,13 @@ export const RIGHT: Price = {
 };
 export const DEAR: Price = { version: 'dear', effective_at: 2, prompt_nanos: 70_000_000_000, completion_nanos: 90_000_000_001 };
 
-/**
- * Prices of each instance type: an hour of three instances for 901 seconds costs 5,406,000,001 nano-dollars at the
- * first one.
- */
+// At the first price, three instances for 901 seconds cost 5,406,000,001 nano-dollars.
 const GPU_PRICES = [
   { version: 'gpu-wrong', effective_at: 0, hour_nanos: 7_200_000_001 },
   { version: 'gpu-right', effective_at: 0, hour_nanos: 1_400_000_003 },
 ];
 
-/** A queue whose messages are processed by `drain`, also the ones that are added meanwhile. */
+// `drain` processes all messages, including those that are added meanwhile.
 const createQueue = () => {
   const sent: string[] = [];
   return {

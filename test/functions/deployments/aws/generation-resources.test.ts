@@ -10,7 +10,7 @@ const resources = (fields: Partial<Deployment> = {}, generationFields: Partial<G
   return { deployment, ...resourcesOf(INSTALLATION, deployment, generation) };
 };
 
-test('a container with weights from S3 has no network and installs nothing', () => {
+test('gives a container with weights from S3 no network, and installs nothing', () => {
   const { model, config } = resources();
   expect(model).toMatchObject({
     EnableNetworkIsolation: true,
@@ -25,7 +25,7 @@ test('a container with weights from S3 has no network and installs nothing', () 
   expect(config).toMatchObject({ EnableNetworkIsolation: true, ExecutionRoleArn: INSTALLATION.executionRoleArn });
 });
 
-test('only a container with a model of the Hub has a network, and a role that reads no weights', () => {
+test('gives a container with a model of the Hub a network, and a role that reads no weights', () => {
   const { model, config } = resources({}, { model: 'Qwen/Qwen3-8B' });
   expect(model).toMatchObject({
     EnableNetworkIsolation: false,
@@ -36,14 +36,14 @@ test('only a container with a model of the Hub has a network, and a role that re
   expect(config).toMatchObject({ EnableNetworkIsolation: false, ExecutionRoleArn: INSTALLATION.hubExecutionRoleArn });
 });
 
-test('without the role for models of the Hub, one that was deployed earlier never gets the role that reads weights', () => {
+test('never gives a model of the Hub the role that reads weights, even if its own role is gone', () => {
   const deployment = newDeployment({ organization: 'org_1' });
   const generation = { ...(deployment.generations[0] as Generation), model: 'Qwen/Qwen3-8B' };
   const { hubExecutionRoleArn: _, ...withoutHub } = INSTALLATION;
   expect(() => resourcesOf(withoutHub, deployment, generation)).toThrow(HubNotAllowed);
 });
 
-test("an owner's variables and tags never replace those on which security depends", () => {
+test('keeps an owner’s variables and tags from replacing those on which security depends', () => {
   const tags = {
     'sluice:organization': 'org_other',
     sluice: 'false',
@@ -81,11 +81,11 @@ test("an owner's variables and tags never replace those on which security depend
 test.each([false, true])('an endpoint publishes detailed metrics only if the deployer wants to pay for them: %s', (detailedMetrics) => {
   const deployment = newDeployment({ organization: 'org_1' });
   const { config } = resourcesOf({ ...INSTALLATION, detailedMetrics }, deployment, deployment.generations[0] as Generation);
-  // SageMaker's default is true, so the field is never left out.
+  // SageMaker’s default is true, so the field is never left out.
   expect(config.MetricsConfig).toEqual({ EnableDetailedObservability: detailedMetrics });
 });
 
-test('one instance type: one specification; the endpoint may scale to nothing', () => {
+test('sends one specification for one instance type, and an endpoint that may scale to nothing', () => {
   const { config, component } = resources({ copies: { min: 2, max: 4 } });
   expect(config.ProductionVariants).toMatchObject([
     {
@@ -105,7 +105,7 @@ test('one instance type: one specification; the endpoint may scale to nothing', 
   expect(component.Specifications).toBeUndefined();
 });
 
-test('several instance types: pools in the order of preference, a specification for each type, and half an hour to find an instance', () => {
+test('sends pools by preference, a specification a type and a timeout of half an hour for several types', () => {
   const { config, component } = resources({}, { instance_types: ['ml.g6.12xlarge', 'ml.g5.12xlarge'], accelerators: 4 });
   const [variant] = config.ProductionVariants ?? [];
   expect(variant?.InstanceType).toBeUndefined();

@@ -2,7 +2,6 @@ import type { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
 import { createSageMaker } from '../../../../functions/deployments/aws/sagemaker.ts';
 
-/** SageMaker, which answers every call like this. */
 const answering = (reply: object) => createSageMaker({ send: async () => reply } as Partial<SageMakerClient> as SageMakerClient);
 
 test.each([
@@ -14,7 +13,7 @@ test.each([
   expect(await answering(reply).describeComponent('sluice-x-g1')).toEqual({ status: 'Updating', ...facts });
 });
 
-test('instances of several pools are counted by type, and those that are missing together', async () => {
+test('counts the instances of several pools by type, and the missing ones together', async () => {
   const InstancePools = [
     { InstanceType: 'ml.g6.xlarge', CurrentInstanceCount: 0 },
     { InstanceType: 'ml.g5.xlarge', CurrentInstanceCount: 2 },

@@ -5,7 +5,7 @@ import { createScaling } from '../../../../functions/deployments/aws/scaling.ts'
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { startCheckedEndpoint } from '../../../support/emulators/checked-endpoint.ts';
 
-/** Application Auto Scaling, which accepts everything. */
+// It accepts everything.
 let emulator: Server;
 let endpoint: Awaited<ReturnType<typeof startCheckedEndpoint>>;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(async () => {
   await closeServer(emulator);
 });
 
-test('the function that manages deployments may do what Application Auto Scaling checks that its caller may, so copies can be scaled', async () => {
+test('has the permissions that Application Auto Scaling checks, so that it can scale copies', async () => {
   const { url, credentials } = endpoint;
   const scaling = createScaling(new ApplicationAutoScalingClient({ endpoint: url, credentials, region: 'us-east-1' }));
   await expect(scaling.register('sluice-VbdBUPc4RtYvB8fK2m-g1', { min: 1, max: 3, isSuspended: false })).resolves.toBeUndefined();

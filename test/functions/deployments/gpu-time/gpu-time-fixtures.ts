@@ -3,7 +3,7 @@ import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 
 /**
- * Whose seconds cost whole nano-dollars, so that no sum depends on where intervals were cut: $1.4112 and then $1.512,
+ * Their seconds cost whole nano-dollars, so that no sum depends on where intervals are cut: $1.4112 and then $1.512,
  * and $5.76 an hour.
  */
 export const SMALL = 'ml.g5.xlarge';

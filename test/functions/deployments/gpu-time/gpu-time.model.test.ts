@@ -26,14 +26,14 @@ import { PRICES, START, small } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(8, 20);
 const OPERATIONS = 40;
-/** A fixed seed, so that a failure can be repeated. */
+// Fixed, so that a failure can be repeated.
 const SEED = 20_261_123;
 const MAX_SHARDS = 4;
 const FIRST_DAY = '2026-11-01';
 const LAST_DAY = '2026-12-31';
 
 let database: TestDatabase;
-/** What the function may do. */
+// With the permissions of the function.
 let deploying: Database;
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -89,7 +89,7 @@ const createWorld = async () => {
   let spent = 0n;
   let lowest = 0n;
   const inFlight: { admission: Admission; holdNanos: bigint }[] = [];
-  /** What ran since when, by the stored meteredInstances, in instance-milliseconds; the last look is still open. */
+  // Instance-milliseconds since the last stored pass; the current interval is still open.
   let ranMs = 0;
   let last: { atMs: number; running: RunningInstances[] } = { atMs: START, running: [] };
 
@@ -101,7 +101,7 @@ const createWorld = async () => {
       const tables = { usageTable: database.tables.Usage as string, keysTable: database.tables.Keys as string };
       const meterPass = createMeterPass({ database: line, ...tables, pricesOf: async (type) => PRICES.get(type) ?? [] });
       const { meter, writes } = await meterPass({ deployment: before, running, nowMs: now, isStarting, canDraw });
-      // Each look writes the row, as one that has seen something else does, so that every pass can come first.
+      // Each pass writes the row, so that every one can come first.
       await transact(line, [deployments.toReplace({ ...before, ...(meter && { meter }) }), ...writes]);
     });
 
@@ -191,7 +191,7 @@ const createWorld = async () => {
     const days = await Array.fromAsync(gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY));
     const paid = days.reduce((sum, { prepaidNanos }) => sum + prepaidNanos, 0n);
     expect({ granted }).toEqual({ granted: spent + paid + held + available });
-    // What is metered, and what the open interval adds, is what ran by the stored meteredInstances.
+    // The metered time and the open interval together are the time between the stored passes.
     const openMs = meter ? (last.atMs - meter.until) * count(meter.running) : 0;
     const meteredMs = Number(days.reduce((sum, { instanceSeconds }) => sum + instanceSeconds, 0n)) * SECOND_MS;
     expect(meteredMs + openMs).toBe(ranMs);
@@ -210,7 +210,7 @@ const createWorld = async () => {
   return { look, request, settle: settleOne, start, grant, split, prepaid, held, check, checkEvents };
 };
 
-test(`${RUNS} × ${OPERATIONS} random meteredInstances, starts, crashes, races with requests, settlements, grants and splits: granted = spent + held + available at every moment`, async () => {
+test(`keeps granted = spent + held + available at all times (${RUNS} × ${OPERATIONS} random operations)`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const world = await createWorld();
@@ -229,7 +229,7 @@ test(`${RUNS} × ${OPERATIONS} random meteredInstances, starts, crashes, races w
   );
 }, 120_000);
 
-test('a deployment is metered although requests use the credit during every attempt to take it', async () => {
+test('meters a deployment although requests use the credit during every attempt to take it', async () => {
   const { limiters } = database;
   const organization = newId('organization');
   await limitOrganization(limiters, organization, { isPrepaid: true });

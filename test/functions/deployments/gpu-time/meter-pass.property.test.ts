@@ -9,7 +9,7 @@ import { sized } from '../../../support/sized.ts';
 import { LARGE, SMALL, START } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(200, 1_000);
-/** A fixed seed, so that a failure can be repeated. */
+// Fixed, so that a failure can be repeated.
 const SEED = 20_261_122;
 const DEPLOYMENT = { id: 'dep_1', organization: 'org_1', name: 'qwen3-8b' };
 
@@ -23,7 +23,7 @@ const Running = fc.uniqueArray(
   { maxLength: 3, selector: ({ generation, instance_type, phase }) => `${generation}${instance_type}${phase}` },
 );
 
-/** Mostly every minute, as the schedule meteredInstances; sometimes much later, at once, or with a clock that is behind. */
+// Mostly a minute, as by the schedule; sometimes much longer, none, or with a clock that is behind.
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 10_000, max: 75_000 }) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 3 * HOUR_MS }) },
@@ -33,14 +33,11 @@ const gap = fc.oneof(
 
 const Step = fc.record({
   gap,
-  /** undefined: what ran at the last look. */
+  /** Undefined: the same instances as in the last pass. */
   running: fc.option(Running, { nil: undefined, freq: 2 }),
-  /**
-   * What becomes of the pass: its transaction is made, or fails because of a crash or because another pass came
-   * first.
-   */
+  /** False if the pass is not stored, because of a crash or because another pass came first. */
   isStored: fc.constantFrom(true, true, true, false),
-  /** What requests take from the credit, or return to it, and what is granted. */
+  /** The amounts that requests take from the credit or return to it, and grants. */
   spent: fc.option(fc.bigInt({ min: 0n, max: 3_000_000_000n }), { nil: undefined, freq: 5 }),
   granted: fc.option(fc.bigInt({ min: 0n, max: 20_000_000_000n }), { nil: undefined, freq: 6 }),
   canDraw: fc.constantFrom(true, true, true, false),
@@ -65,9 +62,7 @@ const kindOf = ({ generation, instance_type, phase }: RunningInstances | GpuEven
 
 const textOf = (running: RunningInstances): string => `${kindOf(running)} ${running.instances}`;
 
-/**
- * Whether an event is one interval of whole seconds within a day, at one price, with the cost that follows from them.
- */
+// One interval of whole seconds within a day, at one price, with the cost that follows from them.
 const isExact = (event: GpuEvent, prices: InstancePrices): boolean => {
   const { started_at, ended_at, seconds, instances, instance_type, cost_nanos, price_version, is_capped } = event;
   const inForce = (ms: number): bigint => {
@@ -85,7 +80,7 @@ const isExact = (event: GpuEvent, prices: InstancePrices): boolean => {
   );
 };
 
-test(`${RUNS} runs of any meteredInstances, crashes, lost races and credit meter each second of each instance once, and lose no nano-dollar`, () => {
+test(`meters each second of each instance once, and loses no nano-dollar (${RUNS} runs with faults)`, () => {
   let passes = 0;
   fc.assert(
     fc.property(fc.array(Step, { minLength: 15, maxLength: 40 }), Prices, (steps, prices) => {
@@ -98,7 +93,7 @@ test(`${RUNS} runs of any meteredInstances, crashes, lost races and credit meter
       let seen: RunningInstances[] = [];
       const ids = new Set<string>();
       let events = 0;
-      /** Metered until then, by the stored meteredInstances: instance-milliseconds by kind. */
+      // Metered until then by the stored passes: instance-milliseconds by kind.
       const expected = new Map<string, number>();
       const metered = new Map<string, number>();
       const add = (sums: Map<string, number>, kind: string, ms: number): void =>
@@ -149,7 +144,7 @@ test(`${RUNS} runs of any meteredInstances, crashes, lost races and credit meter
         if (before) for (const one of before.running) add(expected, kindOf(one), (meter.until - before.until) * one.instances);
         const upToNow = Math.max(second(now), before?.until ?? 0);
         expect(meter.until).toBeLessThanOrEqual(upToNow);
-        // A pass that doesn't come up to now, after days without metering, goes on with what ran before.
+        // After days without metering, a pass may not reach now, and continues with the earlier instances.
         const known = meter.until === upToNow || result.events.length === 0 ? running : (before?.running ?? []);
         expect(meter.running.map(textOf).sort()).toEqual(known.map(textOf).sort());
         for (const { id, nanos } of result.draws) {
@@ -164,7 +159,7 @@ test(`${RUNS} runs of any meteredInstances, crashes, lost races and credit meter
       }
       expect(metered).toEqual(expected);
       expect(ids.size).toBe(events);
-      // Two more meteredInstances, at which nothing runs any more, close everything and return what is held.
+      // Two more passes without instances close everything and return the held credit.
       for (let i = 0; i < 8 && meter && (meter.running.length > 0 || i === 0); i++) {
         const last = meterPass({
           deployment: { ...DEPLOYMENT, meter },

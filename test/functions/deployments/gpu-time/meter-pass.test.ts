@@ -11,7 +11,7 @@ const credit = (...nanos: bigint[]): Credit => ({
   isPrepaid: true,
   shards: nanos.map((availableNanos, i) => ({ id: i === 0 ? 'org_1' : `org_1#${i}`, availableNanos })),
 });
-/** Of one small instance, until the price changes. */
+// One small instance, until the price changes.
 const MINUTE_NANOS = 23_520_000n;
 const STEP_NANOS = 15n * MINUTE_NANOS;
 
@@ -31,11 +31,10 @@ const look = (
     credit: pays,
   });
 
-/** The meter after one small instance was seen at the start. */
 const metered = (pays?: Credit): GpuMeter => look(undefined, START, [small(1)], pays).meter as GpuMeter;
 
-describe('the interval of what runs', () => {
-  test('opens when instances are first seen, and is charged for whole seconds when their number changes', () => {
+describe('meterPass, for an interval', () => {
+  test('opens it when instances are first seen, and charges whole seconds when their number changes', () => {
     const first = look(undefined, START + 999, [small(1)]);
     expect(first).toMatchObject({ meter: { until: START, running: [small(1)], held_nanos: 0n }, events: [] });
     const second = look(first.meter, START + 90_999, [small(3)]);
@@ -59,7 +58,7 @@ describe('the interval of what runs', () => {
     ]);
   });
 
-  test('stays open while nothing changes, whatever the order in which AWS lists instances, and is closed within 15 minutes', () => {
+  test('leaves it open while nothing changes, in whatever order AWS lists instances, for up to 15 minutes', () => {
     const both = [small(1), small(1, { instance_type: LARGE })];
     const opened = look(undefined, START, both).meter as GpuMeter;
     for (let minute = 1; minute <= 14; minute++) {
@@ -76,7 +75,7 @@ describe('the interval of what runs', () => {
     );
   });
 
-  test('is charged as `draining` from when the last copy is gone until the instances are', () => {
+  test('charges it as `draining` from the removal of the last copy until the instances are gone', () => {
     const draining = look(metered(), START + MINUTE_MS, [small(1, { phase: 'draining' })]);
     const gone = look(draining.meter, START + 13 * MINUTE_MS, []);
     expect([...draining.events, ...gone.events].map(({ phase, seconds }) => [phase, seconds])).toEqual([
@@ -87,7 +86,7 @@ describe('the interval of what runs', () => {
     expect(look(gone.meter, START + 5 * HOUR_MS, []).meter).toBe(gone.meter);
   });
 
-  test('is cut at midnight and where the price changes, to the first whole second of the new price', () => {
+  test('cuts it at midnight and where the price changes, at the first whole second of the new price', () => {
     const opened = look(undefined, PRICE_CHANGE - 1_345, [small(2)]).meter as GpuMeter;
     const { events } = look(opened, PRICE_CHANGE + 13 * HOUR_MS, []);
     const midnight = Date.UTC(2026, 10, 23);
@@ -99,20 +98,20 @@ describe('the interval of what runs', () => {
     expect(events[0]).toMatchObject({ seconds: 2, cost_nanos: 4n * 392_000n });
   });
 
-  test('is never charged twice by a look whose clock is behind', () => {
+  test('never charges it twice if a pass has a clock that is behind', () => {
     const ahead = look(metered(), START + MINUTE_MS, [small(2)]).meter as GpuMeter;
     const behind = look(ahead, START + 58 * SECOND_MS, [small(3)]);
     expect(behind).toMatchObject({ events: [], meter: { until: START + MINUTE_MS, running: [small(3)] } });
   });
 
-  test('without a price in force is recorded, costs nothing, and is an error in the log', () => {
+  test('records it without charge if no price is in force, and logs an error', () => {
     const opened = look(undefined, START, [small(1, { instance_type: 'ml.p5.48xlarge' })]).meter;
     const { events, notices } = look(opened, START + MINUTE_MS, []);
     expect(events).toMatchObject([{ seconds: 60, cost_nanos: 0n, price_version: null }]);
     expect(notices).toMatchObject([{ message: 'gpu_time_unpriced', facts: { deployment: 'dep_1', instance_type: 'ml.p5.48xlarge' } }]);
   });
 
-  test('of many days is charged in several passes, each of which fits a transaction', () => {
+  test('charges many days in several passes, each of which fits a transaction', () => {
     const seen = [1, 2, 3].map((generation) => small(1, { generation }));
     let meter = look(undefined, START, seen).meter as GpuMeter;
     const days = 40;
@@ -128,15 +127,15 @@ describe('the interval of what runs', () => {
   });
 });
 
-describe('prepaid credit', () => {
-  test('is taken for the next 15 minutes when instances start, from the richest shards first', () => {
+describe('meterPass, for prepaid credit', () => {
+  test('takes the next 15 minutes when instances start, from the richest shards first', () => {
     const { meter, draws, stop, warning } = look(undefined, START, [small(1)], credit(STEP_NANOS - 1n, 10n * STEP_NANOS, 5n));
     expect(draws).toEqual([{ id: 'org_1#1', nanos: STEP_NANOS }]);
     expect(meter?.held_nanos).toBe(STEP_NANOS);
     expect([stop, warning]).toEqual([undefined, undefined]);
   });
 
-  test('pays each step from what is held, and takes the next one before that is used up', () => {
+  test('pays each step from the held credit, and takes the next one before that is used up', () => {
     const held = metered(credit(100n * STEP_NANOS));
     const open = look(held, START + 14 * MINUTE_MS, [small(1)], credit(99n * STEP_NANOS));
     expect(open.meter).toBe(held);
@@ -146,7 +145,7 @@ describe('prepaid credit', () => {
     expect(meter?.held_nanos).toBe(STEP_NANOS);
   });
 
-  test('that is held is returned when the deployment shrinks and when it stops', () => {
+  test('returns held credit when the deployment shrinks and when it stops', () => {
     const two = look(undefined, START, [small(2)], credit(100n * STEP_NANOS)).meter as GpuMeter;
     const one = look(two, START + MINUTE_MS, [small(1)], credit(98n * STEP_NANOS));
     expect(one).toMatchObject({ draws: [], returnedNanos: STEP_NANOS - 2n * MINUTE_NANOS, meter: { held_nanos: STEP_NANOS } });
@@ -154,7 +153,7 @@ describe('prepaid credit', () => {
     expect(none).toMatchObject({ returnedNanos: STEP_NANOS - MINUTE_NANOS, meter: { held_nanos: 0n, running: [] } });
   });
 
-  test('for less than an hour warns the owner, in the log once a day, and until there is more', () => {
+  test('warns the owner below an hour, in the log once a day, until there is more', () => {
     const low = credit(3n * STEP_NANOS - 1n);
     const first = look(undefined, START, [small(1)], credit(4n * STEP_NANOS - 1n));
     expect(first).toMatchObject({ warning: 'credit_low', notices: [{ message: 'credit_low' }], meter: { warned_at: START } });
@@ -165,7 +164,7 @@ describe('prepaid credit', () => {
     expect(nextDay.notices).toMatchObject([{ message: 'credit_low' }]);
   });
 
-  test('that does not pay for a whole step is taken to the last nano-dollar, and is looked at every minute from then on', () => {
+  test('takes the last nano-dollar if it does not pay for a whole step, and then meters every minute', () => {
     const { meter, draws, stop } = look(undefined, START, [small(1)], credit(2n * MINUTE_NANOS, 3n));
     expect(draws).toEqual([
       { id: 'org_1', nanos: 2n * MINUTE_NANOS },
@@ -178,7 +177,7 @@ describe('prepaid credit', () => {
     expect([more.stop, more.warning]).toEqual([undefined, undefined]);
   });
 
-  test('that no longer pays until the next look stops the deployment, and is never exceeded meanwhile', () => {
+  test('stops the deployment before the credit is exceeded', () => {
     const meter = look(undefined, START, [small(1)], credit(2n * MINUTE_NANOS)).meter as GpuMeter;
     const stopped = look(meter, START + 90 * SECOND_MS, [small(1)], credit(0n));
     expect(stopped).toMatchObject({ stop: 'out_of_credit', meter: { held_nanos: MINUTE_NANOS / 2n } });
@@ -188,11 +187,11 @@ describe('prepaid credit', () => {
     expect(tail.meter).toMatchObject({ held_nanos: 0n, running: [] });
   });
 
-  test('is left alone while a deduction has made its sum negative', () => {
+  test('takes nothing while a deduction has made its sum negative', () => {
     expect(look(undefined, START, [small(1)], credit(-10n * STEP_NANOS, STEP_NANOS))).toMatchObject({ draws: [], stop: 'out_of_credit' });
   });
 
-  test('that an organization no longer pays with is returned whole, and its GPU time is only charged', () => {
+  test('returns all held credit if the organization no longer prepays, and only charges GPU time', () => {
     const { meter, events, returnedNanos } = look(metered(credit(100n * STEP_NANOS)), START + MINUTE_MS, [small(2)], {
       ...credit(99n),
       isPrepaid: false,
@@ -203,17 +202,17 @@ describe('prepaid credit', () => {
     expect(events[0]).not.toHaveProperty('is_prepaid');
   });
 
-  test('is held for what the next step costs, at the prices that will be in force', () => {
+  test('holds the cost of the next step, at the prices that will be in force', () => {
     const { meter } = look(undefined, PRICE_CHANGE - 345 - 5 * MINUTE_MS, [small(1)], credit(100n * STEP_NANOS));
     expect(meter?.held_nanos).toBe(301n * 392_000n + (900n - 301n) * 420_000n);
     expect(STEP_MS).toBe(900_000);
   });
 });
 
-describe('what is held for a start', () => {
+describe('meterPass, for the credit held for a start', () => {
   const held: GpuMeter = { until: START, running: [], held_nanos: 2n * STEP_NANOS };
 
-  test('is kept until the last instance runs, whatever else uses the credit, and pays for it', () => {
+  test('keeps it until the last instance runs, whatever else uses credit, and pays from it', () => {
     const spent = credit(0n);
     expect(look(held, START + 5 * MINUTE_MS, [], spent, true)).toMatchObject({ meter: held, returnedNanos: 0n });
     const first = look(held, START + 10 * MINUTE_MS, [small(1)], spent, true);
@@ -223,13 +222,13 @@ describe('what is held for a start', () => {
     expect(second.stop).toBeUndefined();
   });
 
-  test('is returned by the first look after the start has ended without an instance', () => {
+  test('returns it in the first pass after the start has ended without an instance', () => {
     const ended = look(held, START + 5 * MINUTE_MS, [], credit(0n));
     expect(ended).toMatchObject({ meter: { running: [], held_nanos: 0n }, events: [], returnedNanos: 2n * STEP_NANOS });
     expect(look(ended.meter, START + 6 * MINUTE_MS, []).meter).toBe(ended.meter);
   });
 
-  test('is returned when the organization no longer pays from credit', () => {
+  test('returns it when the organization no longer prepays', () => {
     expect(look(held, START + MINUTE_MS, [small(1)], NO_CREDIT, true)).toMatchObject({
       meter: { held_nanos: 0n },
       returnedNanos: 2n * STEP_NANOS,

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const large = (phase: RunningInstances['phase']): RunningInstances => small(2, { generation: 2, instance_type: LARGE, phase });
 
-/** What truly runs, from an offset in ms on: scaling, a generation that fails, sleep, a wake and a stop. */
+// The instances that truly run, from an offset in ms on: scaling, a generation that fails, sleep, a wake and a stop.
 const TRUTH: readonly (readonly [atMs: number, running: RunningInstances[]])[] = [
   [0, []],
   [7 * MINUTE_MS + 311, [small(1, { phase: 'starting' })]],
@@ -50,8 +50,8 @@ const TRUTH: readonly (readonly [atMs: number, running: RunningInstances[]])[] =
 
 const trueAt = (ms: number): RunningInstances[] => TRUTH.findLast(([atMs]) => START + atMs <= ms)?.[1] ?? [];
 
-/** Looks 15 to 60 seconds apart. */
-const meteredInstances = (seed: number): number[] => {
+// Passes are 15 to 60 seconds apart.
+const passTimes = (seed: number): number[] => {
   const random = seededRandom(seed);
   const times: number[] = [];
   for (let ms = START + 3_210; ms < END; ms += 15_000 + Math.floor(random() * 45_000)) times.push(ms);
@@ -87,7 +87,7 @@ const run = async (prices: InstancePrices, times: readonly number[]) => {
   };
 };
 
-/** The events of the same meteredInstances without a database. */
+// The same passes without a database.
 const eventsOf = (prices: InstancePrices, times: readonly number[]): GpuEvent[] => {
   let meter: GpuMeter | undefined;
   return times.flatMap((nowMs) => {
@@ -108,11 +108,8 @@ const priceOfSecond = (prices: InstancePrices, type: string, ms: number): { vers
 
 const add = (sums: Map<string, bigint>, name: string, amount: bigint): void => void sums.set(name, (sums.get(name) ?? 0n) + amount);
 
-/**
- * The same day, computed second by second: each second of the day is as the last look at or before it saw it, and
- * costs a 3,600th of an hour's price. Sums by day, generation, type, phase and price; the cost is in nano-dollars ×
- * 3,600, so nothing is rounded.
- */
+// Each second of the day counts as the last pass saw it, and costs a 3,600th of an hour’s price. Costs are nano-dollars
+// × 3,600, so that nothing is rounded.
 const secondBySecond = (prices: InstancePrices, times: readonly number[]) => {
   const seconds = new Map<string, bigint>();
   const costs = new Map<string, bigint>();
@@ -131,7 +128,7 @@ const secondBySecond = (prices: InstancePrices, times: readonly number[]) => {
   return { seconds, costs };
 };
 
-/** Sums of events, by the same names. */
+// By the same names.
 const sumsOf = (events: readonly GpuEvent[], amountOf: (event: GpuEvent) => bigint): Map<string, bigint> => {
   const sums = new Map<string, bigint>();
   for (const event of events) {
@@ -148,8 +145,8 @@ const sumsOf = (events: readonly GpuEvent[], amountOf: (event: GpuEvent) => bigi
 const instanceSeconds = ({ seconds, instances }: GpuEvent): bigint => BigInt(seconds) * BigInt(instances);
 const total = (sums: Map<string, bigint>): bigint => [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
 
-test('GPU time of a day with scaling, a failed generation, sleep, a stop and two prices equals a computation second by second, to the second and the nano-dollar', async () => {
-  const times = meteredInstances(11);
+test('equals a computation second by second, for a day with scaling, failure, sleep, stop and two prices', async () => {
+  const times = passTimes(11);
   const { deployment, events, days, available } = await run(PRICES, times);
   const expected = secondBySecond(PRICES, times);
   expect(sumsOf(events, instanceSeconds)).toEqual(expected.seconds);
@@ -161,7 +158,7 @@ test('GPU time of a day with scaling, a failed generation, sleep, a stop and two
       ),
     ),
   );
-  // A few events an hour, not one for each look.
+  // A few events an hour, not one for each pass.
   expect(events.length).toBeLessThan(times.length / 10);
   // The sums by day are those of the events.
   expect(days.reduce((sum, day) => sum + day.instanceSeconds, 0n)).toBe(total(expected.seconds));
@@ -179,8 +176,8 @@ test('GPU time of a day with scaling, a failed generation, sleep, a stop and two
   expect(BigInt(available ?? 0)).toBe(CREDIT - spent);
 }, 60_000);
 
-test('differs from what truly ran by at most the time between two meteredInstances at each change', () => {
-  const times = meteredInstances(12);
+test('differs from the true time by at most the time between two passes at each change', () => {
+  const times = passTimes(12);
   const events = eventsOf(PRICES, times);
   let trueMs = 0;
   let boundMs = 0;
@@ -194,7 +191,7 @@ test('differs from what truly ran by at most the time between two meteredInstanc
   expect(Math.abs(meteredMs - trueMs)).toBeLessThanOrEqual(boundMs);
 });
 
-test('rounds the cost of each event once, half up, whatever the price', () => {
+test('rounds the cost of each event once, half up, at any price', () => {
   const odd: InstancePrices = new Map([
     [
       SMALL,
@@ -202,7 +199,7 @@ test('rounds the cost of each event once, half up, whatever the price', () => {
     ],
     [LARGE, [{ version: 'price_l1', effective_at: 0, hour_nanos: 5_757_575_757 }]],
   ]);
-  const times = meteredInstances(13);
+  const times = passTimes(13);
   const events = eventsOf(odd, times);
   expect(sumsOf(events, instanceSeconds)).toEqual(secondBySecond(odd, times).seconds);
   for (const event of events) {

@@ -7,7 +7,7 @@ import { startTestDatabase, type TestDatabase } from '../../../support/emulators
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { createWorld } from '../world.ts';
 
-/** Of an instance, at $1.20 an hour. */
+// An instance costs $1.20 an hour.
 const MINUTE_NANOS = 20_000_000n;
 const STEP_NANOS = 15n * MINUTE_NANOS;
 
@@ -22,10 +22,10 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** What the organization has besides what is held: less than a second costs. */
+// The organization’s credit besides the held one: less than a second costs.
 const LEFT = 1n;
 
-/** A deployment of a prepaid organization whose whole credit is held for its start, as a creation leaves it. */
+// A prepaid organization whose whole credit is held for the start, as after a creation.
 const begun = async (fields: Partial<Deployment>, held: bigint, times: object = {}) => {
   const meter = { until: 0, running: [], held_nanos: held };
   const world = await createWorld(database, { ...fields, meter }, { settings: { times } });
@@ -47,7 +47,7 @@ const begun = async (fields: Partial<Deployment>, held: bigint, times: object = 
   return { world, money };
 };
 
-test('the credit for a start is kept until all least copies run, and then pays for them', async () => {
+test('keeps the credit for a start until all least copies run, and then pays them from it', async () => {
   const { world, money } = await begun({ copies: { min: 2, max: 2 }, scale_to_zero_after_seconds: null }, 2n * STEP_NANOS, {
     instance_ms: 8 * MINUTE_MS,
   });
@@ -72,7 +72,7 @@ test.each<[string, Partial<Deployment>]>([
   expect(await money()).toEqual({ held: 0n, available: STEP_NANOS + LEFT });
 });
 
-test('a deployment that fails without an instance returns the credit for its start', async () => {
+test('returns the credit for a start if the deployment fails without an instance', async () => {
   const { world, money } = await begun({}, STEP_NANOS);
   world.plane.account.configure({ quotas: { 'ml.g5.xlarge': 0 } });
   await world.pass();

@@ -12,7 +12,7 @@ import { newDeployment } from '../../../support/fixtures/deployments.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 let emulator: TestDatabase;
-/** What the function may do. */
+// With the permissions of the function.
 let limiters: TestLimiters;
 beforeAll(async () => {
   emulator = await startTestDatabase();
@@ -23,7 +23,7 @@ afterAll(() => emulator.close());
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
 const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, now: () => nowMs }, deployment);
 
-/** Admits a request. @param deployment the one that it is for */
+// `deployment` is the one that the request is for.
 const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
   const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
@@ -58,7 +58,7 @@ describe('a deployment', () => {
     expect(await isUsed(deployment)).toBe(false);
   });
 
-  test('that everyone can call is in use by a request of any organization that was admitted in the last quarter of an hour', async () => {
+  test('is in use by a request of any organization, up to a quarter of an hour old, if everyone can call it', async () => {
     const deployment = create({ published_as: 'shared' });
     await begin(newId('organization'), deployment.id);
     expect(await isUsed(deployment)).toBe(true);

@@ -16,7 +16,6 @@ interface WireRequest {
   query: Record<string, string>;
 }
 
-/** S3's reply to ListObjectsV2 for a bucket with these keys. */
 const listReply = (keys: readonly string[], { query }: WireRequest): string => {
   const found = keys.filter((key) => key.startsWith(query.prefix ?? ''));
   const start = Number(query['continuation-token'] ?? 0);
@@ -26,7 +25,6 @@ const listReply = (keys: readonly string[], { query }: WireRequest): string => {
   return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
 };
 
-/** The SDK's client in front of a bucket with these keys. */
 const bucketOf = (keys: readonly string[]): S3Client =>
   new S3Client({
     region: 'us-east-1',
@@ -61,22 +59,22 @@ test.each([
   expect(await weightsOf(files)).toEqual({ passed: false, message: expect.stringMatching(message) });
 });
 
-test('accepts code if an admin allows it, and does not mistake files of the same name in subfolders for it', async () => {
+test('accepts code if an admin allows it, and files of the same names in subfolders', async () => {
   expect(await weightsOf([...FILES, 'model.py'], { allows_code: true })).toMatchObject({ passed: true });
   expect(await weightsOf([...FILES, 'original/model.py'])).toMatchObject({ passed: true });
 });
 
-test('meteredInstances at all pages of a folder', async () => {
+test('reads all pages of a folder', async () => {
   const parts = Array.from({ length: 1_500 }, (_, i) => `a-${String(i).padStart(5, '0')}`);
   expect(await weightsOf([...parts, 'config.json', 'model.py'])).toMatchObject({ passed: false });
 });
 
-test('does not look up models of the Hub, and rejects what is no folder', async () => {
+test('does not check models of the Hub, and rejects a location that is no folder', async () => {
   expect(await weightsOf([], { model: 'Qwen/Qwen3-8B' })).toMatchObject({ passed: true });
   expect(await weightsOf(FILES, { model: 's3://weights/org_1/qwen3-8b' })).toMatchObject({ passed: false });
 });
 
-test('returns the quotas that were found in time, if Service Quotas is slow', async () => {
+test('returns the quotas read in time, if Service Quotas is slow', async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   const time = new AbortController();
   const pages = [{ Quotas: [{ QuotaName: 'ml.g5.xlarge for endpoint usage', Value: 7 }], NextToken: '1' }];
@@ -93,7 +91,7 @@ test('returns the quotas that were found in time, if Service Quotas is slow', as
   expect(quotas).toEqual([{ instance_type: 'ml.g5.xlarge', limit: 7, used: 0 }]);
 });
 
-test("returns AWS's quota of each type that has one, and how many instances deployments use", async () => {
+test("returns AWS's quota of each type that has one, and the number of instances in use", async () => {
   const running = [{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 2, phase: 'serving' as const }];
   const rows = [0, 1, 2].map((i) =>
     newDeployment({ organization: 'org_1', ...(i < 2 && { meter: { until: 0, running, held_nanos: 0n } }) }),

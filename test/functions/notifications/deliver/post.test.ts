@@ -29,7 +29,6 @@ const listening = (server: Server | TcpServer, host: string, port = 0): Promise<
   });
 };
 
-/** A receiver, and what it has received. */
 const receiver = async ({
   host = '127.0.0.1',
   port,
@@ -52,7 +51,7 @@ const receiver = async ({
   return { received, connections, port: await listening(server, host, port) };
 };
 
-/** Posts to a host with these addresses, where networks are exempt. */
+// `networks` are those that the deployer exempts.
 const poster = (
   addresses: readonly string[] | ResolveHost = [],
   { exempt = '127.0.0.1/32', totalMs, ca }: { exempt?: string; totalMs?: number; ca?: string } = {},
@@ -68,8 +67,8 @@ const poster = (
 const at = (port: number): string => `http://receiver.test:${port}/hook?a=b`;
 const LOCAL = ['127.0.0.1'];
 
-describe('a message', () => {
-  test('arrives as it is, on a connection of its own', async () => {
+describe('createPost', () => {
+  test('sends a message unchanged, on a new connection', async () => {
     const { port, received, connections } = await receiver({ answer: (_, response) => response.writeHead(204).end() });
     const post = poster(LOCAL);
     for (let i = 0; i < 2; i++) expect(await post(at(port), message)).toEqual({ status: 204, error: null });
@@ -83,7 +82,7 @@ describe('a message', () => {
     });
   });
 
-  test('is sent over TLS with the name of the host, whose certificate is checked', async () => {
+  test('sends over TLS with the name of the host, and checks its certificate', async () => {
     const { port, received } = await receiver({ isTls: true });
     const { cert } = receiverCertificate;
     expect(await poster(LOCAL, { ca: cert })(`https://receiver.test:${port}/`, message)).toEqual({ status: 200, error: null });
@@ -93,7 +92,7 @@ describe('a message', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('is sent to the receiver, whatever proxies the environment names', async () => {
+  test('connects to the receiver, even if the environment names proxies', async () => {
     const proxy = await receiver();
     const { port, received } = await receiver();
     const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'all_proxy', 'NODE_USE_ENV_PROXY'];
@@ -111,8 +110,8 @@ describe('a message', () => {
   });
 });
 
-describe('a receiver', () => {
-  test('that redirects is not followed', async () => {
+describe('createPost, for a receiver', () => {
+  test('does not follow redirects', async () => {
     const target = await receiver();
     const answer: RequestListener = (_, response) => response.writeHead(307, { location: at(target.port) }).end();
     const { port } = await receiver({ answer });
@@ -120,12 +119,12 @@ describe('a receiver', () => {
     expect(target.connections).toEqual([]);
   });
 
-  test('that never answers is given up', async () => {
+  test('gives up if there is no reply', async () => {
     const { port } = await receiver({ answer: () => undefined });
     expect(await poster(LOCAL, { totalMs: 200 })(at(port), message)).toEqual({ status: null, error: 'timed_out' });
   });
 
-  test('that sends its headers byte by byte is given up', async () => {
+  test('gives up if the headers arrive byte by byte', async () => {
     const server = createTcpServer((socket) => {
       const timer = setInterval(() => socket.write('x'), 5);
       socket.write('HTTP/1.1 200 OK\r\nx: ');
@@ -154,11 +153,11 @@ describe('a receiver', () => {
       },
     });
     expect(await poster(LOCAL, { totalMs: isLarge ? 10_000 : 200 })(at(port), message)).toEqual({ status: 200, error: null });
-    // What the sockets buffer comes on top of what is read.
+    // Sockets buffer more than is read.
     expect(sent).toBeLessThan(20 * 1024 * 1024);
   });
 
-  test('that is not there, closes the connection or does not speak HTTP has failed', async () => {
+  test('fails if it is down, closes the connection or does not speak HTTP', async () => {
     const closed = createTcpServer((socket) => socket.destroy());
     const other = createTcpServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
     const post = poster(LOCAL);
@@ -168,20 +167,20 @@ describe('a receiver', () => {
   });
 });
 
-describe('an address', () => {
-  test('that is not allowed is refused, also beside others, and nothing connects', async () => {
+describe('createPost, for an address', () => {
+  test('refuses one that is not allowed, even beside others, and connects to none', async () => {
     const { port, connections } = await receiver({ host: '127.0.0.2' });
     for (const addresses of [['127.0.0.2'], ['127.0.0.1', '127.0.0.2'], ['127.0.0.1', '::ffff:127.0.0.2'], ['8.8.8.8', 'fd00:ec2::254']])
       expect(await poster(addresses)(at(port), message)).toEqual({ status: null, error: 'address_refused' });
     expect(connections).toEqual([]);
   });
 
-  test('that is public gets nothing without TLS', async () => {
+  test('sends nothing to a public one without TLS', async () => {
     expect(await poster(['8.8.8.8'])('http://receiver.test/', message)).toEqual({ status: null, error: 'url_refused' });
     expect(await poster(['127.0.0.1', '8.8.8.8'])('http://receiver.test/', message)).toEqual({ status: null, error: 'url_refused' });
   });
 
-  test('is looked up for a URL with a tab or an empty user name, which earlier releases accepted', async () => {
+  test('checks URLs with a tab or an empty user name, which earlier releases accepted', async () => {
     for (const url of ['https://rece\tiver.test/', 'https://@receiver.test/'])
       expect(await poster(['10.0.0.1'])(url, message)).toEqual({ status: null, error: 'address_refused' });
   });
@@ -203,7 +202,7 @@ describe('an address', () => {
     expect(lookups).toBe(0);
   });
 
-  test('of a host that is answered differently the second time (DNS rebinding) is the one that was checked', async () => {
+  test('connects to the checked one if DNS then replies with another (DNS rebinding)', async () => {
     const first = await receiver();
     const second = await receiver({ host: '127.0.0.2', port: first.port });
     let lookups = 0;
@@ -218,7 +217,7 @@ describe('an address', () => {
   });
 });
 
-describe('a name', () => {
+describe('createPost, for a name', () => {
   const zone: Record<string, string[]> = {
     'metadata.test': ['169.254.169.254'],
     'loopback.test': ['127.0.0.1'],
@@ -245,7 +244,7 @@ describe('a name', () => {
     expect(await poster(createResolveHost([dns.server]))(`https://${name}/`, message)).toEqual({ status: null, error: 'dns_failed' });
   });
 
-  test('whose server does not answer is given up', async () => {
+  test('gives up if its DNS server does not reply', async () => {
     const { createSocket } = await import('node:dgram');
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));

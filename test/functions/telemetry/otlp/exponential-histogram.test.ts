@@ -4,7 +4,7 @@ import { exponentialHistogram } from '../../../../functions/telemetry/otlp/expon
 
 const boundOf = (index: number, scale: number): number => 2 ** (index / 2 ** scale);
 
-describe('an exponential histogram', () => {
+describe('exponentialHistogram', () => {
   test('counts each value in the bucket that has it, in at most 160 buckets', () =>
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1_000_000, noNaN: true }), { minLength: 1, maxLength: 40 }), (raw) => {
@@ -26,7 +26,7 @@ describe('an exponential histogram', () => {
       }),
     ));
 
-  test('has buckets whose middle is within 1.1 % of their values, if the values span up to five octaves', () => {
+  test('makes buckets whose middle is within 1.1 % of their values, if these span up to five octaves', () => {
     const values = Array.from({ length: 500 }, (_, i) => 0.02 * 1.005 ** i);
     const { scale, positive } = exponentialHistogram(values);
     expect(scale).toBe(5);
