@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import {
   deleteDeployment,
@@ -12,22 +12,13 @@ import { DeploymentUpdate } from '../../../../functions/control/deployments/new-
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
 import { type Deployment, type Generation, inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
-let emulator: TestDatabase;
 let managed: ManagedDeployments;
 let organization: string;
 let owner: Actor;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
-});
-afterAll(() => emulator.close());
-beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner } = await managed.newTenant());
+useManagedDeployments((tenant) => {
+  ({ managed, organization, owner } = tenant);
 });
 
 const withStatus = (before: Deployment, status: Generation['status'], number = 1): Generation[] =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createDeployment } from '../../../../functions/control/deployments/create-deployment.ts';
 import { NewDeployment } from '../../../../functions/control/deployments/new-deployment.ts';
@@ -7,8 +7,8 @@ import { FunctionError, FunctionUnavailable } from '../../../../shared/aws/funct
 import type { Database } from '../../../../shared/database/database.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { validate } from '../../../../shared/http/validate.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
 const TOKENIZER = {
   tokenizer: `sha256/${'a'.repeat(64)}/tokenizer.json`,
@@ -19,15 +19,8 @@ let emulator: TestDatabase;
 let managed: ManagedDeployments;
 let organization: string;
 let owner: Actor;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
-});
-afterAll(() => emulator.close());
-beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner } = await managed.newTenant());
+useManagedDeployments((tenant) => {
+  ({ emulator, managed, organization, owner } = tenant);
 });
 
 const create = (fields: object = {}, key?: string, actor: Actor = owner) => managed.create(actor, fields, key);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import {
   deleteDeployment,
@@ -10,23 +10,14 @@ import { listDeployments, retrieveDeployment } from '../../../../functions/contr
 import { DeploymentUpdate } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
 import { type DeploymentReason, inState } from '../../../../shared/deployments/deployment.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
-let emulator: TestDatabase;
 let managed: ManagedDeployments;
 let owner: Actor;
 let member: Actor;
 let organization: string;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
-});
-afterAll(() => emulator.close());
-beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner, member } = await managed.newTenant());
+useManagedDeployments((tenant) => {
+  ({ managed, organization, owner, member } = tenant);
 });
 
 const NOW = NOW_MS / 1_000;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { deleteDeployment, stopDeployment } from '../../../../functions/control/deployments/control-deployment.ts';
 import { Publication, publishDeployment, unpublishDeployment } from '../../../../functions/control/deployments/publish-deployment.ts';
@@ -9,8 +9,8 @@ import { NewPrice } from '../../../../functions/control/prices/price-resource.ts
 import { inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 let emulator: TestDatabase;
@@ -19,15 +19,10 @@ let organization: string;
 let owner: Actor;
 let id: string;
 let shared: string;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
+useManagedDeployments((tenant) => {
+  ({ emulator, managed, organization, owner } = tenant);
 });
-afterAll(() => emulator.close());
 beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner } = await managed.newTenant());
   ({ id } = await managed.create(owner));
   shared = newId('key');
 });

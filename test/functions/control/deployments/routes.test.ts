@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { deploymentRoutes } from '../../../../functions/control/deployments/routes.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { createQuotaStore } from '../../../../shared/quotas/quota-store.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { type ManagedDeployments, manageDeployments } from '../../../support/fixtures/managed-deployments.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
+import { type ManagedDeployments, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;
 let organization: string;
 let owner: Actor;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
-});
-afterAll(() => emulator.close());
-beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner } = await managed.newTenant());
+useManagedDeployments((tenant) => {
+  ({ emulator, managed, organization, owner } = tenant);
 });
 
 interface Sent {

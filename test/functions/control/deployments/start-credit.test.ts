@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { retryDeployment, startDeployment, stopDeployment } from '../../../../functions/control/deployments/control-deployment.ts';
 import { createDeployment } from '../../../../functions/control/deployments/create-deployment.ts';
@@ -9,9 +9,9 @@ import { shardId } from '../../../../shared/admission/item/shards.ts';
 import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
 import { type Deployment, inState } from '../../../../shared/deployments/deployment.ts';
 import type { DeploymentState } from '../../../../shared/deployments/state.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import type { TestDatabase } from '../../../support/emulators/database.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
-import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/fixtures/managed-deployments.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
 // A quarter of an hour of an ml.g5.xlarge, which costs $1.41 an hour.
 const STEP = 352_500_000n;
@@ -20,15 +20,8 @@ let emulator: TestDatabase;
 let managed: ManagedDeployments;
 let organization: string;
 let owner: Actor;
-beforeAll(async () => {
-  emulator = await startTestDatabase();
-  managed = await manageDeployments(emulator);
-});
-afterAll(() => emulator.close());
-beforeEach(async () => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  managed.reset();
-  ({ organization, owner } = await managed.newTenant());
+useManagedDeployments((tenant) => {
+  ({ emulator, managed, organization, owner } = tenant);
 });
 
 let grants = 0;
