@@ -131,7 +131,7 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
 
 const gpuTimeOf = ({ gpuEvents }: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
   const { subject } = rerate;
-  if (subject.kind !== 'instance_type') throw new Error(`The rerate ${rerate.id} is not of an instance type.`);
+  if (subject.kind !== 'instance_type') throw new Error(`Rerate ${rerate.id} targets a model, not an instance type.`);
   const adjusting = { rerate: rerate.id, from: subject.from.version, to: subject.to.version };
   const costOf = ({ seconds, instances }: GpuEvent): bigint => gpuCostNanos(subject.to, seconds, instances);
   return {
