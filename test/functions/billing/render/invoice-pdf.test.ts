@@ -34,9 +34,9 @@ describe('the amounts of a printed invoice', () => {
 
   test('are charges, credit, subtotal, tax and total due, in this order, and add up', async () => {
     const rows = rowsOf(await printed());
-    const from = rows.findIndex(([label]) => label === 'MonthCharges');
+    const from = rows.findIndex(([label]) => label === 'Charges');
     expect(rows.slice(from, from + 6)).toEqual([
-      ['MonthCharges', '€1,313.197375432'],
+      ['Charges', '€1,313.197375432'],
       ['Credit', '−€100.000000000'],
       ['Subtotal', '€1,213.197375432'],
       ['VAT 19 %', '€184.012345678'],
@@ -47,9 +47,9 @@ describe('the amounts of a printed invoice', () => {
 
   test('show a tax of 0, and no credit if there is none', async () => {
     const rows = rowsOf(await printed([lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_500_000_000n })]));
-    const from = rows.findIndex(([label]) => label === 'MonthCharges');
+    const from = rows.findIndex(([label]) => label === 'Charges');
     expect(rows.slice(from, from + 4)).toEqual([
-      ['MonthCharges', '€1.50'],
+      ['Charges', '€1.50'],
       ['Subtotal', '€1.50'],
       ['Tax', '€0.00'],
       ['Total due (EUR)', '€1.50'],
@@ -75,7 +75,7 @@ describe('the amounts of a printed invoice', () => {
       'Credit',
       'Paid from prepaid credit',
       'Correction: paid',
-      'MonthCharges',
+      'Charges',
       'Credit',
     ]);
   });
