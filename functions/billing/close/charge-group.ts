@@ -92,7 +92,7 @@ export const gpuGroup = (event: GpuEvent): ChargeGroup => ({
   prepaid_nanos: event.is_prepaid ? event.cost_nanos : 0n,
 });
 
-/** ChargeGroups by the JSON of their names. */
+/** Groups by the JSON of their names. */
 export type ChargeGroups = Map<string, ChargeGroup>;
 
 /**

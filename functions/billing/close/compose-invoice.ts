@@ -6,7 +6,7 @@ import { amountLine, divideRounded, sumLines, usageLines } from './line.ts';
 /** A month's charges, from usage and earlier invoices, before taxes. */
 export interface MonthCharges {
   month: string;
-  /** ChargeGroups by month: the invoice's own month, and the differences to what was billed for earlier months. */
+  /** Groups by month: the invoice's own month, and the differences to what was billed for earlier months. */
   groups: ReadonlyMap<string, readonly ChargeGroup[]>;
   prices: InvoicePrices;
   /** The amount that the last invoice carried forward: 0 or less. */

@@ -77,7 +77,7 @@ const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly G
 };
 
 // The newest generation stays even if it is gone from AWS, so that its number isn't used again and its reason can be
-// existing.
+// seen.
 const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
   generations.filter(({ number, ended_at }, i) => {
     const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
