@@ -165,7 +165,7 @@ test.each<[string, string[], (changed: State) => void]>([
       prepaid(changed).totals.ofOrganization.requests -= 1;
     },
   ],
-])('after a load, %s: the check finds %j', (_, kinds, change) => {
+])('finds where %s: %j', (_, kinds, change) => {
   const changed = state();
   change(changed);
   expect(kindsOf(changed)).toEqual(kinds);

@@ -6,7 +6,7 @@ import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema, FunctionName } from '../chat/tool.ts';
 import { orphanOf } from './orphan.ts';
 import { isReference } from './resolve-references.ts';
-import { isFunction, ToolChoice, Tools } from './tool.ts';
+import { isFunction, ResponseToolChoice, ResponseTools } from './tool.ts';
 
 const Text = z.looseObject({ type: z.literal('text') });
 const JsonObject = z.looseObject({ type: z.literal('json_object') });
@@ -42,8 +42,8 @@ const documented = {
   max_output_tokens: Count,
   temperature: samplingFields.temperature,
   top_p: samplingFields.top_p,
-  tools: Tools.nullish(),
-  tool_choice: ToolChoice.nullish(),
+  tools: ResponseTools.nullish(),
+  tool_choice: ResponseToolChoice.nullish(),
   parallel_tool_calls: Switch,
   text: z.looseObject({ format: StructuredFormat.nullish(), verbosity: z.unknown().optional() }).nullish(),
   reasoning: z

@@ -29,10 +29,10 @@ const Tool = z.looseObject({ type: z.string().max(64) }).transform((tool, contex
   return z.NEVER;
 });
 
-export const Tools = firstFault(z.array(Tool).max(MAX_TOOLS));
-export type Tools = z.output<typeof Tools>;
+export const ResponseTools = firstFault(z.array(Tool).max(MAX_TOOLS));
+export type ResponseTools = z.output<typeof ResponseTools>;
 
-export const ToolChoice = z.union(
+export const ResponseToolChoice = z.union(
   [z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: FunctionName })],
   {
     error: `expected 'auto', 'none', 'required' or { "type": "function", "name": … }`,

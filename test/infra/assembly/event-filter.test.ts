@@ -23,7 +23,7 @@ describe('a filter', () => {
     [{ eventName: [1] }, 'not by 1'],
     [{ eventName: [null] }, 'not by null'],
     [{ eventName: 'INSERT' }, 'not by "INSERT"'],
-  ])('with an unsupported rule throws an error naming it: %j', (unknown, words) => {
+  ])('throws an error that names an unsupported rule: %j', (unknown, words) => {
     expect(() => compileFilter(unknown, 'Reads')).toThrow(words);
   });
 });

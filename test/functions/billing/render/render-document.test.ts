@@ -306,7 +306,7 @@ describe('a PDF', () => {
   test.each([
     ['DE', '[0 0 595.28 841.89]'],
     ['US', '[0 0 612 792]'],
-  ])('of a seller in %s has its paper size', async (country, box) => {
+  ])('has the paper size of a seller in %s', async (country, box) => {
     const seller = { legal_name: 'Seller', address: { lines: ['Street 1'], country }, tax_id: null, email: null };
     expect((await invoicePdf(await testFonts(), invoiceWith(undefined, { seller }))).toString('latin1')).toContain(`/MediaBox ${box}`);
   });

@@ -98,7 +98,7 @@ describe('an image', () => {
     ['eu-central-2', '380420809688.dkr.ecr.eu-central-2.amazonaws.com/vllm:v2.4'],
     ['eu-south-1', '692866216735.dkr.ecr.eu-south-1.amazonaws.com/vllm:v2.4'],
     ['cn-north-1', '727897471807.dkr.ecr.cn-north-1.amazonaws.com.cn/vllm:v2.4'],
-  ])('of AWS is in the account of the region %s', (region, uri) => {
+  ])('is in the account of AWS for the region %s', (region, uri) => {
     expect(imageUri('vllm:v2.4', region)).toBe(uri);
     expect(imageUri(OWN, region)).toBe(OWN);
   });

@@ -207,7 +207,7 @@ describe('the body for a runtime', () => {
     ['auto', []],
     ['none', []],
     [null, []],
-  ])('with the tool choice %j constrains the arguments of the forced tools %j', (tool_choice, forced) => {
+  ])('constrains, for the tool choice %j, the arguments of the forced tools %j', (tool_choice, forced) => {
     const functions = [
       { name: 'f', parameters: { type: 'object' } },
       { name: 'g', strict: false },

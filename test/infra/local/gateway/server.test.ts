@@ -97,7 +97,7 @@ describe('a buffered response', () => {
   });
 
   test.each([[{ status: 200 }], [{ statusCode: 200, body: { a: 1 } }], ['text'], [null]])(
-    'that is malformed (%j) causes an integration failure',
+    'causes an integration failure if it is malformed: %j',
     async (result) => {
       const reply = await fetch(`${await start(buffered(result))}/buffered`);
       expect(reply.status).toBe(503);

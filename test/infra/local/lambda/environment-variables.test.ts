@@ -23,7 +23,7 @@ describe('the networks to which webhooks are delivered', () => {
   test.each([
     ['', '127.0.0.0/8,::1/128'],
     ['10.1.0.0/16', '10.1.0.0/16,127.0.0.0/8,::1/128'],
-  ])('are those of the template (%j) and the machine itself, so that a receiver can run next to the service', (deployed, local) => {
+  ])('are those of the template (%j) and the machine, so that a receiver can run on it', (deployed, local) => {
     expect(variablesOf({ ALLOWED_NETWORKS: deployed }).ALLOWED_NETWORKS).toBe(local);
   });
 

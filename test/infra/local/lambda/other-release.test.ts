@@ -52,7 +52,7 @@ test.each([
   [0.25, ['new', 'new', 'new', 'old']],
   [0.5, ['new', 'old', 'new', 'old']],
   [1, ['old', 'old', 'old', 'old']],
-])('with a share of %d, the other release gets that share of the invocations', async (other_share, expected) => {
+])('sends a share of %d of the invocations to the other release', async (other_share, expected) => {
   shares.settings.set({ other_share });
   expect(await served(4)).toEqual(expected);
 });

@@ -105,7 +105,7 @@ describe('every field of a completion is documented', () => {
     return { whole: reply.whole(usage) as Json, events: events.map(({ data }) => data as Json) };
   };
 
-  test.each([true, false])('with all optional fields requested: %s', (hasAll) => {
+  test.each([true, false])('covers replies that have all optional fields: %s', (hasAll) => {
     const { whole, events } = repliesWith(hasAll);
     expect(undocumented(refTo('Completion'), whole)).toEqual([]);
     for (const event of events) expect({ event, faults: undocumented(refTo('CompletionChunk'), event) }).toEqual({ event, faults: [] });

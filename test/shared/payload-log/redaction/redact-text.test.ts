@@ -89,7 +89,7 @@ describe('an IBAN', () => {
     'NO9386011117947',
     'SA0380000000608010167519',
     'LC55HEMM000100010012001200023015',
-  ])('of each length is found: %s', (iban) => {
+  ])('is found in each length: %s', (iban) => {
     expect(redact(iban)).toBe('[redacted:iban]');
     expect(redact(`x ${iban.match(/.{1,4}/g)?.join(' ')} y`)).toBe('x [redacted:iban] y');
   });

@@ -52,7 +52,7 @@ describe('the smallest instance', () => {
     [{ $ref: '#/$defs/a~1b', $defs: { 'a/b': { type: 'string', minLength: 1 } } }, 'a'],
     [{ $ref: '#/$defs/word', description: 'a word', default: 'x', $defs: { word: { type: 'string' } } }, 'x'],
     [true, null],
-  ])('of %j is %j', (schema, instance) => {
+  ])('matches the schema %j with %j', (schema, instance) => {
     expect(smallestInstance(schema)).toEqual(instance);
   });
 
@@ -79,7 +79,7 @@ describe('the smallest instance', () => {
     [{ type: 'array', minItems: 2, uniqueItems: true }, 'no value was found that fits {"type":"array","minItems":2,"uniqueItems":true}.'],
     [{ enum: [] }, 'no value of its const or enum fits its other keywords.'],
     [false, 'no value fits the schema false.'],
-  ])('of %j is rejected with a reason', (schema, problem) => {
+  ])('rejects the schema %j with a reason', (schema, problem) => {
     expect(() => smallestInstance(schema)).toThrow(
       expect.objectContaining({ status: 400, message: `The JSON schema can't be used: ${problem}` }),
     );

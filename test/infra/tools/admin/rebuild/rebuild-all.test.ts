@@ -179,26 +179,29 @@ describe('limiter items', () => {
     expect(await canAuthenticate(key, secret)).toBe(true);
   });
 
-  test.each(['was not kept', 'was kept by a release before the last rotation'])('of a key whose hash %s need a rotation', async (what) => {
-    const { organization, key, secret } = await createPrepaidCustomer();
-    const Key = { account: organization, record: `key-secret#${key}` };
-    const TableName = database.tables.Accounts as string;
-    if (what === 'was not kept') await database.database.delete({ TableName, Key });
-    else
-      await database.database.update({
-        TableName,
-        Key: { account: organization, record: `key#${key}` },
-        UpdateExpression: 'SET hint = :other',
-        ExpressionAttributeValues: { ':other': 'sk-s…zzzz' },
-      });
-    await remove(key);
-    const { limiters } = await rebuildAll(deps);
-    expect(limiters).toMatchObject({ created: 1, to_rotate: [key] });
-    expect(await canAuthenticate(key, secret)).toBe(false);
-    // From now on, it is kept that nobody knows the secret.
-    await rebuildAll(deps);
-    expect(await canAuthenticate(key, secret)).toBe(false);
-  });
+  test.each(['was not kept', 'was kept by a release before the last rotation'])(
+    'need a rotation of their key if its hash %s',
+    async (what) => {
+      const { organization, key, secret } = await createPrepaidCustomer();
+      const Key = { account: organization, record: `key-secret#${key}` };
+      const TableName = database.tables.Accounts as string;
+      if (what === 'was not kept') await database.database.delete({ TableName, Key });
+      else
+        await database.database.update({
+          TableName,
+          Key: { account: organization, record: `key#${key}` },
+          UpdateExpression: 'SET hint = :other',
+          ExpressionAttributeValues: { ':other': 'sk-s…zzzz' },
+        });
+      await remove(key);
+      const { limiters } = await rebuildAll(deps);
+      expect(limiters).toMatchObject({ created: 1, to_rotate: [key] });
+      expect(await canAuthenticate(key, secret)).toBe(false);
+      // From now on, it is kept that nobody knows the secret.
+      await rebuildAll(deps);
+      expect(await canAuthenticate(key, secret)).toBe(false);
+    },
+  );
 
   test('gives limiter items the settings of their rows, such as a revocation after the time of the restore', async () => {
     const { organization, key } = await createPrepaidCustomer();
