@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => walk.close());
 
-/** Runs `npm run admin` in a folder, without any environment variable of AWS or of a table. */
+// Without any environment variable of AWS or of a table.
 const admin = async (cwd: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> => {
   try {
     return await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd, env: { ...compileCache, PATH: process.env.PATH } });

@@ -43,7 +43,7 @@ describe('an API key', () => {
     expect(JSON.stringify(body)).not.toContain(secret.slice(10));
   });
 
-  test('with eight shards is changed, rotated and revoked in all of them', async () => {
+  test('is changed, rotated and revoked in all of its eight shards', async () => {
     const { id, secret } = await createKey({ limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(secret)))).toEqual(Array(16).fill(200));
     const { secret: next } = await control.done('POST', `/v1/api-keys/${id}/rotate`, { token: owner.token, body: { overlap_seconds: 60 } });
@@ -58,7 +58,7 @@ describe('an API key', () => {
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(next)))).toEqual(Array(16).fill(401));
   });
 
-  test('with many shards admits no more requests than its lowered limit', async () => {
+  test('admits no more requests than its lowered limit, even with many shards', async () => {
     const { id, secret } = await createKey({ limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect((await patch(id, { limits: { requests_per_minute: 1 } })).status).toBe(200);
     const answers = [];
@@ -114,7 +114,7 @@ describe('an API key', () => {
     await eventually(async () => (await statusOf(secret)) === 200, 'a dollar is left');
   });
 
-  test('with a small budget accepts any other budget and none', async () => {
+  test('accepts any other budget and none in place of a small one', async () => {
     const { id } = await createKey({
       limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 },
       budgets: { month: '5' },
@@ -183,7 +183,7 @@ describe('concurrent changes', () => {
       ...(etag && { headers: { 'if-match': etag } }),
     });
 
-  test('of two rotations with the same ETag, one succeeds and the other returns 412', async () => {
+  test('one of two rotations with the same ETag succeeds, and the other returns 412', async () => {
     const { id } = await createKey();
     const { headers } = await control.call('GET', `/v1/api-keys/${id}`, { token: owner.token });
     const etag = headers.get('etag') as string;
@@ -198,7 +198,7 @@ describe('concurrent changes', () => {
     expect(await statusOf(answers.find(({ status }) => status === 200)?.body.secret)).toBe(200);
   });
 
-  test('of two updates with the same ETag, one succeeds and the other returns 412', async () => {
+  test('one of two updates with the same ETag succeeds, and the other returns 412', async () => {
     const { id, version } = await createKey();
     const answers = await Promise.all(['a', 'b'].map((name) => patch(id, { name }, { 'if-match': `"${version}"` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);

@@ -54,7 +54,7 @@ test('a deployment needs weights, and weights without code', async () => {
   expect(await create()).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('model.py') } } });
 });
 
-test('a prepaid organization creates a deployment once its credit pays for 15 minutes of it, which are held', async () => {
+test('a prepaid organization creates a deployment once its credit covers 15 minutes of it, which are held', async () => {
   const { organization, owner } = await newTenant('Prepaid');
   const { token } = await control.asAdmin();
   await upload(organization, 'config.json');

@@ -104,7 +104,7 @@ test('a deployment is invisible to other organizations', async () => {
   expect(pricing.map(({ model }: { model: string }) => model)).not.toContain('served-name');
 });
 
-test('of two changes with the same ETag, one succeeds and the other returns 412', async () => {
+test('one of two changes with the same ETag succeeds, and the other returns 412', async () => {
   await register({ name: 'contended' });
   const { headers } = await get('/v1/models/contended');
   const change = (default_output_tokens: number) =>

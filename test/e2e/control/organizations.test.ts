@@ -53,7 +53,7 @@ describe('credit', () => {
     ]);
   });
 
-  test('with the same idempotency key is granted once, even if requests are concurrent', async () => {
+  test('is granted once per idempotency key, even if requests are concurrent', async () => {
     const { id } = await control.createOrganization();
     await put(id, { prepaid: true });
     const answers = await Promise.all(Array.from({ length: 8 }, () => grant(id, { amount: '10' }, 'order-1')));
@@ -82,14 +82,14 @@ describe('credit', () => {
       expect((await grant(id, { amount, expires_at })).body.error).toMatchObject({ param: 'expires_at' });
   });
 
-  test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('of %p dollars returns 400', async (amount) => {
+  test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('returns 400 for %p dollars', async (amount) => {
     const { id } = await control.createOrganization();
     expect((await grant(id, { amount })).body.error.param).toBe('amount');
   });
 });
 
 describe('limits', () => {
-  test('of an organization are shared by its keys, and are replaced as a whole', async () => {
+  test('are shared by the keys of an organization, and are replaced as a whole', async () => {
     const { id } = await control.createOrganization();
     const secrets = await Promise.all(
       ['a', 'b'].map(
@@ -187,7 +187,7 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
 });
 
 describe('content', () => {
-  test('of an organization is not stored once its owner forbids it, for old keys and new ones', async () => {
+  test("is not stored once the organization's owner forbids it, for old keys and new ones", async () => {
     const { id } = await control.createOrganization();
     const owner = await control.createUser({ role: 'owner', organization: id });
     const newKey = async () => (await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'k' } })).secret as string;

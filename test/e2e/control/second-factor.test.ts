@@ -18,8 +18,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** Invites an admin, who has chosen a password. @returns the access token of the session */
-const newAdmin = async (email: string): Promise<string> => {
+const newAdminSession = async (email: string): Promise<string> => {
   await control.done('POST', '/v1/users', { token: admin.token, body: { email, role: 'admin', temporary_password: TEMPORARY } });
   const { session } = await control.done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
   const answer = { email, session, new_password: PASSWORD };
@@ -37,7 +36,7 @@ const OPEN = '/v1/me';
 const CLOSED = '/v1/organizations';
 
 test('an admin can do nothing but set up a second factor until they have one, and everything afterwards', async () => {
-  const token = await newAdmin('new-admin@example.com');
+  const token = await newAdminSession('new-admin@example.com');
   expect(await statusOf(OPEN, token)).toEqual(ALLOWED);
   expect(await statusOf(CLOSED, token)).toEqual(REFUSED);
   const secret = await control.setUpSecondFactor({ token, password: PASSWORD });
@@ -49,7 +48,7 @@ test('an admin can do nothing but set up a second factor until they have one, an
 });
 
 test('an admin who switches the second factor off must set up another one', async () => {
-  const token = await newAdmin('changing-admin@example.com');
+  const token = await newAdminSession('changing-admin@example.com');
   const secret = await control.setUpSecondFactor({ token, password: PASSWORD });
   await control.done('POST', '/v1/auth/totp/disable', { token, body: { current_password: PASSWORD, code: totpOf(secret) } });
   expect(await statusOf(CLOSED, token)).toEqual(REFUSED);
@@ -57,7 +56,7 @@ test('an admin who switches the second factor off must set up another one', asyn
 
 test('an admin whose second factor was switched off elsewhere is refused after the next login', async () => {
   const email = 'reset-admin@example.com';
-  const token = await newAdmin(email);
+  const token = await newAdminSession(email);
   await control.setUpSecondFactor({ token, password: PASSWORD });
   const { id } = await control.done('GET', '/v1/me', { token });
   await control.done('POST', `/v1/users/${id}/totp-reset`, { token: admin.token });

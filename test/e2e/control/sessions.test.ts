@@ -22,7 +22,7 @@ describe('a login', () => {
     expect((await login(owner.email.toUpperCase(), owner.password)).body.user.id).toBe(owner.id);
   });
 
-  test('that fails returns the same 401 for a wrong password, an unknown user and a disabled user', async () => {
+  test('returns the same 401 for a wrong password, an unknown user and a disabled user', async () => {
     const disabled = await control.createUser({ role: 'member', organization });
     await control.done('PATCH', `/v1/users/${disabled.id}`, { token: owner.token, body: { status: 'disabled' } });
     const answers = [
@@ -48,7 +48,7 @@ describe('a login', () => {
     }
   });
 
-  test('with a second factor requires a correct code', async () => {
+  test('requires a correct code from users with a second factor', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const start = (current_password: string) => control.call('POST', '/v1/auth/totp', { token: user.token, body: { current_password } });
     // A token alone is not enough, because it can be stolen.
@@ -98,7 +98,7 @@ describe('a login', () => {
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
 
-  test('that returns a new_password challenge continues only with its session, and only once', async () => {
+  test('continues after a new_password challenge only with its session, and only once', async () => {
     await invite('once@example.com', { role: 'member' });
     const { body } = await login('once@example.com', TEMPORARY);
     const answer = (session: string) =>

@@ -5,16 +5,15 @@ import { type Control, controlOf, type SignedIn } from '../../support/clients/co
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Environments of each function. */
-const ENVIRONMENTS = 2;
-/** As long as a refused login takes, and several times as long as a call of a signed-in user. */
+const ENVIRONMENTS_PER_FUNCTION = 2;
+// As long as a rejected login takes, and several times as long as a call of a signed-in user.
 const WAITED_MS = 800;
 
 let run: TestRun;
 let control: Control;
 let admin: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun('--environments', String(ENVIRONMENTS));
+  run = await startTestRun('--environments', String(ENVIRONMENTS_PER_FUNCTION));
   control = controlOf(run);
   admin = await control.asAdmin();
 });
@@ -22,22 +21,21 @@ afterAll(async () => {
   await run.close();
 });
 
-/** The last e-mail to an address, as the local run logs it. */
+// The local run logs its e-mails.
 const lastMailTo = async (email: string): Promise<string | undefined> => {
   const text = await readFile(path.join(run.state, 'logs', 'mail.log'), 'utf8').catch(() => '');
   return text.split('\n').findLast((line) => line.includes(email));
 };
 
-/** How long a call of a signed-in user takes, in ms. */
-const timeOfCall = async (): Promise<number> => {
+const callDurationMs = async (): Promise<number> => {
   const startMs = performance.now();
   await control.done('GET', '/v1/me', { token: admin.token });
   return performance.now() - startMs;
 };
 
 test('nobody who is logged in waits behind strangers with wrong passwords', async () => {
-  await timeOfCall();
-  const attempts = Array.from({ length: 4 * ENVIRONMENTS }, (_, i) =>
+  await callDurationMs();
+  const attempts = Array.from({ length: 4 * ENVIRONMENTS_PER_FUNCTION }, (_, i) =>
     control.call('POST', '/v1/auth/login', { body: { email: `stranger-${i}@example.com`, password: 'Wrong-password-1' } }),
   );
   let isOver = false;
@@ -46,12 +44,12 @@ test('nobody who is logged in waits behind strangers with wrong passwords', asyn
     return answers;
   });
   const times: number[] = [];
-  while (!isOver) times.push(await timeOfCall());
+  while (!isOver) times.push(await callDurationMs());
   expect(Math.max(...times)).toBeLessThan(WAITED_MS);
   expect((await over).map(({ status }) => status)).toContain(401);
 });
 
-test('a code to reset a password is requested at once, in the same time whether or not anybody has the address, and mailed afterwards', async () => {
+test('the reply to a password reset takes equally long for unknown addresses, and the code is mailed later', async () => {
   const { id: organization } = await control.createOrganization();
   const user = await control.createUser({ role: 'member', organization });
   const times = new Map<string, number[]>([

@@ -17,7 +17,7 @@ let control: Control;
 let owner: SignedIn;
 let organization: string;
 let todayMs: number;
-/** OpenAI's own client, of which only the base URL and the key are ours. */
+// Only the base URL and the key are ours.
 let client: OpenAI;
 
 beforeAll(async () => {

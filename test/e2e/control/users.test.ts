@@ -161,7 +161,7 @@ describe('the API keys of a user', () => {
     }
   });
 
-  test('of an admin are found in every organization', async () => {
+  test('are found in every organization if the user is an admin', async () => {
     const user = await control.createUser({ role: 'admin' });
     const { id: other } = await control.createOrganization('Other');
     const keys = [await createKey(user.token, organization), await createKey(user.token, other), await createKey(user.token, other)];
@@ -174,7 +174,7 @@ describe('the API keys of a user', () => {
   });
 });
 
-test('concurrent invitations of one address create one user, with the password of the invitation that succeeded', async () => {
+test('concurrent invitations of an address create one user, with the password of the one that succeeded', async () => {
   const { id: other } = await control.createOrganization('Rival');
   for (let round = 0; round < 6; round++) {
     const email = `raced-${round}@example.com`;
