@@ -19,13 +19,10 @@ const ENVIRONMENTS = '6';
 const MAX_MS = 240_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 const GRANTED = 1_000_000_000n;
-/**
- * How long a process must be up before it is killed: one that dies while it starts is restarted after ever longer
- * delays.
- */
+// A process that dies while it starts is restarted after ever longer delays.
 const MIN_UPTIME_MS = 300;
 
-/** Shares of all calls, together about a tenth. Many more would use up the SDK's retry budget. */
+// Shares of all calls, together about a tenth. Many more would use up the SDK's retry budget.
 const FAULTS = { throttled: 0.01, conflicted: 0.02, failed: 0.01, failedAfter: 0.02, lostRequest: 0.015, lostReply: 0.03, slow: 0.000_5 };
 
 let database: TestDatabase;
@@ -80,9 +77,6 @@ const kill = (pid: number): boolean => {
   }
 };
 
-/**
- * Sends requests from many callers at once while it kills function processes at random. Returns how each reply ended.
- */
 const runUnderLoad = async (callers: readonly Caller[]): Promise<{ endings: (number | 'cut')[]; kills: number }> => {
   const endings: (number | 'cut')[] = [];
   const until = performance.now() + MAX_MS;
@@ -112,10 +106,7 @@ const runUnderLoad = async (callers: readonly Caller[]): Promise<{ endings: (num
   return { endings, kills };
 };
 
-/**
- * The request ids that must have an event, with their keys, by the log of writes and the requests in flight before
- * the sweep.
- */
+// Computed from the log of writes and the requests in flight before the sweep.
 const expectedEvents = (
   writes: readonly LoggedWrite[],
   keyLimiters: ReadonlyMap<string, Caller>,
@@ -154,7 +145,7 @@ const eventsOf = async (limiterIds: Iterable<string>): Promise<UsageEvent[]> => 
 };
 
 test(
-  `after ${KILLS} function processes are killed under load over a failing database, the sweep leaves one event for each admitted request, nothing in flight, and balances that equal the sum of the events`,
+  `the sweep leaves one event per request and exact balances after ${KILLS} kills and database faults`,
   async () => {
     const { database: stored, limiters, tables } = database;
     const callers = await createEveryKindOfKey({ database: stored, limiters, accountsTable: tables.Accounts as string }, GRANTED);

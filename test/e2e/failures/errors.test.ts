@@ -4,7 +4,7 @@ import { IN_THE_STREAM } from '../../../infra/local/sagemaker/invocation-setting
 import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Codes that differ between the hosts. */
+// These codes differ between the hosts.
 const NOT_READY = 'not ready';
 const NO_COPIES = 'no copies';
 

@@ -16,7 +16,7 @@ import { isFull, sized } from '../../support/sized.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/faults.md');
 const MIN_CELLS = sized(200, 700);
-/** One or two of each kind, without those that take long. */
+// One or two of each kind, without those that take long.
 const SOME_FAULTS = [
   'None',
   'DynamoDB fails every call',
@@ -84,10 +84,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/**
- * Measures a fault, and again while a busy machine makes it slower than the document says. Returns the cells of every
- * time.
- */
+// A busy machine can make a fault slower than the document says, so it is then measured again.
 const measureInTime = async (fault: TableFault, document: string): Promise<Cell[][]> => {
   const times: Cell[][] = [];
   for (let time = 1; time <= MAX_TIMES; time++) {

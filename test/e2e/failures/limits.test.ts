@@ -75,7 +75,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       }
     });
 
-    test('has one event for each admitted request and nothing in flight after function processes are killed under load and the sweep ran', async () => {
+    test('writes one event per admitted request and leaves none in flight after kills under load and a sweep', async () => {
       const { secret, key_id } = await run.createKey();
       const random = seededRandom(42);
       await run.control('container', { token_delay_ms: 3 });

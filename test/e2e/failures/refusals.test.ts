@@ -12,7 +12,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** How many requests without an authenticated key were refused with each code. */
+// Of requests without an authenticated key, by code.
 const refusals = async (): Promise<Record<string, number>> => {
   const store = createRefusalStore(run.database, run.tables.Observability as string);
   const counts: Record<string, number> = {};
@@ -23,7 +23,7 @@ const refusals = async (): Promise<Record<string, number>> => {
 };
 
 describe('refused requests', () => {
-  test('of both hosts and all functions are counted by code, from their logs', async () => {
+  test('are counted by code from the logs of all functions, for both hosts', async () => {
     const secret = `sk-s${'x'.repeat(52)}`;
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const refused = async (url: string, init: RequestInit = { headers }): Promise<string> => {

@@ -5,7 +5,7 @@ import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/fixtures/callers.ts';
 
-/** Longer than a request can be in flight. */
+// Longer than a request can be in flight.
 const LONG_AGO_MS = 15 * 60_000;
 
 let run: TestRun;

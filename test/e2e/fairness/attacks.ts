@@ -9,13 +9,13 @@ const MEGABYTE = 1_000_000;
 const TEXT_BYTES = 300_000;
 const PASSWORD = 'Not-the-password-1';
 
-/** Who notices an attack: callers of a host. */
+/** The host whose callers notice an attack. */
 export type Neighbour = 'serverless' | 'on-demand' | 'control';
 
 /** One way into a function, as an attacker uses it. */
 export interface Attack {
   name: string;
-  /** What the attacker sends, for the page. */
+  /** The attacker's requests, in words for the page. */
   sends: string;
   neighbour: Neighbour;
   /**
@@ -40,11 +40,11 @@ const chat = (run: Tenants['run'], key: string, fields: object): Sent => ({
   body: { model: run.model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1, temperature: 0, ...fields },
 });
 
-/** A server that takes a webhook's request and never replies. */
-const silent = createServer(() => undefined).unref();
+// It accepts a webhook's request and never replies.
+const silentServer = createServer(() => undefined).unref();
 const silentUrl = async (): Promise<string> => {
-  if (!silent.listening) await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(silent.address() as AddressInfo).port}/events`;
+  if (!silentServer.listening) await new Promise<void>((resolve) => silentServer.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(silentServer.address() as AddressInfo).port}/events`;
 };
 
 export const ATTACKS: readonly Attack[] = [
@@ -163,8 +163,8 @@ export const ATTACKS: readonly Attack[] = [
       return () => ({ method: 'POST', url: `${run.control_url}/v1/webhooks/${id}/test`, token });
     },
     end: async () => {
-      silent.closeAllConnections();
-      silent.close();
+      silentServer.closeAllConnections();
+      silentServer.close();
     },
   },
   {
@@ -218,7 +218,7 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** What a neighbour sends steadily. */
+/** The request that a neighbour sends to a host again and again. */
 export const neighbourRequest = ({ run, neighbour }: Tenants, host: Neighbour, keyId: string, number: number): Sent => {
   if (host === 'serverless') return chat(run, pick(neighbour.serverlessKeys, 0), {});
   if (host === 'on-demand')

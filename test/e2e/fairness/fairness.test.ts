@@ -11,7 +11,7 @@ const REQUESTS = sized(10, 100);
 const UNTIMED = sized(2, 10);
 const EVERY_MS = 100;
 const MOST_RATIO = 2;
-/** Times below this differ by what else the machine does: beside other suites, several seconds' waits for an environment still stand out. */
+// Shorter times differ by the machine's other work; waits of several seconds for an environment still stand out.
 const NOISE_MS = sized(2_000, 200);
 const MAX_ROUNDS = 3;
 const SET_UP_MS = 240_000;
@@ -22,7 +22,7 @@ let tenants: Tenants;
 let other: Tenants | undefined;
 let attackers: Caller[];
 let neighbour: Caller;
-/** A key of the neighbour's, whose name it changes. */
+// The neighbour's key, whose name it changes.
 let keyId: string;
 const findings: Finding[] = [];
 beforeAll(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
 const steadily = (host: Attack['neighbour']): Promise<Traffic> =>
   sendSteadily(UNTIMED + REQUESTS, UNTIMED, EVERY_MS, (number) => neighbour.send(neighbourRequest(tenants, host, keyId, number)));
 
-/** Attacks an installation while something runs. @returns its result, and the replies to the attacker */
+// Returns the result of `run`, and the replies to the attacker.
 const whileAttacked = async <Result>(attack: Attack, attacked: Tenants, run: () => Promise<Result>) => {
   const next = await attack.prepare(attacked);
   const over = new AbortController();

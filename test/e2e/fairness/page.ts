@@ -8,7 +8,7 @@ const BEGIN = '<!-- attacks: written by `UPDATE_FAIRNESS=1 npx jest e2e/fairness
 const END = '<!-- end of attacks -->\n';
 const HEADINGS = ['Way in', 'The attacker sends', 'It gets', 'Neighbour', 'p95 alone', 'p95 beside it', 'Ratio', '5xx', 'Lost'];
 
-/** What an attack did to its neighbour. */
+/** The effects of an attack on its neighbour. */
 export interface Finding {
   attack: Attack;
   /** The attacker's replies, by status and code. */

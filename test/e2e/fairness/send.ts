@@ -1,10 +1,10 @@
 import { Agent, request as begin } from 'node:http';
 
-/** A bound against hanging. API Gateway ends a request to the control plane after half a minute. */
+// A bound against hanging. API Gateway ends a request to the control plane after half a minute.
 const LIMIT_MS = 60_000;
 const ADDRESSES = 50;
 
-/** What came back: the status and the error's code, or `lost` if the connection broke or nothing came. */
+/** The status and the error's code of a reply, or `lost` if the connection broke or no reply came. */
 export interface Received {
   status: number | 'lost';
   code?: string | undefined;

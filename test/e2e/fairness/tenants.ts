@@ -11,15 +11,15 @@ import { type Control, controlOf, type SignedIn } from '../../support/clients/co
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Few enough that an attacker could hold them all, and enough that a share of them is more than one. */
+// Few enough that an attacker could hold them all, and enough that a share of them is more than one.
 const RESERVED = { inference: 24, 'ondemand-inference': 24, tokenizer: 8, control: 5, 'sign-in': 4 };
 const ENVIRONMENTS = Math.max(...Object.values(RESERVED));
-/** More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy. */
+// More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy.
 const STEADY_A_MINUTE = 6_000;
 const STEADY_AT_ONCE = 18;
-/** The wakes by which the next one is predicted, and the one that the attacker's requests then wait for. */
-const FAST = { instance_ms: 500, download_ms: 200, load_ms: 200, release_ms: 200 };
-const SLOW = { ...FAST, instance_ms: 60 * SECOND_MS };
+// The next wake is predicted from fast ones; the attacker's requests then wait for a slow one.
+const FAST_WAKES = { instance_ms: 500, download_ms: 200, load_ms: 200, release_ms: 200 };
+const SLOW_WAKE = { ...FAST_WAKES, instance_ms: 60 * SECOND_MS };
 const RUNTIME = 'vllm-0.27.1';
 
 /** An organization that uses every host. */
@@ -63,10 +63,10 @@ const createTenant = async (run: TestRun, control: Control, members: number, key
   };
 };
 
-/** Creates deployments of an organization, and lets them fall asleep. @returns their names */
+// Returns the names of the deployments, which have fallen asleep.
 const createSleeping = async (run: TestRun, control: Control, { organization, owner }: Tenant, names: readonly string[]) => {
   const setTimes = (times: object) => fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times }) });
-  await setTimes(FAST);
+  await setTimes(FAST_WAKES);
   const { token } = await control.asAdmin();
   await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
   const s3 = new S3Client({
@@ -95,7 +95,7 @@ const createSleeping = async (run: TestRun, control: Control, { organization, ow
     }, `${name} looks unused`);
     await eventually(isIn(id, 'scaled_to_zero'), `${name} is asleep`);
   }
-  await setTimes(SLOW);
+  await setTimes(SLOW_WAKE);
   return names;
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Received } from './send.ts';
 
-/** What a neighbour saw of its own requests. */
+/** The replies to a neighbour's requests. */
 export interface Traffic {
   received: readonly Received[];
   p95Ms: number;
