@@ -31,8 +31,7 @@ const chat = (changes: object = {}) =>
 
 const eventOf = async (id: string) => (await run.eventsOf(key.key_id)).find(({ request_id }) => request_id === id);
 
-/** The SDK's packages in the code of a function. */
-const sdkIn = async (name: string): Promise<string[]> => {
+const bundledSdkPackages = async (name: string): Promise<string[]> => {
   const { functions } = interpret(await readAssembly(folder.path));
   const fn = functions.find(({ shortName }) => shortName === name);
   if (!fn) throw new Error(`There is no function ${name}.`);
@@ -79,7 +78,7 @@ describe("with requestClient: 'sdk'", () => {
 
   test('inference has the SDK’s clients of the three services, and catalog has none', async () => {
     const clients = ['@aws-sdk/client-dynamodb', '@aws-sdk/client-lambda', '@aws-sdk/client-sagemaker-runtime'];
-    for (const name of ['inference', 'ondemand-inference']) expect(await sdkIn(name)).toEqual(clients);
-    expect(await sdkIn('catalog')).toEqual([]);
+    for (const name of ['inference', 'ondemand-inference']) expect(await bundledSdkPackages(name)).toEqual(clients);
+    expect(await bundledSdkPackages('catalog')).toEqual([]);
   });
 });

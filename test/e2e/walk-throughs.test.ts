@@ -4,7 +4,7 @@ import { startWalk, type Walk } from '../support/clients/walk-through.ts';
 import { sized } from '../support/sized.ts';
 
 const DOCUMENTS = path.join(import.meta.dirname, '../../docs');
-/** The one with the longest effects comes first, and each page after itself and after all others. */
+// The one with the longest effects comes first, and each page after itself and after all others.
 const PAGES = sized(['support', 'control-plane'], ['billing', 'support', 'on-demand', 'observability', 'control-plane']);
 const ORDERS = [PAGES, PAGES.toReversed()];
 const TIMEOUT_MS = sized(240_000, 1_800_000);

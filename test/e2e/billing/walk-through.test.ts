@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => walk.close());
 
 test(
-  'the commands in docs/billing.md lead from a grant to a paid invoice, and print the output that it shows',
+  'the commands in docs/billing.md lead from a grant to a paid invoice and print the output it shows',
   async () => expect(await walk.follow(DOCUMENT)).toBe(10),
   TIMEOUT_MS,
 );

@@ -23,16 +23,16 @@ let run: TestRun;
 let control: Control;
 let receiver: Server;
 let received: Received[];
-/** The statuses of the next responses; 204 after them. */
-let statuses: number[];
+// Further responses have status 204.
+let nextStatuses: number[];
 
 beforeAll(async () => {
   received = [];
-  statuses = [];
+  nextStatuses = [];
   receiver = createServer(async (request, response) => {
     const body = (await Array.fromAsync(request)).join('');
     received.push({ headers: request.headers, body });
-    response.writeHead(statuses.shift() ?? 204).end();
+    response.writeHead(nextStatuses.shift() ?? 204).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   run = await startTestRun('--batch-window-ms', '100', '--queue-delay-ms', '100');
@@ -62,7 +62,7 @@ test('a webhook is notified of each threshold of a budget once, and again with t
   const budgets = { day: '0.002' };
   const key = await control.done('POST', '/v1/api-keys', { token, body: { name: 'batch', budgets } });
 
-  statuses = [503];
+  nextStatuses = [503];
   // The second threshold is evaluated after the first one, so by then a repetition of the first would have been sent,
   // too.
   await eventually(async () => {
@@ -98,7 +98,7 @@ test('a test event arrives as a CloudEvent, with the same id and the same bytes 
   const { port } = receiver.address() as AddressInfo;
   const { id, secret } = await control.done('POST', '/v1/webhooks', { token, body: { url: `http://127.0.0.1:${port}/hook` } });
   received = [];
-  statuses = [500, 200];
+  nextStatuses = [500, 200];
   const { event } = await control.done('POST', `/v1/webhooks/${id}/test`, { token });
 
   const list = async () => (await control.done('GET', `/v1/webhooks/${id}/deliveries`, { token })).data;

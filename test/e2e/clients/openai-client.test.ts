@@ -134,7 +134,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       throw new Error('The call succeeded.');
     };
 
-    test('throws AuthenticationError for a missing, malformed or unknown key and for a wrong secret; error is a string', async () => {
+    test('throws AuthenticationError with a string error for a missing, malformed, unknown or wrong key', async () => {
       const { key_id } = await run.createKey();
       const unknown = newSecret(run.host.scope, newId('key')).secret;
       const wrong = newSecret(run.host.scope, key_id).secret;

@@ -21,8 +21,7 @@ import { type Customer, createCustomer, startReceiver } from './customer.ts';
 const LEAVING = 'canary-leaving';
 const STAYING = 'canary-staying';
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
-/** Every so many changes, a deletion is interrupted. */
-const CRASHES_AFTER = 7;
+const CHANGES_BETWEEN_CRASHES = 7;
 
 let run: TestRun;
 let control: Control;
@@ -59,7 +58,6 @@ const countedEvents = async (): Promise<number> => {
   return rows.reduce((sum, row) => sum + Number(row.num_model_requests), 0);
 };
 
-/** Everything that the tables have, by table and key. */
 const allItems = async (): Promise<Map<string, string>> => {
   const items = new Map<string, string>();
   for (const [name, TableName] of Object.entries(run.tables))
@@ -77,7 +75,7 @@ const allItems = async (): Promise<Map<string, string>> => {
 
 const unpacked = (bytes: Uint8Array): string =>
   (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : Buffer.from(bytes)).toString('latin1');
-/** With the attributes of every object in the order of their names. */
+// The attributes of every object in the order of their names, so that equal items have equal texts.
 const readable = (item: Item): string =>
   JSON.stringify(item, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value);
@@ -86,7 +84,6 @@ const readable = (item: Item): string =>
     return isObject ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value;
   });
 
-/** The content of every object, by bucket and key. */
 const allObjects = async (): Promise<Map<string, string>> => {
   const objects = new Map<string, string>();
   for (const Bucket of Object.values(run.buckets)) {
@@ -102,7 +99,7 @@ const allObjects = async (): Promise<Map<string, string>> => {
 const mentions = (all: ReadonlyMap<string, string>, text: string): string[] =>
   [...all].filter(([key, content]) => key.includes(text) || content.includes(text)).map(([key]) => key);
 
-/** The deletion in this process. @param mayChange whether one more change is made before it crashes */
+// `mayChange` says before each change if it is made; the deletion crashes otherwise.
 const deleteIn = async (mayChange: () => boolean, isDeleting = true): Promise<DeletionReport> => {
   const or =
     <Rest extends unknown[], Result>(call: (...input: Rest) => Promise<Result>) =>
@@ -170,7 +167,7 @@ test('nothing is deleted while an organization is active, has requests in flight
   await transact(run.database, deploymentsOf(run).toClear(deployment));
 });
 
-test('all data of a suspended organization is deleted, however often that is interrupted, and nothing of another one', async () => {
+test('all data of a suspended organization is deleted despite interruptions, and none of any other one', async () => {
   const usage = { before: await usageOf(leaving, 'model'), after: [] as unknown };
   const [items, objects] = [await allItems(), await allObjects()];
   expect(mentions(items, LEAVING).length).toBeGreaterThan(20);
@@ -184,7 +181,7 @@ test('all data of a suspended organization is deleted, however often that is int
   let crashes = 0;
   for (let isComplete = false; !isComplete; ) {
     let changes = 0;
-    isComplete = await deleteIn(() => changes++ < CRASHES_AFTER).then(
+    isComplete = await deleteIn(() => changes++ < CHANGES_BETWEEN_CRASHES).then(
       () => true,
       (error: unknown) => {
         const causes = error instanceof AggregateError ? error.errors : [error];
@@ -205,7 +202,7 @@ test('all data of a suspended organization is deleted, however often that is int
   for (const key of theirs) expect(left.get(key)).toBe(items.get(key));
   for (const [key, content] of objects) if (key.includes(staying.organization)) expect((await allObjects()).get(key)).toBe(content);
 
-  // What was billed stays.
+  // Usage that was billed stays.
   usage.after = await usageOf(leaving, 'model');
   expect(usage.after).toEqual(usage.before);
   expect(await usageOf(leaving, 'user_id')).toEqual([expect.objectContaining({ user_id: null, num_model_requests: leaving.events })]);

@@ -11,10 +11,10 @@ import { eventually } from '../../support/eventually.ts';
 
 const TIMEOUT_MS = 180 * SECOND_MS;
 const CALLERS = 200;
-/** More than may wait: 50 is the default of `maxHeldRequests`. */
+// More requests than can be held: 50 is the default of `maxHeldRequests`.
 const WAITING = 60;
 const HELD = 50;
-/** Long enough for all callers to come while the deployment wakes. */
+// Long enough for all callers to send their requests while the deployment wakes.
 const TIMES = { instance_ms: 8 * SECOND_MS, download_ms: SECOND_MS, load_ms: SECOND_MS, release_ms: SECOND_MS };
 const USER = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 
@@ -44,7 +44,7 @@ afterAll(async () => {
 const find = async (id: string): Promise<Deployment> => (await deployments.find(id)) as Deployment;
 const isIn = (state: Deployment['state'], id: string) => async (): Promise<boolean> => (await find(id)).state === state;
 
-/** Makes a deployment look as if nobody had used it for an hour. */
+// As if nobody had used it for an hour.
 const leaveAlone = async (id: string): Promise<void> => {
   const left = { last_used_at: Date.now() - 3_600 * SECOND_MS };
   for (let written = false; !written; ) {
@@ -61,7 +61,6 @@ const fallAsleep = async (id: string): Promise<void> => {
   await eventually(isIn('scaled_to_zero', id), 'the deployment is asleep');
 };
 
-/** An organization with a deployment of this name, and an on-demand key. */
 const newTenant = async (name: string) => {
   const { id: organization } = await control.createOrganization();
   const { token } = await control.createUser({ role: 'owner', organization });
@@ -79,7 +78,7 @@ const newTenant = async (name: string) => {
 };
 
 test(
-  `${CALLERS} callers wake a deployment once: ${HELD} wait for their own answers, the others get a 503 at once, and another organization's deployment of the same name sleeps on`,
+  `${CALLERS} callers wake only their own deployment, once; ${HELD} wait for answers, others get a 503`,
   async () => {
     const [ours, theirs] = await Promise.all([newTenant('tiny'), newTenant('tiny')]);
     await Promise.all([ours, theirs].map(({ id }) => fallAsleep(id)));
@@ -122,7 +121,7 @@ test(
     expect(await wakes(ours.id)).toBe(1);
     expect(await wakes(theirs.id)).toBe(0);
     expect(await find(theirs.id)).toMatchObject({ state: 'scaled_to_zero' });
-    // What capacity never came for costs nothing, and neither organization pays for the other.
+    // Requests that no capacity was found for cost nothing, and neither organization pays for the other.
     expect(await run.eventsOf(ours.key.key_id)).toHaveLength(CALLERS);
     expect(await run.eventsOf(theirs.key.key_id)).toEqual([]);
   },

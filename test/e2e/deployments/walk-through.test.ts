@@ -8,10 +8,10 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/on-demand.md');
-/** The emulator's time of a wake: long compared with the time between two looks. */
+// A wake takes long compared with the time between two polls.
 const TIMES = { instance_ms: 6 * SECOND_MS, download_ms: 3 * SECOND_MS, load_ms: 3 * SECOND_MS };
 
-/** It sleeps after a minute, and its deletion is proven after three quarters of one. */
+// The deployment sleeps after a minute, and its deletion is proven after three quarters of one.
 const TIMEOUT_MS = 600 * SECOND_MS;
 
 let walk: Walk;
@@ -29,7 +29,7 @@ const deploymentOf = async (id: string): Promise<Deployment> => {
 };
 
 test(
-  'the commands in docs/on-demand.md print the output that it shows, and Retry-After is right within 20 %',
+  'the commands in docs/on-demand.md print the output it shows, and Retry-After is right within 20 %',
   async () => {
     expect(await walk.follow(DOCUMENT)).toBe(11);
 

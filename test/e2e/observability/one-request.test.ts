@@ -39,7 +39,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** A streamed request of a user, as a part of a trace, with a field that has no effect. */
+// With a field that has no effect, as a part of a trace.
 const send = async (user: string): Promise<{ id: string; chunks: Record<string, unknown>[] }> => {
   const response = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
@@ -65,8 +65,7 @@ const send = async (user: string): Promise<{ id: string; chunks: Record<string, 
 
 const get = (path: string) => control.call('GET', path, { token: owner.token });
 
-/** The value of an attribute as a plain one. */
-const attributesOf = (attributes: readonly KeyValue[]): Record<string, unknown> =>
+const plainAttributesOf = (attributes: readonly KeyValue[]): Record<string, unknown> =>
   Object.fromEntries(
     attributes.map(({ key, value }) => {
       const [[kind, plain] = []] = Object.entries(value as object) as [string, unknown][];
@@ -79,14 +78,14 @@ const attributesOf = (attributes: readonly KeyValue[]): Record<string, unknown> 
 
 const bodiesTo = (path: string): Buffer[] => receiver.received.filter((each) => each.path === path).map(({ body }) => body);
 
-/** The spans that arrived for a request: of the request, and of the call to its model. */
+// One of the request, and one of the call to its model.
 const spansOf = (id: string): OtlpSpan[] =>
   bodiesTo('/v1/traces')
     .flatMap((body) => decodeTraces(body).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)))
-    .filter(({ attributes }) => attributesOf(attributes)['sluice.request.id'] === id)
+    .filter(({ attributes }) => plainAttributesOf(attributes)['sluice.request.id'] === id)
     .sort((one, other) => one.kind - other.kind);
 
-/** The sum of a counter's points that arrived, or of the sums of a histogram's. */
+// Of a counter's points, or of the sums of a histogram's.
 const sumOf = (name: string, matches: (attributes: Record<string, unknown>) => boolean = () => true): number => {
   const metrics = bodiesTo('/v1/metrics').flatMap((body) =>
     (decodeMetrics(body) as MetricsData).resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics)),
@@ -96,13 +95,13 @@ const sumOf = (name: string, matches: (attributes: Record<string, unknown>) => b
     // biome-ignore lint/suspicious/noExplicitAny: one of the kinds of metrics
     .flatMap((metric: any) => (metric.sum ?? metric.exponentialHistogram ?? metric.histogram).dataPoints);
   return points
-    .filter(({ attributes }) => matches(attributesOf(attributes)))
+    .filter(({ attributes }) => matches(plainAttributesOf(attributes)))
     .reduce((sum, { asInt, sum: total }) => sum + Number(asInt ?? total), 0);
 };
 
 const nanos = (ms: number): string => String(BigInt(ms) * 1_000_000n);
 
-/** Everything that is told of a request, after it has arrived everywhere. */
+// Resolves when every place has the request.
 const follow = async (id: string) => {
   await eventually(async () => (await get(`/v1/observability/requests/${id}`)).status === 200, 'the request is found');
   await eventually(async () => spansOf(id).length === 2, 'the spans of the request arrive');
@@ -118,7 +117,6 @@ const follow = async (id: string) => {
   return { event, request, timeline, row, line, server, client };
 };
 
-/** What every place must say of a request in the same way. */
 const expectSameNumbers = ({ event, request, timeline, row, line, server, client }: Awaited<ReturnType<typeof follow>>): void => {
   const { prompt_tokens, cached_tokens, completion_tokens, duration_ms, time_to_first_token_ms, limiter, step_ends_ms = [] } = event;
   const cost = request.cost.total;
@@ -159,7 +157,7 @@ const expectSameNumbers = ({ event, request, timeline, row, line, server, client
   });
   const ended = STEPS.map((name, i) => ({ name, ms: step_ends_ms[i] })).filter(({ ms }) => typeof ms === 'number');
   expect(server.events).toEqual(ended.map(({ name, ms }) => ({ name, timeUnixNano: nanos(Number(arrived) + (ms as number)) })));
-  expect(attributesOf(server.attributes)).toMatchObject({
+  expect(plainAttributesOf(server.attributes)).toMatchObject({
     'sluice.request.id': event.request_id,
     'sluice.api_key.id': keyId,
     'sluice.outcome': event.outcome,
@@ -170,7 +168,7 @@ const expectSameNumbers = ({ event, request, timeline, row, line, server, client
     'sluice.limiter.requests_left': limiter?.requests_left,
   });
   expect(client).toMatchObject({ traceId: TRACE_ID, parentSpanId: server.spanId, name: `chat ${run.model}` });
-  expect(attributesOf(client.attributes)).toMatchObject({
+  expect(plainAttributesOf(client.attributes)).toMatchObject({
     'gen_ai.usage.input_tokens': prompt_tokens,
     'gen_ai.usage.output_tokens': completion_tokens,
     'gen_ai.usage.cache_read.input_tokens': cached_tokens,
@@ -180,7 +178,7 @@ const expectSameNumbers = ({ event, request, timeline, row, line, server, client
 
 describe('one request, followed by its id', () => {
   test(
-    'has the same numbers in the reply, the event, the request, the search, the log, the spans and the metrics',
+    'has the same numbers in the reply, event, request, search, log, spans and metrics',
     async () => {
       const { id, chunks } = await send('ann');
       const facts = await follow(id);
@@ -189,7 +187,7 @@ describe('one request, followed by its id', () => {
       const usage = chunks.at(-1)?.usage as Record<string, number>;
       expect(usage).toMatchObject({ prompt_tokens: event.prompt_tokens, completion_tokens: event.completion_tokens });
       expect(request).toMatchObject({ status: 200, outcome: 'completed', error: null, user: 'ann', ignored: ['speculation'] });
-      expect(attributesOf(server.attributes)['http.response.status_code']).toBe(200);
+      expect(plainAttributesOf(server.attributes)['http.response.status_code']).toBe(200);
 
       const completed = (attributes: Record<string, unknown>): boolean => attributes['sluice.outcome'] === 'completed';
       await eventually(async () => sumOf('sluice.requests', completed) > 0, 'the metrics of the request arrive');
@@ -218,7 +216,7 @@ describe('one request, followed by its id', () => {
   );
 
   test(
-    'that failed has the error as its caller saw it',
+    'keeps the error of a failed request as its caller saw it',
     async () => {
       await run.control('container', { fault: { kind: 'destroy', after_tokens: 3, times: 1 } });
       const { id, chunks } = await send('ben');
@@ -231,7 +229,7 @@ describe('one request, followed by its id', () => {
       expect(timeline).toContain(`503 ${seen.code} ${seen.message.slice(0, 40)}`);
       expect(row).toMatchObject({ status: 503, error_code: seen.code });
       for (const span of [server, client]) {
-        expect(attributesOf(span.attributes)['error.type']).toBe(seen.code);
+        expect(plainAttributesOf(span.attributes)['error.type']).toBe(seen.code);
         expect(span.status).toEqual({ code: 2, message: seen.message });
       }
     },

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => walk.close());
 
 test(
-  'the commands in docs/observability.md follow requests, failures and refusals, and print the output that it shows',
+  'the commands in docs/observability.md follow requests and failures, and print the output it shows',
   async () => expect(await walk.follow(DOCUMENT)).toBe(9),
   TIMEOUT_MS,
 );

@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'shows the lines and the usage event of an admitted request, and the refusal of one that was rejected, on any host',
+  'shows lines and usage event of an admitted request, and the refusal of a rejected one, on any host',
   async () => {
     const response = await send({ stream: true });
     await response.text();

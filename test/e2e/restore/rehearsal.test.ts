@@ -14,12 +14,11 @@ const OVERLAP_SECONDS = 3_600;
 const TABLES = ['Keys', 'Usage', 'Observability'] as const;
 const restored = (table: string): string => `restored-${table.toLowerCase()}`;
 
-/** A stream of a restored table. The label is not used here; on AWS, the table has it as LatestStreamArn. */
+// The label is not used here. On AWS, a table has the ARN of its stream as LatestStreamArn.
 const streamOf = (table: string): string =>
   `arn:aws:dynamodb:us-east-1:000000000000:table/${restored(table)}/stream/2026-11-21T00:00:00.000`;
 
-/** The settings that adopt the copies. */
-const SETTINGS = {
+const ADOPTING_SETTINGS = {
   tables: {
     keys: { name: restored('Keys') },
     usage: { name: restored('Usage'), streamArn: streamOf('Usage') },
@@ -39,7 +38,7 @@ const itemsOf = async (database: SdkDatabase, TableName: string): Promise<Item[]
   }
 };
 
-/** What each key and organization has counted of its budgets and has left of its credit, in all its items. */
+// Budget counters and remaining credit of each key and organization, summed over all its items.
 const moneyOf = (items: readonly Item[]): Map<string, Record<string, bigint>> => {
   const counters = [...Object.values(moneyCountersAt(Date.now())), 'avail'];
   const money = new Map<string, Record<string, bigint>>();
@@ -69,10 +68,7 @@ interface Customers {
   organizations: string[];
 }
 
-/**
- * An organization that pays afterwards, and one with prepaid credit, limits and a budget; keys with budgets, with
- * several items, rotated and revoked.
- */
+// They cover paying afterwards and prepaid credit, and keys with several items, rotated and revoked.
 const createCustomers = async ({ done, createOrganization, asAdmin }: Control): Promise<Customers> => {
   const { token } = await asAdmin();
   const plain = await createOrganization('Pays afterwards');
@@ -102,8 +98,7 @@ const createCustomers = async ({ done, createOrganization, asAdmin }: Control): 
   };
 };
 
-/** Copies the tables, without half of the limiter items and without all totals. */
-const damage = async (run: TestRun, originals: Readonly<Record<string, string>>): Promise<{ lost: string[] }> => {
+const copyWithLosses = async (run: TestRun, originals: Readonly<Record<string, string>>): Promise<{ lost: string[] }> => {
   const lost: string[] = [];
   for (const table of TABLES) {
     const items = await itemsOf(run.database, originals[table] as string);
@@ -119,9 +114,9 @@ const damage = async (run: TestRun, originals: Readonly<Record<string, string>>)
   return { lost };
 };
 
-test('a deployment adopts restored tables that lack half of the limiters and all totals, and `rebuild` restores every balance to the nano-dollar', async () => {
+test('`rebuild` restores every balance to the nano-dollar in adopted tables that lack limiters and totals', async () => {
   await using folder = temporaryFolder();
-  const synthesis = synthesizeWith(SETTINGS, folder.path);
+  const synthesis = synthesizeWith(ADOPTING_SETTINGS, folder.path);
   const before = await startDurableRun(undefined, '--batch-window-ms', '100');
   const customers = await createCustomers(controlOf(before));
   const originals = before.tables;
@@ -142,7 +137,7 @@ test('a deployment adopts restored tables that lack half of the limiters and all
 
   await using after = await startDurableRun(before.state, '--assembly', folder.path);
   expect(after.tables).toMatchObject(Object.fromEntries(TABLES.map((table) => [table, restored(table)])));
-  const { lost } = await damage(after, originals);
+  const { lost } = await copyWithLosses(after, originals);
   expect(lost.filter((id) => ownerIdOf(id) === id).length).toBeGreaterThan(2);
   expect(lost.filter((id) => ownerIdOf(id) !== id).length).toBeGreaterThan(2);
   const rebuild = async (...flags: string[]) => {

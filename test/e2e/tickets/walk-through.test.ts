@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => walk.close());
 
 test(
-  'the commands in docs/support.md lead from a failed request to a closed ticket, and print the output that it shows',
+  'the commands in docs/support.md lead from a failed request to a closed ticket and print their output',
   async () => expect(await walk.follow(DOCUMENT)).toBe(7),
   TIMEOUT_MS,
 );
