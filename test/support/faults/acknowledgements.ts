@@ -17,7 +17,6 @@ const Acknowledged = z.record(z.string(), z.string());
 const ACKNOWLEDGED = 'aws:cdk:acknowledged-rules';
 const METADATA_FILE = '.metadata.json';
 
-/** Why a construct may break a rule. */
 interface Acknowledgement {
   construct: string;
   rule: string;
@@ -27,8 +26,8 @@ interface Acknowledgement {
 const readJson = (...parts: string[]): unknown => JSON.parse(readFileSync(path.join(...parts), 'utf8'));
 
 /**
- * What an assembly's report says about the rules of cdk-nag: those that are broken, and by what each acknowledged one
- * is needed.
+ * An assembly's report on the rules of cdk-nag: the broken ones, the acknowledgements, and those acknowledgements that
+ * nothing needs.
  */
 export const readAcknowledgements = (folder: string) => {
   const { pluginReports } = Report.parse(readJson(folder, 'validation-report.json'));

@@ -3,7 +3,7 @@ import type { AwsCredentials } from '../../../shared/aws/credentials.ts';
 import { corrupt, headLength, type Place, placeIn } from './byte-places.ts';
 import { signatureFault } from './verify-signature.ts';
 
-/** `cut`: the connection breaks at this place. `stall`: nothing follows it. `corrupt`: one bit of it is flipped. */
+// `cut`: the connection breaks at this place. `stall`: nothing follows it. `corrupt`: one bit of it is flipped.
 const FAULT_KINDS = ['cut', 'stall', 'corrupt'] as const;
 export interface ByteFault {
   kind: (typeof FAULT_KINDS)[number];
@@ -137,10 +137,8 @@ const isComplete = (request: Buffer): boolean => {
   return head !== undefined && request.length >= head + Number(readRequest(request).headers['content-length'] ?? 0);
 };
 
-/**
- * The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. A
- * fault can hit the header that says so.
- */
+// The emulator closes the connection after its reply, which is how the proxy knows that the reply is complete. A fault
+// can hit the header that says so.
 const closing = (request: Buffer): Buffer => {
   const text = request.toString('latin1');
   const closed = text.replace(/connection: keep-alive/i, 'connection: close');

@@ -18,7 +18,7 @@ export const headLength = (message: Buffer): number | undefined => {
   return end < 0 ? undefined : end + END_OF_HEAD.length;
 };
 
-/** The parts of a chunked body, each of which has one frame in the emulator. */
+// The emulator sends each chunk of a body in one frame.
 const chunksOf = (message: Buffer, bodyStart: number): Range[] => {
   const chunks: Range[] = [];
   for (let at = bodyStart; at < message.length; ) {
@@ -31,7 +31,7 @@ const chunksOf = (message: Buffer, bodyStart: number): Range[] => {
   return chunks;
 };
 
-/** The bytes of this class in a whole request or reply. */
+// In a whole request or reply.
 const rangeOf = (message: Buffer, place: Place, random: () => number): Range => {
   const bodyStart = headLength(message) ?? message.length;
   const firstLine = message.indexOf('\r\n') + 2;

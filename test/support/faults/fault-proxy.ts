@@ -4,9 +4,9 @@ import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createWriteLog, type LoggedWrite } from './write-log.ts';
 
 /**
- * What may go wrong with a call. The database did nothing: `throttled`, `conflicted` (with a transaction), `failed`,
- * `lostRequest`. The database did it, but the caller gets a 500 (`failedAfter`), no reply (`lostReply`), or the reply
- * too late (`slow`).
+ * Faults of a call. The database did nothing: `throttled`, `conflicted` (with a transaction), `failed`, `lostRequest`.
+ * The database did it, but the caller gets a 500 (`failedAfter`), no reply (`lostReply`), or the reply too late
+ * (`slow`).
  */
 export const FAULTS = ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply', 'slow'] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -18,7 +18,7 @@ export interface FaultProxyOptions {
   random: () => number;
   /** The shares at the start; none unless given. */
   faults?: Partial<FaultShares>;
-  /** Whether an operation, such as `UpdateItem`, with this body may fail; all may unless given. */
+  /** Selects the operations, such as `UpdateItem`, that may fail; all may unless given. */
   mayFail?: (operation: string, body: Buffer) => boolean;
   /** How long a `slow` reply is held back at first. The client gives up after 3 s. */
   holdMs?: number;
@@ -48,7 +48,7 @@ export interface FaultProxy {
   admitted: () => ReadonlySet<string>;
   /** How long a `slow` reply is held back. */
   holdMs: number;
-  /** Whether calls are rejected whose time is wrong by more than AWS accepts; false at first. */
+  /** If true, calls are rejected whose time is wrong by more than AWS accepts; false at first. */
   checksTime: boolean;
   /** Closes the connections that no call is using, as AWS does after minutes. */
   closeIdleConnections: () => void;
@@ -56,7 +56,7 @@ export interface FaultProxy {
 }
 
 const HOLD_MS = 4_000;
-/** The share of throttled calls that get a ThrottlingException. */
+// Of throttled calls; they get a ThrottlingException.
 const ON_DEMAND_SHARE = 0.25;
 const MAX_DATABASE_SOCKETS = 256;
 const MAX_CONNECTIONS = 4_096;
@@ -184,9 +184,7 @@ interface Answer {
   message: string;
 }
 
-/**
- * DynamoDB's own messages. An on-demand table throttles with another exception than one with provisioned throughput.
- */
+// DynamoDB's own messages. An on-demand table throttles with another exception than one with provisioned throughput.
 const ANSWERS = {
   throttled: {
     status: 400,
@@ -208,10 +206,10 @@ const ANSWERS = {
   failed: { status: 500, name: 'InternalServerError', message: 'Internal server error' },
 } satisfies Record<string, Answer>;
 
-/** How far the time of a signature may be from that of the service. */
+// Between the time of a signature and that of the service.
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** Whether the time of a signature, such as `20261123T170000Z`, is not accepted. */
+// Such as `20261123T170000Z`.
 const isTimeWrong = ({ headers }: IncomingMessage): boolean => {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date'])) ?? [];
   return !(Math.abs(Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) - Date.now()) <= MAX_SKEW_MS);
@@ -243,10 +241,7 @@ const ask = ({ hostname, port }: URL, agent: Agent, { url, method, headers }: In
     upstream.end(body);
   });
 
-/**
- * Runs tasks with the same key one after another. DynamoDB does so with writes to one item, but replies may overtake
- * each other.
- */
+// DynamoDB runs writes to one item one after another, but replies may overtake each other.
 const createQueues = () => {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {

@@ -20,10 +20,7 @@ export interface Outcome {
   ms: number;
 }
 
-/**
- * Sends writes with one of our clients, one after another per worker, and returns how each ended. It runs as text in
- * another process, so it can only use its arguments.
- */
+// Runs as text in another process, so it can only use its arguments. Each worker sends its writes one after another.
 const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
   const seed: typeof import('../../../infra/local/seed.ts') = await import(`${root}/infra/local/seed.ts`);
   const direct: typeof import('../../../shared/database/direct-database.ts') = await import(`${root}/shared/database/direct-database.ts`);

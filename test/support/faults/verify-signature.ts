@@ -14,8 +14,8 @@ const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]
 const ADDED = new Set(['x-amz-date', 'x-amz-security-token']);
 
 /**
- * Whether a request was changed on the way or has a signature of other credentials, or of a time more than five
- * minutes from the server's.
+ * Returns `wrong` for a request that was changed on the way or signed with other credentials, and `expired` for one
+ * that was signed more than five minutes from the server's time.
  */
 export const signatureFault = (
   { method, path, headers, body }: Signed,

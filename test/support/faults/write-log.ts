@@ -8,7 +8,6 @@ export type LoggedWrite =
   | { kind: 'admitted' | 'released' | 'undone'; limiterId: string; requestId: string; expression: string }
   | { kind: 'event'; item: Record<string, AttributeValue> };
 
-/** The fields that the log reads from a write. */
 interface Write {
   TableName: string;
   Key: { id: { S: string } };
@@ -43,7 +42,7 @@ export const createWriteLog = ({ keysTable, usageTable }: { keysTable?: string; 
   };
 };
 
-/** The entries of `fl`, the requests in flight, that an update sets and removes. */
+// `fl` has the requests in flight.
 const entriesOf = (write: Write): LoggedWrite[] => {
   const { Key, UpdateExpression: expression = '', ExpressionAttributeNames: names = {} } = write;
   const nameOf = (token: string): string => names[token] ?? token;
@@ -57,13 +56,11 @@ const entriesOf = (write: Write): LoggedWrite[] => {
     }));
 };
 
-/** Whether a write takes a request out of the count of its minute. */
+// An admission that is undone takes its request out of the count of its minute.
 const uncounts = ({ ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Write): boolean =>
   Object.entries(names).some(([token, name]) => /^r\d+$/.test(name) && values[token.replace('#', ':')]?.N === '-1');
 
-/**
- * The keywords that begin a clause of an update expression. An attribute with such a name must be written as `#set`.
- */
+// They begin a clause of an update expression. An attribute with such a name must be written as `#set`.
 const CLAUSES = /(?<![\w#:.])(SET|REMOVE|ADD|DELETE)\s/i;
 const ENTRIES = {
   SET: { kind: 'admitted', entry: /(?:^|,)\s*([\w#]+)\.([\w#]+)\s*=/g },
@@ -76,7 +73,6 @@ interface Entry {
   entry: string;
 }
 
-/** The map entries that an expression sets and removes, as the expression writes them. */
 const readExpression = (expression: string): Entry[] => {
   const [, ...parts] = expression.split(CLAUSES);
   return parts.flatMap((keyword, at) => {

@@ -1,10 +1,10 @@
 import type { FaultShares } from '../fault-proxy.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
-/** Of a reply that still comes in time, and of one for which the functions don't wait. */
+// A slow reply still comes in time; for a late one the functions don't wait.
 const SLOW_MS = 100;
 const LATE_MS = 4_000;
-/** Two waits of a client, each of which is random. */
+// Two waits of a client, each of which is random.
 const THROTTLED_MS = 3_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
@@ -30,13 +30,13 @@ export const database = (
   },
 });
 
-/** Whether a call is about a table. */
+/** Tells if a call is about a table. */
 export const isOf = (table: string | undefined, body: Buffer): boolean => {
   if (table === undefined) throw new Error('The app has no such table.');
   return body.includes(`"${table}"`);
 };
 
-/** The first write to each limiter, which is an admission. */
+// The first write to a limiter is an admission.
 const firstWrites = ({ Keys }: FaultyRun['run']['tables']) => {
   const written = new Set<string>();
   return (operation: string, body: Buffer): boolean => {

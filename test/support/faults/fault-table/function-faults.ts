@@ -2,21 +2,20 @@ import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { READERS } from './inventory-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
-/** The functions that serve requests to models. */
-const INFERENCE = ['inference', 'ondemand-inference'] as const;
+const INFERENCE_FUNCTIONS = ['inference', 'ondemand-inference'] as const;
 const PARTS = 3;
-/** A function stops itself 20 s before its timeout, so this leaves it 3 s. */
+// A function stops itself 20 s before its timeout, so this leaves it 3 s.
 const REMAINING_MS = 23_000;
 const KILLED_AFTER_MS = 3_000;
-/** Longer than the functions wait for the model. */
+// Longer than the functions wait for the model.
 const FIRST_TOKEN_DELAY_MS = 30_000;
 const TEN_MINUTES_MS = 10 * 60_000;
 
 const silence = { cuts: 'whole', fault: { kind: 'silence', after_parts: PARTS } };
 
-const ofInference = (timeouts: object): object => Object.fromEntries(INFERENCE.map((name) => [name, timeouts]));
+const ofInference = (timeouts: object): object => Object.fromEntries(INFERENCE_FUNCTIONS.map((name) => [name, timeouts]));
 
-/** Freezes all functions, closes their idle connections as AWS does, and lets them go on. */
+// AWS closes idle connections of frozen functions.
 const freezeAndThaw = async ({ run, proxy }: FaultyRun): Promise<void> => {
   const pids = Object.values((await run.facts()).pids.functions).flat();
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
@@ -41,7 +40,7 @@ const clockApart = (name: string, clockOffsetMs: number): TableFault => ({
 
 const kill = async ({ run }: FaultyRun): Promise<void> => {
   const { functions } = (await run.facts()).pids;
-  for (const pid of INFERENCE.flatMap((name) => functions[name] ?? [])) process.kill(pid, 'SIGKILL');
+  for (const pid of INFERENCE_FUNCTIONS.flatMap((name) => functions[name] ?? [])) process.kill(pid, 'SIGKILL');
 };
 
 /** Faults of the functions and of their time. */

@@ -1,6 +1,6 @@
 import type { TableFault } from './table-fault.ts';
 
-/** Less than the functions wait for Cognito. */
+// Less than the functions wait for Cognito.
 const DELAY_MS = 3_000;
 
 const cognito = (name: string, outage: Record<string, unknown>): TableFault => ({

@@ -3,10 +3,7 @@ import type { Cell } from './measure.ts';
 
 const DOCUMENTED = new Set<number | 'cut'>([200, 201, 401, 404, 429, 503, 'cut']);
 
-/**
- * The outcomes of answers that were delivered. At the end of the function's time, an answer is cut off and ends as at
- * a limit of tokens.
- */
+// At the end of the function's time, an answer is cut off and ends as at a limit of tokens.
 const WHOLE = new Set<Outcome>(['completed', 'timed_out']);
 
 /** The promises of every cell, which hold whatever the table says. Returns those that the cell breaks. */

@@ -59,7 +59,7 @@ const chargeOf = ({ charge }: Row, usual: string | undefined): string => {
 
 const nameOf = (request: string): string => request.replace(' (control)', '');
 
-// What most requests of a column get comes first, then those that get something else.
+// The value of most requests of a column comes first, then the others.
 const summaryOf = (values: readonly { request: string; value: string }[]): string => {
   const byValue = Map.groupBy(values, ({ value }) => value);
   const [most, ...others] = [...byValue].sort(([, a], [, b]) => b.length - a.length);

@@ -13,7 +13,7 @@ import { CONTROL_ROUTES, INFERENCE_ROUTES, type TableCaller, type TableRoute } f
 import { type SeenReply, send } from './send.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
-/** What happened to one request during a fault, and to its key afterwards. */
+/** The outcome of one request during a fault, and the state of its key afterwards. */
 export interface Cell {
   fault: TableFault;
   route: TableRoute;
@@ -22,7 +22,7 @@ export interface Cell {
   admitted: readonly string[];
   /** The events of the key after the sweep. */
   events: readonly UsageEvent[];
-  /** Whether the reservation was released before the sweep. */
+  /** True if the reservation was released before the sweep. */
   isReleased: boolean;
   inFlightAfterSweep: number;
   spent: bigint;
@@ -36,7 +36,6 @@ const SETTLED_WITHIN_MS = 12_000;
 const POLL_MS = 50;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
-/** A request of a cell. */
 interface Sent {
   route: TableRoute;
   keyId: string;
@@ -69,7 +68,7 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId, fault.isSwept ? 0 : SETTLED_WITHIN_MS)));
   await sweepLater(faulty, nowMs);
   const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId, nowMs())));
-  const created = fault.hosts ? await createdKeys(faulty) : [];
+  const created = fault.hosts ? await createdKeyNames(faulty) : [];
   const next = await Promise.all(sent.map(({ route, caller }) => send(run, route, caller)));
   await Promise.all(sent.map(({ keyId }) => run.removeKey(keyId)));
   return sent.map(({ route, caller }, i) => ({
@@ -95,17 +94,14 @@ const prepare = async ({ run, users }: FaultyRun, fault: TableFault): Promise<Se
   return Promise.all(ROUTES[fault.hosts ?? 'inference'].map(one));
 };
 
-/** The names of the API keys that users have created. */
-const createdKeys = async ({ control, users: [user] }: FaultyRun): Promise<string[]> => {
+const createdKeyNames = async ({ control, users: [user] }: FaultyRun): Promise<string[]> => {
   const { data, has_more } = await control.done('GET', '/v1/api-keys?limit=100', { token: user?.token });
   if (has_more) throw new Error('The organization has more API keys than one page lists.');
   return data.map(({ name }: { name: string }) => name);
 };
 
-/**
- * Sends a request. `held` resolves when it is in flight, and has the head of its reply if that is streamed; without a
- * charge, when it is over.
- */
+// `held` resolves when the request is in flight, with the head of its reply if that is streamed; without a charge, when
+// it is over.
 const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
   const head = Promise.withResolvers<void>();
   const reply = send(run, route, caller, head.resolve);
@@ -119,7 +115,7 @@ const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
 
 const failedCalls = ({ proxy }: FaultyRun): number => FAULTS.reduce((sum, fault) => sum + proxy.seen[fault], 0);
 
-/** Waits for settlements that are retried or come from the queue. */
+// Settlements may be retried or come from the queue.
 const isReleased = async ({ run }: FaultyRun, keyId: string, limitMs: number): Promise<boolean> => {
   for (const start = performance.now(); ; await delay(POLL_MS)) {
     if (inFlight(await run.limiters.whole(keyId)) === 0) return true;

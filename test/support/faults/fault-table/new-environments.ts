@@ -1,7 +1,7 @@
 import type { TestRun } from '../../clients/local-run.ts';
 import { eventually } from '../../eventually.ts';
 
-/** Requests that a function answers without a key and without another service. */
+// A function answers them without a key and without another service.
 const PROBES: Readonly<Record<string, (run: TestRun) => readonly [method: string, url: string]>> = {
   inference: ({ base_url }) => ['POST', `${base_url}/tokenize`],
   catalog: ({ base_url }) => ['GET', `${base_url}/version`],

@@ -51,7 +51,7 @@ const fieldsOf = (cell: Cell): string[] => {
   ];
 };
 
-/** A Markdown table with columns of equal width, as the formatter wants it. */
+// Columns are of equal width, as the formatter wants them.
 const tableOf = (cells: readonly Cell[]): string => {
   const rows = [COLUMNS, ...cells.map(fieldsOf)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../clients/control.ts';
 import type { HostName } from '../../clients/hosts.ts';
 
-/** Who sends the request of a cell. */
+/** The sender of a cell's request. */
 export interface TableCaller {
   /** The API key of an inference host. */
   secret: string;
@@ -20,12 +20,12 @@ export interface TableRoute {
   path: string;
   /** undefined: a GET. */
   bodyOf?: (caller: TableCaller) => object;
-  /** What authenticates the caller. */
+  /** The caller's means of authentication. */
   access: 'key' | 'session' | 'none';
-  /** Whether a complete reply is charged. Tokenization is admitted, so it has an event, but it is free. */
+  /** True if a complete reply is charged. Tokenization is admitted, so it has an event, but it is free. */
   isCharged: boolean;
   stream: boolean;
-  /** Whether it creates an API key with the caller's name for it. */
+  /** Set if it creates an API key with the caller's name for it. */
   createsKey?: true;
 }
 

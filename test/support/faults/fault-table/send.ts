@@ -10,7 +10,7 @@ export interface SeenReply {
   retryAfter: string | null;
   /** A whole body, or a stream to its end. */
   isComplete: boolean;
-  /** Whether an error has the documented body and says nothing internal. */
+  /** True for an error with the documented body and nothing internal. */
   isDocumented: boolean;
   /** Until its end. */
   elapsedMs: number;
@@ -62,14 +62,13 @@ interface WireError {
   message?: unknown;
 }
 
-/** A body, or an event of a stream. The error of a 401 is a text, with its code beside it. */
+// A body, or an event of a stream. The error of a 401 is a text, with its code beside it.
 interface WireBody {
   error?: WireError | string | null;
   code?: unknown;
   response?: { error?: WireError | null };
 }
 
-/** The error of a body of interface 2.6, or of an event of a response. */
 const errorOf = ({ error, code, response }: WireBody): WireError | undefined =>
   typeof error === 'string' ? { message: error, code } : (error ?? response?.error ?? undefined);
 

@@ -7,7 +7,7 @@ import type { FaultyRun, TableFault } from './table-fault.ts';
 
 const DELAY_MS = 3_000;
 
-/** A fault of reading the tokenizer's files, with requests whose prompts must be counted. */
+// Its requests have prompts that must be counted.
 const readingFiles = (name: string, outage: object, metered: TableFault['metered']): TableFault => {
   const smallWindow = inventory(name, (model) => ({ ...model, context_length: SMALL_WINDOW_TOKENS }), { metered });
   return {
@@ -21,7 +21,6 @@ const readingFiles = (name: string, outage: object, metered: TableFault['metered
   };
 };
 
-/** Switches the payload log of the table's organization on. */
 const logPayloads = async ({ database, tables }: FaultyRun['run']): Promise<void> => {
   const store = createPayloadLogStore(createRecordTable(database, tables.Observability as string));
   const owner = { organization: 'org_test' };
@@ -38,7 +37,7 @@ const logPayloads = async ({ database, tables }: FaultyRun['run']): Promise<void
   await transact(database, [store.toSave(owner, settings, (await store.get(owner))?.version)]);
 };
 
-/** A fault of writing to the payload log, with requests whose content is logged. */
+// The content of its requests is logged.
 const writingPayloads = (name: string, outage: object): TableFault => ({
   name,
   emulator: 's3',

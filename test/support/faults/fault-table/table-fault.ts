@@ -3,7 +3,7 @@ import type { TestRun } from '../../clients/local-run.ts';
 import type { TestKey } from '../../fixtures/create-key.ts';
 import type { FaultProxy } from '../fault-proxy.ts';
 
-/** What the faults of the table act on. */
+/** The run and its parts that faults of the table act on. */
 export interface FaultyRun {
   run: TestRun;
   proxy: FaultProxy;
@@ -17,13 +17,13 @@ export interface FaultyRun {
 /** A section of the table: a fault that begins before its requests are sent and ends after their replies. */
 export interface TableFault {
   name: string;
-  /** Whether it is one of the proxy's, which counts the calls that it failed. */
+  /** Set if it is one of the proxy's faults, which counts the calls that it failed. */
   isOfDatabase?: true;
   /** Whose requests are sent during it. Default: those to the inference hosts. */
   hosts?: 'control' | 'all';
   /** The emulator whose calls it meets. */
   emulator?: 's3' | 'sqs' | 'cognito';
-  /** What its keys have in addition. */
+  /** Further settings of its keys. */
   keys?: Partial<TestKey>;
   /** The functions that begin it in new environments, which have cached nothing. */
   coldFunctions?: readonly string[];
@@ -33,19 +33,19 @@ export interface TableFault {
   clockOffsetMs?: number;
   begin: (faulty: FaultyRun) => Promise<void>;
   /**
-   * What happens while its requests are in flight.
-   * @param untilHeld resolves when the model holds all answers, each after its first parts, and all other requests
-   * have their replies
+   * Runs while its requests are in flight.
+   * @param untilHeld resolves when the model holds all answers, each after its first parts, and all other requests have
+   * their replies
    */
   during?: (faulty: FaultyRun, untilHeld: () => Promise<void>) => Promise<void>;
   /** Ends what `endFaults` doesn't. */
   end?: (faulty: FaultyRun) => Promise<void>;
-  /** Whether requests that reach the model can still get a whole answer, or must fail. */
+  /** The replies to requests that reach the model: whole answers, errors, or either. */
   metered: 'succeeds' | 'fails' | 'either';
   /** How long its failed replies can take, because of random waits between attempts. */
   failsWithinMs?: number;
-  /** Whether nothing but the sweep can settle its requests: a complete reply is free. */
+  /** Set if only the sweep can settle its requests: a complete reply is free. */
   isSwept?: true;
-  /** Whether the model does not exist for its callers: a 404. */
+  /** Set if the model does not exist for its callers: a 404. */
   isModelAbsent?: true;
 }

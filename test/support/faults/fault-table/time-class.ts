@@ -1,7 +1,7 @@
 /** The most time until the end of a reply. */
 export const REPLY_LIMIT_MS = 45_000;
 
-/** How long a reply takes, as far as it is the same in every run. */
+// Coarse enough to be the same in every run.
 const TIME_CLASSES = [
   { name: 'at once', belowMs: 2_200 },
   { name: '< 7 s', belowMs: 7_000 },
