@@ -4,12 +4,11 @@ import { isIP } from 'node:net';
 
 const TYPES = { 4: 1, 6: 28 } as const;
 const HEADER_BYTES = 12;
-/** Flags of a reply: an answer to a recursive question. */
+// Flags of a reply to a recursive question.
 const ANSWERED = 0x8180;
 const NO_SUCH_NAME = 3;
 const SECONDS_TO_LIVE = 0;
 
-/** An IP address as bytes. */
 const bytesOf = (address: string): number[] => {
   if (isIP(address) === 4) return address.split('.').map(Number);
   const [head = '', tail] = address.split('::');
@@ -19,7 +18,6 @@ const bytesOf = (address: string): number[] => {
   return words.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 255]);
 };
 
-/** The name and the type that a question asks for. */
 const readQuestion = (message: Buffer): { name: string; type: number; end: number } => {
   const labels: string[] = [];
   let at = HEADER_BYTES;

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
 import type { MetricsData, TracesData } from '../../../functions/telemetry/otlp/wire.ts';
 
-/** As protobufjs generates them from the protos of OTLP. */
+// As protobufjs generates them from the protos of OTLP.
 interface MessageType {
   fromObject(object: Record<string, unknown>): unknown;
   verify(message: unknown): string | null;
@@ -12,11 +12,11 @@ interface MessageType {
   toObject(message: unknown, options: object): Record<string, unknown>;
 }
 
-/** The package's own type of this file has another shape. */
+// The package's own type of this file has another shape.
 const { collector } = (root as unknown as { opentelemetry: { proto: { collector: Record<string, { v1: Record<string, MessageType> }> } } })
   .opentelemetry.proto;
 
-/** The fields that OTLP's JSON has in hexadecimal, where JSON of protocol buffers has base64. */
+// OTLP's JSON has these fields in hexadecimal, where JSON of protocol buffers has base64.
 const IDS: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
 
 const mapIds = (value: unknown, convert: (id: unknown) => unknown): unknown => {
@@ -25,7 +25,7 @@ const mapIds = (value: unknown, convert: (id: unknown) => unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, IDS.has(name) ? convert(of) : mapIds(of, convert)]));
 };
 
-/** Protocol buffers don't tell an empty array from none. */
+// Protocol buffers don't tell an empty array from none.
 const withoutEmptyArrays = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutEmptyArrays);
   if (typeof value !== 'object' || value === null) return value;
@@ -33,11 +33,8 @@ const withoutEmptyArrays = (value: unknown): unknown => {
   return Object.fromEntries(kept.map(([name, of]) => [name, withoutEmptyArrays(of)]));
 };
 
-/**
- * Reads the body of an export as a receiver does that was generated from OTLP's protos, and writes it in the binary
- * encoding and back. Every field must be one of the protos, with a value of its type: what the protos don't have
- * would be missing afterwards.
- */
+// Writes the body in the binary encoding and back, as a receiver generated from OTLP's protos would. Fields that the
+// protos don't have would be missing afterwards.
 const decode = (type: MessageType, body: Buffer): Record<string, unknown> => {
   const sent = JSON.parse(gunzipSync(body).toString()) as Record<string, unknown>;
   const toBytes = (id: unknown): Uint8Array => {

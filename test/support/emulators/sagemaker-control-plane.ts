@@ -17,7 +17,7 @@ export interface AwsCall {
 }
 
 /**
- * What happens to a call: it fails before it is executed, or it is executed and its reply is lost. A number is the
+ * The outcome of a call: it fails before it is executed, or it is executed and its reply is lost. A number is the
  * status of an error response; the connection is closed otherwise.
  */
 export type CallFate = 'succeed' | 'fail_before' | 'lose_reply' | 500 | 503;

@@ -4,16 +4,12 @@ import type { Use } from '../../../infra/local/permissions/check.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/**
- * Where the local runs of all suites record the permissions that they used. Only Jest sets it, so that the bench
- * doesn't check them.
- */
+// Local runs of all suites record their permissions there. Only Jest sets it, so that the bench doesn't check them.
 const folder = (): string | undefined => process.env.SLUICE_TEST_PERMISSIONS;
 
-/** Whether local runs check permissions. */
+/** Tells if local runs check permissions. */
 export const isChecked = (): boolean => folder() !== undefined;
 
-/** The path of the running suite under `test/`. */
 const suite = (): string => path.relative(path.join(ROOT, 'test'), process.env.SLUICE_TEST_SUITE ?? '');
 
 /** `<role> <action> <resource>` */

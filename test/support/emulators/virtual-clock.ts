@@ -6,7 +6,7 @@ interface Timer {
   fire: () => void;
 }
 
-/** So many turns of the event loop without a call in progress: everything that could go on has. */
+// After so many turns of the event loop without a call in progress, everything that could go on has.
 const QUIET_TURNS = 8;
 
 /**
