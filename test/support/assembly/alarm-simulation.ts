@@ -5,7 +5,7 @@ import { evaluate, type Value } from './metric-math.ts';
 type Properties = Record<string, unknown>;
 type Line = Readonly<Record<string, unknown>>;
 
-/** What happens in a minute. */
+/** The lines and metrics of one minute. */
 export interface Minute {
   /** Log lines of the function, and how many of each. */
   lines?: readonly (readonly [Line, number])[];
@@ -28,8 +28,7 @@ interface MetricQuery {
 const resources = (template: Template, type: string): [string, Properties][] =>
   Object.entries(template.findResources(type)).map(([id, { Properties }]) => [id, Properties]);
 
-/** The metrics of a template's filters, of lines that one function writes. */
-const compileFilters = (template: Template) =>
+const filtersOfOneFunction = (template: Template) =>
   resources(template, 'AWS::Logs::MetricFilter').map(([, { FilterPattern, MetricTransformations }]) => {
     const [{ MetricName, MetricValue, DefaultValue }] = MetricTransformations as [
       { MetricName: string; MetricValue: string; DefaultValue?: number },
@@ -39,9 +38,9 @@ const compileFilters = (template: Template) =>
     return { MetricName, matches, numberIn, DefaultValue };
   });
 
-type Filter = ReturnType<typeof compileFilters>[number];
+type Filter = ReturnType<typeof filtersOfOneFunction>[number];
 
-/** What a filter makes of a minute's lines: nothing if there are none, its default if none matches. */
+// No point without lines; the filter's default if no line matches.
 const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Minute): Point | undefined => {
   const written = lines.filter(([, count]) => count > 0);
   const found = written
@@ -52,7 +51,7 @@ const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Mi
   return { sum: total(({ value, count }) => value * count), samples: total(({ count }) => count) };
 };
 
-/** The state of a rule of a composite alarm: a text in which the parts are alarms by their logical ids. */
+// The rule is a text in which the parts are alarms by their logical ids.
 const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean => {
   const [, parts] = (rule as { 'Fn::Join': [string, (string | { 'Fn::GetAtt': [string, string] })[]] })['Fn::Join'];
   const text = parts.map((part) => (typeof part === 'string' ? part : String(isInAlarm(part['Fn::GetAtt'][0])))).join('');
@@ -67,7 +66,7 @@ const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean =
   return rest === 'true';
 };
 
-/** Evaluates an alarm of metric math over the minutes that end with one of them. */
+// Over the minutes that end with one of them.
 const isBreached = (
   { Metrics, Threshold }: Properties,
   pointsOf: (metric: string, minutes: number) => Point[],
@@ -94,7 +93,7 @@ const isBreached = (
  * @returns for each minute, whether it is in alarm at its end
  */
 export const simulate = (template: Template, name: string, minutes: readonly Minute[], options = { fillsEmpty: true }): boolean[] => {
-  const filters = compileFilters(template);
+  const filters = filtersOfOneFunction(template);
   const seriesOf = (metric: string): (Point | undefined)[] => {
     const filter = filters.find(({ MetricName }) => MetricName === metric);
     if (filter) return minutes.map((minute) => pointOf(filter, minute));

@@ -5,7 +5,7 @@ import type { LambdaFunction } from '../../../infra/assembly/local-app.ts';
 /** The file from which a function's handler is imported. */
 export const bundleFile = ({ folder, handler }: LambdaFunction): string => path.join(folder, `${handler.split('.')[0]}.mjs`);
 
-/** The files of a bundle that its start loads: the imports of `import(…)` are loaded later. */
+// Imports by `import(…)` are loaded later.
 const filesAtStart = (file: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(file)) return found;
   found.add(file);

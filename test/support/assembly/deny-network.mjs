@@ -4,10 +4,8 @@ import https from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
-/*
- * For `node --import`: ends the process at its first use of the network, before a library can catch an error and go
- * on without.
- */
+// For `node --import`: ends the process at its first use of the network, before a library can catch an error and go on
+// without.
 const DENIED_EXIT_CODE = 87;
 
 const deny = (use) => () => {

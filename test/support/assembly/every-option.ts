@@ -62,7 +62,6 @@ export const options = {
   tables: { tables: { responses: { name: 'responses-2' }, usage: { name: 'usage-2', streamArn: USAGE_STREAM } } },
 } as const;
 
-/** Another host name in each stage. */
 const hostsOf = (stage: string) => {
   const { serverless, ondemand } = options.cloudFront.hosts;
   const { control } = options.domain.hosts;

@@ -10,10 +10,7 @@ import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 const CHUNK_CHARACTERS = 1_000_000;
 const READY = /^Dynoxide listening on (\S+)$/;
 
-/**
- * Writes items in the format of DynamoDB's exports
- * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html).
- */
+// In the format of https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 const writeExport = async (file: string, fill: (put: (item: object) => void) => Promise<void>): Promise<void> => {
   const descriptor = openSync(file, 'w');
   let chunk = '';
@@ -27,7 +24,7 @@ const writeExport = async (file: string, fill: (put: (item: object) => void) => 
   closeSync(descriptor);
 };
 
-/** The address that the emulator says it listens on. @throws Error with its output if it ends before */
+// The emulator prints its address on stderr. The error has its output if it ends before.
 const urlOf = async (child: ChildProcess): Promise<string> => {
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stderr as NodeJS.ReadableStream })) {

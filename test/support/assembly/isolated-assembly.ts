@@ -6,7 +6,7 @@ import { isolatedEnvironment } from './isolated-environment.ts';
 import { askForSynthesis } from './synthesizer/synthesizer.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-/** Apart from those of `npm start`, which may have been synthesized with a network. */
+// Apart from those of `npm start`, which may have been synthesized with a network.
 const KEPT_FOLDER = path.join(ROOT, '.sluice/test-assemblies');
 
 /** Where the tests keep the app's assembly with its settings of cdk.json. */

@@ -2,7 +2,7 @@
 export type Value = number | undefined;
 
 interface Options {
-  /** Whether FILL also fills a series without any value. */
+  /** True if FILL also fills a series without any value. */
   fillsEmpty: boolean;
 }
 
@@ -20,7 +20,7 @@ const tokensOf = (expression: string): string[] => {
   return tokens;
 };
 
-/** An operation of two values, which has no value if one of them has none. */
+// There is no value if one of the two has none.
 const both =
   (operation: (a: number, b: number) => Value) =>
   (a: Value, b: Value): Value =>

@@ -1,7 +1,7 @@
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as z from 'zod';
 
-/** What a stack's template exports to other stacks, as the text of each value, and the names that it imports. */
+/** The values that a stack's template exports to other stacks, each as a text, and the names that it imports. */
 export const LinkedStack = z.object({ name: z.string(), exports: z.record(z.string(), z.string()), imports: z.array(z.string()) });
 export type LinkedStack = z.infer<typeof LinkedStack>;
 
@@ -28,10 +28,9 @@ export const linkedStacks = (folder: string): LinkedStack[] =>
   });
 
 /**
- * What CloudFormation refuses when stacks are deployed one after the other: to change or remove an export that a
- * deployed stack imports, and to import one that no deployed stack has.
- * @param deployed the stacks before; one that is not among the updated ones stays as it is, as with `cdk deploy
- * --all`
+ * The updates that CloudFormation rejects when stacks are deployed one after the other: changing or removing an export
+ * that a deployed stack imports, and importing one that no deployed stack has.
+ * @param deployed the stacks before; one that is not among the updated ones stays as it is, as with `cdk deploy --all`
  * @param updated the stacks that are deployed, in this order
  */
 export const refusedUpdates = (deployed: readonly LinkedStack[], updated: readonly LinkedStack[]): string[] => {

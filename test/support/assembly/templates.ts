@@ -17,7 +17,7 @@ export const stackNames = [
   'support',
   'operations',
 ] as const;
-/** The stacks that only some settings have. */
+// Only some settings have them.
 const OPTIONAL = ['telemetry', 'keys'] as const;
 export type StackName = (typeof stackNames)[number] | (typeof OPTIONAL)[number];
 

@@ -26,15 +26,14 @@ export interface ReplyFault {
   path: string;
   status: number;
   type?: string;
-  /** What differs, such as ` must have required property 'name'`. */
+  /** The difference, such as ` must have required property 'name'`. */
   fault: string;
 }
 
-/** The documented paths that match a path. */
 const matchingPaths = (paths: readonly string[], path: string): string[] =>
   paths.filter((documented) => new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
 
-/** The documented operation of a method and a path. A path without parameters wins over one with parameters. */
+// A path without parameters wins over one with parameters.
 const operationOf = ({ paths }: Document, { method, path }: SeenReply): { responses: Record<string, Reply> } | undefined => {
   const matching = matchingPaths(Object.keys(paths), path).filter((documented) => paths[documented]?.[method]);
   return paths[matching.includes(path) ? path : (matching[0] ?? '')]?.[method];
@@ -43,8 +42,7 @@ const operationOf = ({ paths }: Document, { method, path }: SeenReply): { respon
 const valuesOf = (type: string, text: string): unknown[] =>
   type === 'text/event-stream' ? readEvents(text).events.map(({ data }) => data) : [JSON.parse(text)];
 
-/** Where a reply differs from the document of its host. */
-const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: SeenReply): Promise<ReplyFault[]> => {
+const faultsOfReply = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: SeenReply): Promise<ReplyFault[]> => {
   const { method, path, status, type } = seen;
   const operation = operationOf(document, seen);
   const text = await seen.text;
@@ -70,6 +68,6 @@ export const readDocument = async (served: Response, open: string[] = []) => {
   return {
     document,
     /** Where a reply differs from the document; empty if its path or method is not documented. */
-    faults: (seen: SeenReply): Promise<ReplyFault[]> => faultsOf(document, schemas, seen),
+    faults: (seen: SeenReply): Promise<ReplyFault[]> => faultsOfReply(document, schemas, seen),
   };
 };

@@ -25,7 +25,7 @@ interface RequestOptions {
   key?: string;
 }
 
-/** The data of each event of a stream. Checks that the name of an event, if it has one, equals its type. */
+// Checks that the name of an event, if it has one, equals its type.
 const dataOf = (stream: string): Json[] =>
   readEvents(stream).events.map(({ name, data }) => {
     if (name !== undefined) expect(name).toBe((data as Json).type);

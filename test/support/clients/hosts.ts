@@ -5,7 +5,7 @@ import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
 export const HOSTS = ['serverless', 'on-demand'] as const;
 export type HostName = (typeof HOSTS)[number];
 
-/** What differs between the hosts, for tests that run against each of them. */
+/** The facts that differ between the hosts, for tests that run against each of them. */
 export interface HostFacts {
   /** The name of its inference function in logs and process ids. */
   inference: string;
@@ -50,7 +50,6 @@ const FACTS: Record<HostName, HostFacts> = {
   },
 };
 
-/** The organization whose keys a test run makes. */
 const ORGANIZATION = 'org_test';
 
 export type HostRun = TestRun & { host: HostFacts };

@@ -48,7 +48,7 @@ export const shareTestRun = async () => {
   return run;
 };
 
-/** Shared runs are numbered, because one of them may have ended before its time. */
+// Shared runs are numbered, because one of them may have ended before its time.
 const findShared = async (prefix: string): Promise<{ state: string; child?: ChildProcess }> => {
   for (let number = 1; ; number++) {
     const state = `${prefix}-${number}`;
@@ -64,7 +64,7 @@ const findShared = async (prefix: string): Promise<{ state: string; child?: Chil
   }
 };
 
-/** Ends what earlier suites have set. */
+// Earlier suites may have set faults.
 const resetRun = async (run: TestRun): Promise<void> => {
   for (const server of Object.keys(CONTROLLED) as ControlledServer[]) await run.control(server);
   for (const setting of ['clock', 'timeouts'] as const) await run.controlFunctions(setting);
@@ -134,7 +134,6 @@ interface Connection {
   end: () => Promise<number | null>;
 }
 
-/** What a suite needs of a run that is ready. */
 const connect = async ({ state, output, end: endRun }: Connection) => {
   const facts = await readFacts(state);
   if (!facts) throw new Error('npm start reported that it was ready without writing local.json.');
@@ -251,7 +250,7 @@ const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts
 
 export type TestRun = Awaited<ReturnType<typeof shareTestRun>>;
 
-/** The servers whose faults tests set, and where their URLs are. */
+// Tests set faults of these servers; the values name their URLs in `local.json`.
 const CONTROLLED = {
   container: 'container_url',
   sagemaker: 'sagemaker_url',
@@ -261,7 +260,7 @@ const CONTROLLED = {
 } as const;
 type ControlledServer = keyof typeof CONTROLLED;
 
-/** A bound against hanging: on a quiet machine a run is ready within seconds. */
+// A bound against hanging: on a quiet machine a run is ready within seconds.
 const START_LIMIT_MS = 180_000;
 
 const untilReady = (child: ChildProcess): Promise<string> =>

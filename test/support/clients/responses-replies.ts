@@ -16,7 +16,7 @@ export const facts: ResponseFacts = {
   mayStore: true,
   sampling: { temperature: 0.6, top_p: 0.95 },
 };
-/** The facts for a request, whose model has defaults of its own. */
+// The request's model has defaults of its own.
 const factsFor = (request: ResponsesRequest): ResponseFacts => ({
   ...facts,
   mayStore: request.body.store !== false,

@@ -12,9 +12,7 @@ export const having = (key: string, value: unknown): Json[] => {
   return !Array.isArray(value) && Object.hasOwn(value, key) ? [value as Json, ...inner] : inner;
 };
 
-/**
- * The same schema, in which objects with named properties accept no others: an undocumented property is then a fault.
- */
+// An undocumented property is a fault, so objects with named properties accept no others.
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed);
   if (!isObject(value)) return value;

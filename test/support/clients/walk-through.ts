@@ -5,7 +5,6 @@ import path from 'node:path';
 import { expect } from '@jest/globals';
 import { startTestRun } from './local-run.ts';
 
-/** A step of a walk-through: what is typed, and what the document says that it prints. */
 interface Step {
   command: string;
   printed: string | undefined;
@@ -22,7 +21,7 @@ export const stepsOf = (markdown: string): Step[] => {
   });
 };
 
-/** JSON in the document may be laid out for reading. */
+// JSON in the document may be laid out for reading.
 const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
 
 /** Matches what the document prints; `…` stands for any text of one line, or alone on a line for any lines. */

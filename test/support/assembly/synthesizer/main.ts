@@ -3,12 +3,10 @@ import { KEPT_BUNDLES } from '../../../../infra/bundling/keep-bundle.ts';
 import { addStacks } from '../../../../infra/stacks/all-stacks.ts';
 import type { Synthesis } from './synthesis.ts';
 
-/*
- * Synthesizes the app for the process that forked it, one assembly after the other: the first one takes ten seconds
- * of CPU, and each further one in the same process two.
- */
+// Synthesizes one assembly after the other for the process that forked it: the first takes ten seconds of CPU, each
+// further one in the same process two.
 
-/** @returns the error output, if the app rejects its settings or breaks a rule of cdk-nag */
+// Returns the error output if the app rejects its settings or breaks a rule of cdk-nag.
 const synthesize = ({ outputFolder, context, bundles }: Synthesis): string | null => {
   const { write } = process.stderr;
   let errors = '';

@@ -1,4 +1,4 @@
-/** What a suite wants synthesized. */
+/** One assembly to synthesize. */
 export interface Synthesis {
   number: number;
   outputFolder: string;
@@ -7,7 +7,7 @@ export interface Synthesis {
   bundles: string | undefined;
 }
 
-/** What came of it. `errors` is the app's error output if it failed. */
+/** The end of a synthesis. `errors` is the app's error output if it failed. */
 export interface SynthesisEnd {
   number: number;
   errors: string | null;

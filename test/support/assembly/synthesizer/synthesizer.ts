@@ -9,7 +9,7 @@ const MAIN = path.join(import.meta.dirname, 'main.ts');
 
 type Wanted = Omit<Synthesis, 'number'>;
 
-/** Forks the process that synthesizes. @param home its home, an empty folder */
+// `home` is an empty folder.
 const forkSynthesizer = (home: string) => {
   const waiting = new Map<number, (errors: string | null) => void>();
   const child: ChildProcess = fork(MAIN, { env: isolatedEnvironment(home) });
