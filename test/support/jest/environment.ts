@@ -6,7 +6,7 @@ interface Settings {
   projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 }
 
-/** Jest's message to a worker that nothing is left to do, by its first element. */
+// The first element of Jest's message to a worker that nothing is left to do.
 const END = 2;
 
 /**

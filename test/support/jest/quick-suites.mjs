@@ -3,7 +3,7 @@ import { isQuick } from './suites.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** Jest's filter of `npm run test:quick`. */
+// Jest's filter of `npm run test:quick`.
 const onlyQuick = (paths) => ({ filtered: paths.filter((file) => isQuick(path.relative(ROOT, file))) });
 
 // Jest requires its filter, which must be the module itself.

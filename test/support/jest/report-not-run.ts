@@ -5,10 +5,12 @@ import { allSuites } from './suites.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** The folder of `test/` that a suite is in. */
 const areaOf = (suite: string): string => suite.split('/')[1] ?? '';
 
-/** What a run of these suites has not tested, in a few lines. @param ran their paths under the project's root */
+/**
+ * Names the folders of `test/` that a run has left out, in a few lines.
+ * @param ran the paths of its suites under the project's root
+ */
 export const notRun = (ran: ReadonlySet<string>, suites: readonly string[], full: boolean): string => {
   const missing = suites.filter((suite) => !ran.has(suite));
   const areas = Map.groupBy(missing, areaOf);

@@ -2,10 +2,7 @@ import { createRequire } from 'node:module';
 import type ProcessEnvironment from './environment.ts';
 import { openSuite } from './suite-modules.ts';
 
-/**
- * What a test runner gets from Jest besides its configuration
- * (https://jestjs.io/docs/configuration#testrunner-string).
- */
+// Besides its configuration (https://jestjs.io/docs/configuration#testrunner-string).
 interface JestRuntime {
   setGlobalsForRuntime: (globals: object) => void;
 }
@@ -20,19 +17,18 @@ type TestRunner = (
 const require = createRequire(import.meta.url);
 const { default: runWithCircus } = require('jest-circus/runner') as { default: TestRunner };
 
-/** The path of the running suite, for what records what suites do. */
+// Permissions are recorded under the path of the running suite.
 const SUITE_VARIABLE = 'SLUICE_TEST_SUITE';
 
-/** Loads a module of Jest anew, because it holds the tests of one suite. */
+// A module of Jest holds the tests of one suite.
 const requireAnew = (file: string): unknown => {
   delete require.cache[file];
   return require(file);
 };
 
-/** Streams and other modules of Node call them by the names that would be faked. */
+// Streams and other modules of Node call them by the names that would be faked.
 const USED_BY_NODE = ['nextTick', 'queueMicrotask'] as const;
 
-/** What suites use of Jest's mocks and timers. */
 const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment) => {
   const jest = {
     fn: moduleMocker.fn.bind(moduleMocker),
@@ -52,10 +48,8 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
   return jest;
 };
 
-/**
- * Jest's own test runner, with Node's loader of modules in place of Jest's. Jest is told of whole suites only: its
- * reporter goes over all single tests that it knows again and again, which takes 45 s of CPU for 9,500 of them.
- */
+// Node loads modules in place of Jest. Jest gets whole suites only: its reporter goes over all single tests again and
+// again, which takes 45 s of CPU for 9,500 of them.
 const run: TestRunner = (globalConfig, config, environment, runtime, testPath) => {
   process.env[SUITE_VARIABLE] = testPath;
   const suite = openSuite();

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** They mostly wait, or repeat something hundreds of times or more. */
+// They mostly wait, or repeat something hundreds of times or more.
 const SLOW = [
   'test/e2e/billing-quarter/quarter.test.ts',
   'test/e2e/deployments/walk-through.test.ts',

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = pathToFileURL(`${path.join(import.meta.dirname, '../../..')}/`).href;
 const PACKAGES = `${ROOT}node_modules/`;
-/** Ends the URL of a suite's modules, before the suite's number. */
+// Ends the URL of a suite's modules, before the suite's number.
 const SUITE = '?suite=';
 const GLOBALS_URL = 'jest-globals:';
 const GLOBALS = 'sluiceSuiteGlobals';
@@ -26,10 +26,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   return isOfProject(resolved.url) ? { ...resolved, url: `${resolved.url}${SUITE}${suite}` } : resolved;
 };
 
-/**
- * Strips types without Node's warning that this is experimental. They become blanks, so lines and columns in stack
- * traces stay exact.
- */
+// Node warns that stripping is experimental. Types become blanks, so lines and columns in stack traces stay exact.
 const strip = (source: string): string => {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -40,7 +37,7 @@ const strip = (source: string): string => {
   }
 };
 
-/** The stripped sources of a worker's suites, by path. In watch mode, files change between suites. */
+// Of a worker's suites, by path. In watch mode, files change between suites.
 const sources = new Map<string, { mtimeMs: number; source: string }>();
 const sourceOf = (file: string): string => {
   const { mtimeMs } = statSync(file);

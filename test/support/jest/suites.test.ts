@@ -37,13 +37,13 @@ test("Jest runs the quick suites of `npm run test:quick`, also without Node's fl
 describe('a run', () => {
   const suites = ['test/e2e/control/users.test.ts', 'test/shared/ids/ids.test.ts', 'test/shared/http/page.test.ts'];
 
-  test('of some suites says how many of which folders it left out', () => {
+  test('says how many suites of which folders it left out', () => {
     expect(notRun(new Set(suites.slice(1, 2)), suites, true)).toBe(
       "Not run: 2 of 3 test files: e2e (1), shared (1). 'npm test' runs all of them.",
     );
   });
 
-  test('of all suites at their smaller sizes says how to run them whole, and one at full sizes says nothing', () => {
+  test('says how to run all suites at full size, unless it did', () => {
     expect(notRun(new Set(suites), suites, false)).toContain('npm run test:full');
     expect(notRun(new Set(suites), suites, true)).toBe('');
   });

@@ -6,10 +6,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 /** All test files, by their paths under the project's root. */
 export const allSuites = (): string[] => globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 
-/**
- * What makes a suite slow: files that start the local run, the model's container, an assembly's synthesis, or
- * programs of ours.
- */
+// They start the local run, the model's container, an assembly's synthesis, or programs of ours.
 const SLOW = [
   'infra/local/model-server/server.ts',
   'infra/local/container.ts',
@@ -18,12 +15,11 @@ const SLOW = [
   'test/support/clients/local-run.ts',
   'test/support/assembly/templates.ts',
 ];
-/** Folders whose suites repeat something hundreds of times, or start programs by their paths. */
+// Their suites repeat something hundreds of times, or start programs by their paths.
 const SLOW_FOLDERS = /^test\/(?:e2e|load|security|upgrade|contract)\//;
 
 const importsOf = new Map<string, string[]>();
 
-/** The files that a file imports directly. */
 const imports = (file: string): string[] => {
   const known = importsOf.get(file);
   if (known) return known;
@@ -35,7 +31,7 @@ const imports = (file: string): string[] => {
   return found;
 };
 
-/** Whether a test file imports one of the slow files, directly or not. */
+// Directly or not.
 const reachesSlow = (suite: string): boolean => {
   const seen = new Set([suite]);
   for (const file of seen) {
@@ -46,7 +42,7 @@ const reachesSlow = (suite: string): boolean => {
 };
 
 /**
- * Whether a test file needs no local run, no container and no synthesis of its own. @param suite its path under the
- * project's root
+ * True for a test file that needs no local run, no container and no synthesis of its own.
+ * @param suite its path under the project's root
  */
 export const isQuick = (suite: string): boolean => !SLOW_FOLDERS.test(suite) && !reachesSlow(suite);
