@@ -44,7 +44,7 @@ afterAll(async () => {
 const find = async (id: string): Promise<Deployment> => (await deployments.find(id)) as Deployment;
 const isIn = (state: Deployment['state'], id: string) => async (): Promise<boolean> => (await find(id)).state === state;
 
-// As if nobody had used it for an hour.
+// The deployment then looks as if nobody had used it for an hour.
 const leaveAlone = async (id: string): Promise<void> => {
   const left = { last_used_at: Date.now() - 3_600 * SECOND_MS };
   for (let written = false; !written; ) {

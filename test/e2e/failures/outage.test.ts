@@ -4,7 +4,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/emulators/da
 import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
 
-// They write events. Admissions use other calls, so requests are still admitted.
+// These calls write events. Admissions use others, so requests are still admitted.
 const WRITES = new Set(['PutItem', 'TransactWriteItems']);
 
 let database: TestDatabase;

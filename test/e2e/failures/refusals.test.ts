@@ -12,7 +12,7 @@ afterAll(async () => {
   await run.close();
 });
 
-// Of requests without an authenticated key, by code.
+// By code, for requests without an authenticated key.
 const refusals = async (): Promise<Record<string, number>> => {
   const store = createRefusalStore(run.database, run.tables.Observability as string);
   const counts: Record<string, number> = {};

@@ -63,7 +63,7 @@ const createTenant = async (run: TestRun, control: Control, members: number, key
   };
 };
 
-// Returns the names of the deployments, which have fallen asleep.
+// Returns the names of the deployments once they have fallen asleep.
 const createSleeping = async (run: TestRun, control: Control, { organization, owner }: Tenant, names: readonly string[]) => {
   const setTimes = (times: object) => fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times }) });
   await setTimes(FAST_WAKES);

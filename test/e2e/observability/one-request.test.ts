@@ -39,7 +39,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-// With a field that has no effect, as a part of a trace.
+// The request has a field without effect, and is a part of a trace.
 const send = async (user: string): Promise<{ id: string; chunks: Record<string, unknown>[] }> => {
   const response = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
@@ -78,14 +78,14 @@ const plainAttributesOf = (attributes: readonly KeyValue[]): Record<string, unkn
 
 const bodiesTo = (path: string): Buffer[] => receiver.received.filter((each) => each.path === path).map(({ body }) => body);
 
-// One of the request, and one of the call to its model.
+// A request has two spans: its own, and that of the call to its model.
 const spansOf = (id: string): OtlpSpan[] =>
   bodiesTo('/v1/traces')
     .flatMap((body) => decodeTraces(body).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)))
     .filter(({ attributes }) => plainAttributesOf(attributes)['sluice.request.id'] === id)
     .sort((one, other) => one.kind - other.kind);
 
-// Of a counter's points, or of the sums of a histogram's.
+// Adds a counter's points, or the sums of a histogram's.
 const sumOf = (name: string, matches: (attributes: Record<string, unknown>) => boolean = () => true): number => {
   const metrics = bodiesTo('/v1/metrics').flatMap((body) =>
     (decodeMetrics(body) as MetricsData).resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics)),

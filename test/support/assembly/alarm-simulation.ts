@@ -28,7 +28,8 @@ interface MetricQuery {
 const resources = (template: Template, type: string): [string, Properties][] =>
   Object.entries(template.findResources(type)).map(([id, { Properties }]) => [id, Properties]);
 
-const filtersOfOneFunction = (template: Template) =>
+// One function writes all lines.
+const compileFilters = (template: Template) =>
   resources(template, 'AWS::Logs::MetricFilter').map(([, { FilterPattern, MetricTransformations }]) => {
     const [{ MetricName, MetricValue, DefaultValue }] = MetricTransformations as [
       { MetricName: string; MetricValue: string; DefaultValue?: number },
@@ -38,9 +39,9 @@ const filtersOfOneFunction = (template: Template) =>
     return { MetricName, matches, numberIn, DefaultValue };
   });
 
-type Filter = ReturnType<typeof filtersOfOneFunction>[number];
+type Filter = ReturnType<typeof compileFilters>[number];
 
-// No point without lines; the filter's default if no line matches.
+// Without lines there is no point; if no line matches, the point is the filter's default.
 const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Minute): Point | undefined => {
   const written = lines.filter(([, count]) => count > 0);
   const found = written
@@ -51,7 +52,7 @@ const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Mi
   return { sum: total(({ value, count }) => value * count), samples: total(({ count }) => count) };
 };
 
-// The rule is a text in which the parts are alarms by their logical ids.
+// A rule of a composite alarm is a text that names alarms by their logical ids.
 const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean => {
   const [, parts] = (rule as { 'Fn::Join': [string, (string | { 'Fn::GetAtt': [string, string] })[]] })['Fn::Join'];
   const text = parts.map((part) => (typeof part === 'string' ? part : String(isInAlarm(part['Fn::GetAtt'][0])))).join('');
@@ -66,7 +67,7 @@ const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean =
   return rest === 'true';
 };
 
-// Over the minutes that end with one of them.
+// `pointsOf` returns the last points of a metric.
 const isBreached = (
   { Metrics, Threshold }: Properties,
   pointsOf: (metric: string, minutes: number) => Point[],
@@ -93,7 +94,7 @@ const isBreached = (
  * @returns for each minute, whether it is in alarm at its end
  */
 export const simulate = (template: Template, name: string, minutes: readonly Minute[], options = { fillsEmpty: true }): boolean[] => {
-  const filters = filtersOfOneFunction(template);
+  const filters = compileFilters(template);
   const seriesOf = (metric: string): (Point | undefined)[] => {
     const filter = filters.find(({ MetricName }) => MetricName === metric);
     if (filter) return minutes.map((minute) => pointOf(filter, minute));

@@ -10,7 +10,7 @@ interface Output {
   Export?: { Name: string };
 }
 
-// CloudFormation adds it to the names of a stack and a resource.
+// CloudFormation adds such a suffix to the names of a stack and a resource.
 const SUFFIX = '-ABCDEF1234567';
 const ACCOUNT = '123456789012';
 const LONGEST_NAMES: Readonly<Record<string, number>> = {

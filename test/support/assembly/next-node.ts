@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder } from '../../../infra/local/processes/compile-cache.ts';
 
-// The newest release of the major version after the one that runs Sluice.
+// The newest release of the next major version.
 const VERSION = '26.10.0';
 
 /** Why the next Node can't be had on this machine; undefined if it can. */

@@ -17,7 +17,7 @@ export const stackNames = [
   'support',
   'operations',
 ] as const;
-// Only some settings have them.
+// Only some settings add these stacks.
 const OPTIONAL = ['telemetry', 'keys'] as const;
 export type StackName = (typeof stackNames)[number] | (typeof OPTIONAL)[number];
 

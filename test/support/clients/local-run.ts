@@ -64,7 +64,7 @@ const findShared = async (prefix: string): Promise<{ state: string; child?: Chil
   }
 };
 
-// Earlier suites may have set faults.
+// Earlier suites may have set faults, clocks and timeouts.
 const resetRun = async (run: TestRun): Promise<void> => {
   for (const server of Object.keys(CONTROLLED) as ControlledServer[]) await run.control(server);
   for (const setting of ['clock', 'timeouts'] as const) await run.controlFunctions(setting);

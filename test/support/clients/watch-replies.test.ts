@@ -17,7 +17,7 @@ const operations: ControlOperation[] = [
 ];
 const document = JSON.stringify(controlDocument(operations));
 
-// It returns the replies set by the test, behind a path prefix.
+// The host returns the replies set by the test, behind a path prefix.
 const serve = async (): Promise<{ server: Server; base_url: string; next: { status: number; body: string } }> => {
   const next = { status: 200, body: '' };
   const server = createServer((request, response) => {

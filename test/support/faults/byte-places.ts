@@ -31,7 +31,6 @@ const chunksOf = (message: Buffer, bodyStart: number): Range[] => {
   return chunks;
 };
 
-// In a whole request or reply.
 const rangeOf = (message: Buffer, place: Place, random: () => number): Range => {
   const bodyStart = headLength(message) ?? message.length;
   const firstLine = message.indexOf('\r\n') + 2;

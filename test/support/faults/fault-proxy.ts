@@ -56,7 +56,7 @@ export interface FaultProxy {
 }
 
 const HOLD_MS = 4_000;
-// Of throttled calls; they get a ThrottlingException.
+// This share of throttled calls gets the ThrottlingException of an on-demand table.
 const ON_DEMAND_SHARE = 0.25;
 const MAX_DATABASE_SOCKETS = 256;
 const MAX_CONNECTIONS = 4_096;
@@ -206,10 +206,9 @@ const ANSWERS = {
   failed: { status: 500, name: 'InternalServerError', message: 'Internal server error' },
 } satisfies Record<string, Answer>;
 
-// Between the time of a signature and that of the service.
 const MAX_SKEW_MS = 5 * 60_000;
 
-// Such as `20261123T170000Z`.
+// A signature has its time as `20261123T170000Z`.
 const isTimeWrong = ({ headers }: IncomingMessage): boolean => {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date'])) ?? [];
   return !(Math.abs(Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) - Date.now()) <= MAX_SKEW_MS);

@@ -11,7 +11,7 @@ export interface Faults {
   /** The shares, from 0 to 1, of calls whose request or whose reply is lost on the way. */
   lostRequests: number;
   lostReplies: number;
-  /** Makes the process crash before or after this call. */
+  /** Returns true to crash the process before or after this call. */
   crash: (operation: Operation, when: 'before' | 'after') => boolean;
 }
 

@@ -42,7 +42,7 @@ export const createWriteLog = ({ keysTable, usageTable }: { keysTable?: string; 
   };
 };
 
-// `fl` has the requests in flight.
+// The attribute `fl` has the requests in flight.
 const entriesOf = (write: Write): LoggedWrite[] => {
   const { Key, UpdateExpression: expression = '', ExpressionAttributeNames: names = {} } = write;
   const nameOf = (token: string): string => names[token] ?? token;
@@ -60,7 +60,7 @@ const entriesOf = (write: Write): LoggedWrite[] => {
 const uncounts = ({ ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Write): boolean =>
   Object.entries(names).some(([token, name]) => /^r\d+$/.test(name) && values[token.replace('#', ':')]?.N === '-1');
 
-// They begin a clause of an update expression. An attribute with such a name must be written as `#set`.
+// These keywords begin a clause of an update expression. An attribute with such a name must be written as `#set`.
 const CLAUSES = /(?<![\w#:.])(SET|REMOVE|ADD|DELETE)\s/i;
 const ENTRIES = {
   SET: { kind: 'admitted', entry: /(?:^|,)\s*([\w#]+)\.([\w#]+)\s*=/g },

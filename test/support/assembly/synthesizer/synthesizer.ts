@@ -9,7 +9,7 @@ const MAIN = path.join(import.meta.dirname, 'main.ts');
 
 type Wanted = Omit<Synthesis, 'number'>;
 
-// `home` is an empty folder.
+// `home` is an empty folder, so it has no credentials.
 const forkSynthesizer = (home: string) => {
   const waiting = new Map<number, (errors: string | null) => void>();
   const child: ChildProcess = fork(MAIN, { env: isolatedEnvironment(home) });

@@ -7,7 +7,7 @@ import type { FaultyRun, TableFault } from './table-fault.ts';
 
 const DELAY_MS = 3_000;
 
-// Its requests have prompts that must be counted.
+// The requests have prompts that must be counted from the tokenizer's files.
 const readingFiles = (name: string, outage: object, metered: TableFault['metered']): TableFault => {
   const smallWindow = inventory(name, (model) => ({ ...model, context_length: SMALL_WINDOW_TOKENS }), { metered });
   return {
@@ -37,7 +37,7 @@ const logPayloads = async ({ database, tables }: FaultyRun['run']): Promise<void
   await transact(database, [store.toSave(owner, settings, (await store.get(owner))?.version)]);
 };
 
-// The content of its requests is logged.
+// The content of the requests is logged.
 const writingPayloads = (name: string, outage: object): TableFault => ({
   name,
   emulator: 's3',

@@ -3,7 +3,7 @@ import type { TestRun } from '../../clients/local-run.ts';
 import type { TestKey } from '../../fixtures/create-key.ts';
 import type { FaultProxy } from '../fault-proxy.ts';
 
-/** The run and its parts that faults of the table act on. */
+/** The local run that the faults of the table act on. */
 export interface FaultyRun {
   run: TestRun;
   proxy: FaultProxy;
