@@ -3,7 +3,6 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { homonyms } from './homonyms.ts';
 import { DOCUMENT, departures, folderDiagram, readDocument, readModules, withDiagram } from './plan.ts';
-import { READ_ROOMS } from './read-rooms.ts';
 import { unclearSentences } from './sentences.ts';
 
 // Part of `npm run lint`. `--write` also redraws the diagram of docs/architecture.md; `--root` checks another project.
@@ -17,11 +16,10 @@ const drawn = withDiagram(document, folderDiagram(result));
 if (values.write) writeFileSync(path.join(values.root, DOCUMENT), drawn);
 const outdated =
   drawn === document || values.write ? [] : [{ rule: 'diagram', message: `${DOCUMENT} shows other imports. Run npm run format.` }];
-const isRead = (file: string): boolean => READ_ROOMS.some((room) => file.startsWith(`${room}/`));
 const files = result.modules.map(({ source }) => source);
 const found = [
   ...departures(result),
-  ...(values.root === PROJECT ? [...homonyms(PROJECT, files), ...unclearSentences(PROJECT, files.filter(isRead))] : []),
+  ...(values.root === PROJECT ? [...homonyms(PROJECT, files), ...unclearSentences(PROJECT, files)] : []),
   ...outdated,
 ];
 for (const { rule, message } of found) console.error(`${rule}: ${message}`);
