@@ -143,9 +143,9 @@ test('a creation shows the secret once: it is in no list, no later reply, no aud
 });
 
 test('the audit log has a URL’s origin and a hash of its secret rest, and no description', async () => {
-  const rest = '/services/T0/B0/x7Qf?token=abc';
-  const { id } = await create({ url: `https://hooks.example.com${rest}`, description: 'For Ada' });
-  await send('updateWebhook', { id, body: { url: 'https://hooks.example.com/services/T0/B0/other', description: null } });
+  const rest = '/services/hidden-path/x7Qf?token=hidden-token';
+  const { id } = await create({ url: `https://hooks.example.com${rest}`, description: 'For hidden-Ada' });
+  await send('updateWebhook', { id, body: { url: 'https://hooks.example.com/services/hidden-path/other', description: null } });
   const { data } = await stores.audit.list(organization, { limit: 100 });
   const changesOf = (action: string) => data.find((entry) => entry.action === action && entry.target.id === id)?.changes;
   const recorded = `https://hooks.example.com/[sha256:${createHash('sha256').update(rest).digest('hex')}]`;
@@ -157,7 +157,7 @@ test('the audit log has a URL’s origin and a hash of its secret rest, and no d
     url: { from: recorded, to: expect.stringMatching(/^https:\/\/hooks\.example\.com\/\[sha256:[0-9a-f]{64}\]$/) },
     description: { from: '[not recorded]', to: null },
   });
-  expect(JSON.stringify(data)).not.toMatch(/x7Qf|abc|B0|Ada/);
+  expect(JSON.stringify(data)).not.toMatch(/hidden-/);
 });
 
 test.each([
