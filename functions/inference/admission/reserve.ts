@@ -23,7 +23,7 @@ import type { AdmitResult, LimiterStore } from '../../../shared/admission/stores
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 
 // After this many failed conditions in a row the limiter is too busy: 503.
-const MAX_ATTEMPTS = 6;
+const MAX_WRITE_ATTEMPTS = 6;
 // The number of attempts that can fail because of the database; the waits between them grow.
 const MAX_OUTAGES = 3;
 const OUTAGE_WAIT_MS = 50;
@@ -191,7 +191,7 @@ const tryToReserve = async <Item extends LimiterItem>(
   const { limiterId, requestId } = requested;
   let { item: seen, isExact } = known;
   let roundTrips = 0;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_WRITE_ATTEMPTS; attempt++) {
     const item = requested.check(seen, now());
     const clock = furthestClock(item, now());
     if (isExact) {

@@ -6,7 +6,7 @@ import type { Queue } from './may-wait.ts';
 /** An entry that isn't renewed for this long belongs to a function that crashed. */
 export const LEASE_MS = 45_000;
 // Joining and releasing remove entries of crashed functions, and then try again.
-const MAX_ATTEMPTS = 3;
+const MAX_JOIN_ATTEMPTS = 3;
 
 /** A request in a waiting list. */
 export interface Waiter {
@@ -127,7 +127,7 @@ export const createWaitingStore = (database: Database, table: string, most: numb
      * @returns the requests before it; undefined if there is no place left
      */
     join: async (waiter: Waiter, nowMs: number): Promise<Queue | undefined> => {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      for (let attempt = 0; attempt < MAX_JOIN_ATTEMPTS; attempt++) {
         const result = await tryToJoin(waiter, nowMs);
         if ('joined' in result) return queueOf(result.joined, nowMs);
         if (result.full) {

@@ -5,7 +5,7 @@ import { type HoldStartCredit, OutOfCredit } from '../../../shared/gpu-time/star
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 
 // The reconciler can write the row, and requests can use the organization's credit, between our reads and our write.
-const MAX_ATTEMPTS = 5;
+const MAX_WAKE_ATTEMPTS = 5;
 
 export interface WakeDependencies {
   deployments: Pick<DeploymentStore, 'find' | 'wake'>;
@@ -38,7 +38,7 @@ const tryToWake = async ({ deployments, holdStartCredit, now }: WakeDependencies
 export const wake = async (deps: WakeDependencies, asleep: Deployment): Promise<Deployment | undefined> => {
   const { deployments, reconcile } = deps;
   let current: Deployment | undefined = asleep;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS && current && isAsleep(current); attempt++) {
+  for (let attempt = 0; attempt < MAX_WAKE_ATTEMPTS && current && isAsleep(current); attempt++) {
     const woken = await tryToWake(deps, current);
     if (woken) {
       logInfo('deployment_woken', { deployment: woken.id, org_id: woken.organization });

@@ -14,7 +14,7 @@ import type { Settlement } from './settlement.ts';
 export { waitMsOf } from '../capacity/wait-header.ts';
 
 // A copy that has just started can be in service before it is reachable, so a waiting request tries again.
-const MAX_TRIES = 10;
+const MAX_TARGET_CALLS = 10;
 
 // A wait ends this long before the request's deadline, so that its error says what it waited for.
 const WAIT_END_MS = 2_000;
@@ -67,6 +67,6 @@ export async function* invokeDeployment(
   for (let tries = 1; ; tries++) {
     const failure = yield* attempt(yield* ready(tries));
     if (!failure) return;
-    if (!canWait() || tries === MAX_TRIES) throw failure;
+    if (!canWait() || tries === MAX_TARGET_CALLS) throw failure;
   }
 }

@@ -15,7 +15,7 @@ interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
 }
 
 // If this many targets fail, they are busy, or the request is at fault.
-const MAX_TRIES = 4;
+const MAX_TARGETS_TRIED = 4;
 
 // After a timeout or a broken connection, the target may have processed the request.
 const isWorthAnother = (error: unknown): boolean =>
@@ -38,7 +38,7 @@ export const invokeAny = (
     onTarget(target);
     return invoke({ ...invocation, target, body: bodyFor(target), signal });
   };
-  const tried = targets.slice(0, MAX_TRIES);
+  const tried = targets.slice(0, MAX_TARGETS_TRIED);
   const last = tried[tried.length - 1] as Target;
   if (tried.length === 1) return start(last, invocation.signal);
 
