@@ -6,7 +6,18 @@ import type { Traffic } from './traffic.ts';
 const PAGE = path.join(import.meta.dirname, '../../../docs/fairness.md');
 const BEGIN = '<!-- attacks: written by `UPDATE_FAIRNESS=1 npx jest e2e/fairness` -->\n';
 const END = '<!-- end of attacks -->\n';
-const HEADINGS = ['Way in', 'The attacker sends', 'It gets', 'Neighbour', 'p95 alone', 'p95 beside it', 'Ratio', '5xx', 'Lost'];
+const HEADINGS = [
+  'Way in',
+  'The attacker sends',
+  'It gets',
+  'Neighbour',
+  'p95 alone',
+  'p95, attack elsewhere',
+  'p95 beside it',
+  'Ratio',
+  '5xx',
+  'Lost',
+];
 
 /** The effects of an attack on its neighbour. */
 export interface Finding {
@@ -14,10 +25,12 @@ export interface Finding {
   /** The attacker's replies, by status and code. */
   replies: ReadonlyMap<string, number>;
   alone: Traffic;
+  /** While the attacker attacks another installation on the same machine; undefined in the small size. */
+  elsewhere: Traffic | undefined;
   beside: Traffic;
 }
 
-export const ratioOf = ({ alone, beside }: Finding): number => beside.p95Ms / alone.p95Ms;
+export const ratioOf = ({ alone, elsewhere = alone, beside }: Finding): number => beside.p95Ms / elsewhere.p95Ms;
 
 const percentages = (counts: ReadonlyMap<string, number>): string => {
   const sum = [...counts.values()].reduce((one, other) => one + other, 0);
@@ -26,13 +39,14 @@ const percentages = (counts: ReadonlyMap<string, number>): string => {
 };
 
 const cellsOf = (finding: Finding): string[] => {
-  const { attack, replies, alone, beside } = finding;
+  const { attack, replies, alone, elsewhere = alone, beside } = finding;
   return [
     attack.name,
     attack.sends,
     percentages(replies),
     attack.neighbour,
     `${Math.round(alone.p95Ms)} ms`,
+    `${Math.round(elsewhere.p95Ms)} ms`,
     `${Math.round(beside.p95Ms)} ms`,
     ratioOf(finding).toFixed(1),
     String(beside.failed),
