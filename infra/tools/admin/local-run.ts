@@ -4,9 +4,11 @@ import * as z from 'zod';
 import { SupportPromise } from '../../../shared/tickets/clocks.ts';
 import { readConfig } from '../../config/config.ts';
 import { organizationConcurrencyOf } from '../../config/shares.ts';
+import { readCommandLine } from '../deploy/command-line.ts';
 import { UsageError } from './usage.ts';
 
 const REGION = 'us-east-1';
+const CDK_JSON = path.join(import.meta.dirname, '../../../cdk.json');
 
 const LocalFacts = z.object({
   dynamodb_endpoint: z.string(),
@@ -36,6 +38,8 @@ const variablesOf = (names: Readonly<Record<string, string>>, ending: string): [
 export const useLocalRun = (stateFolder: string): void => {
   const facts = readLocalFacts(stateFolder);
   const { id, client_id } = facts.user_pools.Users;
+  // The local run is synthesized with the settings of cdk.json.
+  const config = readConfig(readCommandLine([], CDK_JSON).context);
   Object.assign(process.env, {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
@@ -49,7 +53,7 @@ export const useLocalRun = (stateFolder: string): void => {
     USER_POOL_ID: id,
     USER_POOL_CLIENT_ID: client_id,
     TOKEN_ISSUER: `https://cognito-idp.${REGION}.amazonaws.com/${id}`,
-    SUPPORT_PROMISE: JSON.stringify(SupportPromise.parse({})),
-    ORGANIZATION_CONCURRENCY: String(organizationConcurrencyOf(readConfig({}))),
+    SUPPORT_PROMISE: JSON.stringify(config.support?.promise ?? SupportPromise.parse({})),
+    ORGANIZATION_CONCURRENCY: String(organizationConcurrencyOf(config)),
   });
 };

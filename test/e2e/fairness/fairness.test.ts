@@ -88,10 +88,10 @@ describe('one organization with members, keys and 50 addresses, beside another o
       let finding = await measure(attack);
       for (let round = 1; round < MAX_ROUNDS && !isInTime(finding); round++) finding = await measure(attack);
       findings.push(finding);
-      const { alone, beside } = finding;
-      expect(alone.received.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
-      expect(beside.received.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
-      expect(isInTime(finding) || [alone.p95Ms, beside.p95Ms]).toBe(true);
+      const { alone, elsewhere, beside } = finding;
+      for (const { received } of [alone, elsewhere ?? alone, beside])
+        expect(received.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
+      expect(isInTime(finding) || [alone.p95Ms, elsewhere?.p95Ms, beside.p95Ms]).toBe(true);
     },
     LIMIT_MS,
   );
