@@ -11,7 +11,7 @@ export type RouteRole = (typeof ROLES)[number];
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The error statuses that a route can list. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
 
 interface Example {
   summary: string;

@@ -20,6 +20,17 @@ export interface Sender {
   org_id: string | null;
 }
 
+/**
+ * The requested path, percent-encoded, without trailing slashes. Not `event.path`: that is as the caller sent it, and
+ * on a custom domain it begins with the base path of the mapping.
+ */
+export const requestedPath = ({ resource, pathParameters }: ApiEvent): string => {
+  const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
+  let { length } = path;
+  while (length > 1 && path[length - 1] === '/') length -= 1;
+  return path.slice(0, length);
+};
+
 /** A header by its lower-case name; API Gateway keeps the case that the caller sent. */
 export const headerOf = (event: ApiEvent, name: string): string | undefined => {
   for (const key in event.headers) if (key.length === name.length && key.toLowerCase() === name) return event.headers[key];

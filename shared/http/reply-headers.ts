@@ -20,6 +20,7 @@ export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRE
 /** The headers that a browser may read, in the order of `access-control-expose-headers`. */
 export const EXPOSED_HEADERS = [
   'x-request-id',
+  'request-id',
   'etag',
   'link',
   'retry-after',

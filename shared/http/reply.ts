@@ -17,6 +17,7 @@ const CORS = {
 export const commonHeaders = (requestId: string, contentType: string): Record<string, string> => ({
   'content-type': contentType,
   'x-request-id': requestId,
+  'request-id': requestId,
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   ...CORS,

@@ -1,4 +1,4 @@
-import type { ApiEvent } from './api-event.ts';
+import { type ApiEvent, requestedPath } from './api-event.ts';
 import { ApiError } from './errors.ts';
 import { preflightReply, type Reply } from './reply.ts';
 
@@ -42,15 +42,6 @@ class MethodNotAllowed extends ApiError {
     });
   }
 }
-
-// Percent-encoded, without trailing slashes. Not `event.path`: that is as the caller sent it, and on a custom domain it
-// begins with the base path of the mapping.
-const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
-  const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
-  let { length } = path;
-  while (length > 1 && path[length - 1] === '/') length -= 1;
-  return path.slice(0, length);
-};
 
 // Invalid encoding is left as it is.
 const decoded = (text: string): string => {
@@ -104,7 +95,7 @@ export const route = (routes: Routes): Handle => {
       pathsMeantBy(routed).find((meant) => Object.hasOwn(find(meant)?.methods ?? {}, httpMethod)),
     );
   return async (event) => {
-    const path = pathOf(event);
+    const path = requestedPath(event);
     const found = find(path);
     if (!found) throw notFound(event, path);
     const { routePath, methods, pathParameters } = found;

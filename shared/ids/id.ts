@@ -24,6 +24,11 @@ export const prefixes = {
   message: 'msg_',
   functionCall: 'fc_',
   reasoning: 'rs_',
+  toolUse: 'toolu_',
+  customToolCall: 'ctc_',
+  toolSearchCall: 'tsc_',
+  localShellCall: 'lsc_',
+  compaction: 'cmp_',
 } as const;
 
 type IdKind = keyof typeof prefixes;

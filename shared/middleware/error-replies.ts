@@ -1,5 +1,6 @@
-import type { ApiEvent } from '../http/api-event.ts';
+import { type ApiEvent, requestedPath } from '../http/api-event.ts';
 import { ApiError, toApiError, toWire } from '../http/errors.ts';
+import { isMessagesPath } from '../http/messages-path.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
 
@@ -21,14 +22,22 @@ export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
   return toApiError(error);
 };
 
+// In the shape of the route's API.
+const toFailure = async (error: ApiError, event: ApiEvent): Promise<{ status: number; headers: Record<string, string>; body: unknown }> => {
+  if (!isMessagesPath(requestedPath(event))) return { status: error.status, headers: error.headers, body: toWire(error, event.requestId) };
+  const { toMessagesFailure } = await import('../http/messages-failure.ts');
+  return toMessagesFailure(error, event.requestId);
+};
+
 /** The one place where a thrown error becomes a reply. */
-export const toErrorReply = (error: unknown, event: ApiEvent): Reply => {
+export const toErrorReply = async (error: unknown, event: ApiEvent): Promise<Reply> => {
   const failure = toCallerError(error, event);
-  logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
-  return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
+  const { status, headers, body } = await toFailure(failure, event);
+  logInfo('refused', { ...factsOf(event), status, code: failure.code });
+  return jsonReply(event.requestId, status, body, headers);
 };
 
 /** Middleware: converts an error of the handler to a reply. */
 export const errorReplies = () => ({
-  onError: ({ event, error }: { event: ApiEvent; error: Error | null | undefined }): Reply => toErrorReply(error, event),
+  onError: ({ event, error }: { event: ApiEvent; error: Error | null | undefined }): Promise<Reply> => toErrorReply(error, event),
 });

@@ -19,6 +19,8 @@ export interface PromptMessage {
 /** The input of a chat template, which renders it to the model's prompt. */
 export interface ChatPrompt {
   messages: PromptMessage[];
+  /** The model continues the last message, which is the assistant's, instead of beginning one. */
+  continues?: true;
   /**
    * The tools as the runtime gives them to its chat template: the text of a JSON array, so that numbers keep their
    * form.

@@ -21,6 +21,8 @@ export interface Dialect<Field extends string = string, Extra extends string = s
   requestIdField?: string;
   /** This runtime can keep a limit on thinking tokens. */
   keepsThinkingBudget: boolean;
+  /** This runtime can continue the last message of an assistant. */
+  continuesLastMessage: boolean;
 }
 
 export const passed: Treatment = { how: 'passed' };

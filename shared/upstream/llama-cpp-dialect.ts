@@ -20,4 +20,5 @@ export const llamaCpp: typeof vllm = {
   completionFields: { echo: refused, return_token_ids: ignored },
   always: { ...vllm.always, cache_prompt: false },
   keepsThinkingBudget: false,
+  continuesLastMessage: false,
 };

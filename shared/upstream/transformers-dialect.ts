@@ -31,4 +31,5 @@ export const transformers: typeof vllm = {
   completionFields: { echo: refused },
   always: { stream: true },
   keepsThinkingBudget: false,
+  continuesLastMessage: false,
 };

@@ -35,6 +35,8 @@ export const UsageEvent = z.object({
   org_id: z.string(),
   /** Absent on an orphaned event because the function's state is lost. */
   model: z.string().optional(),
+  /** The alias by which the request named the model, if it did. */
+  alias: z.string().optional(),
   route: z.string().optional(),
   stream: z.boolean().optional(),
   prompt_tokens: z.int().min(0),

@@ -34,6 +34,8 @@ const convertedFields = (request: ChatCompletionRequest, thinking: UpstreamThink
   };
 };
 
+const CONTINUE = { continue_final_message: true, add_generation_prompt: false };
+
 /** The body for a runtime's chat endpoint. It has only fields that the model's dialect lists, and no nulls. */
 export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, facts: UpstreamFacts): Record<string, unknown> => {
   const dialect = dialects[model.dialect];
@@ -46,5 +48,6 @@ export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, fac
   }
   for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) more[name] = request[name];
   if (thinking.thinking_token_budget !== undefined) more.thinking_token_budget = thinking.thinking_token_budget;
+  if (facts.prompt.continues) Object.assign(more, CONTINUE);
   return requestBody(dialect, facts, { messages: facts.prompt.messages }, intoRange(more, facts.maxTokens, dialect));
 };

@@ -1,7 +1,8 @@
 import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 
-interface ExceededFacts {
-  // Absent if max_tokens alone exceeds the window.
+/** The sizes, in tokens, of a request that doesn't fit. */
+export interface ExceededFacts {
+  /** Absent if max_tokens alone exceeds the window. */
   promptTokens?: number;
   maxTokens: number;
   windowTokens: number;
@@ -30,16 +31,20 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
   };
 };
 
+const messageOf = (facts: ExceededFacts): string => {
+  const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
+  const inPrompt = promptTokens === undefined ? '' : `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
+  const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
+  if (maxPromptTokens === undefined) return `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
+  const { bound, remedy } = boundOf(maxPromptTokens, names);
+  return `${bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${remedy}.`;
+};
+
 /** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */
 export class ContextLengthExceeded extends InvalidRequest {
-  constructor(facts: ExceededFacts) {
-    const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
-    const inPrompt = promptTokens === undefined ? '' : `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
-    const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
-    const bounded = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
-    const message = bounded
-      ? `${bounded.bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${bounded.remedy}.`
-      : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
-    super({ code: 'context_length_exceeded', param: bounded?.param ?? nameOf('messages', names), message });
+  constructor(facts: ExceededFacts, message = messageOf(facts)) {
+    const { maxPromptTokens, names } = facts;
+    const param = maxPromptTokens === undefined ? nameOf('messages', names) : boundOf(maxPromptTokens, names).param;
+    super({ code: 'context_length_exceeded', param, message });
   }
 }

@@ -2,7 +2,7 @@ import { type FieldNames, InvalidRequest, nameOf, withNames } from '../../../sha
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import { ContextLengthExceeded } from './context-length-exceeded.ts';
+import { ContextLengthExceeded, type ExceededFacts } from './context-length-exceeded.ts';
 import { isChatPrompt } from './prompt-size.ts';
 
 /** The request's use of the model's context window. */
@@ -15,6 +15,8 @@ export interface WindowRequest {
   maxPromptTokens: number | undefined;
   /** The route's names of these fields, where they differ from a chat completion's. */
   names?: FieldNames;
+  /** The route's error for a request that doesn't fit. */
+  exceeded?: (facts: ExceededFacts) => ContextLengthExceeded;
 }
 
 interface ToFit<P extends Prompt> {
@@ -85,10 +87,11 @@ export const fitWindow = async <P extends Prompt>(
   { prompt, longestTokens: longestTokensBound, maxTokens, window }: ToFit<P>,
 ): Promise<Fitted<P>> => {
   const { requestedTokens, whenExceeded, maxPromptTokens, names } = window;
+  const toError = window.exceeded ?? ((facts: ExceededFacts) => new ContextLengthExceeded(facts));
   // With `error`, only the caller's own max_tokens can exceed the window, not the model's default.
   const needed = whenExceeded === 'error' ? (requestedTokens ?? 1) : maxTokens;
   const { tokenizer: files, context_length: windowTokens } = model;
-  if (whenExceeded === 'error' && needed >= windowTokens) throw new ContextLengthExceeded({ maxTokens: needed, windowTokens, names });
+  if (whenExceeded === 'error' && needed >= windowTokens) throw toError({ maxTokens: needed, windowTokens, names });
   const isShort = maxPromptTokens === undefined || longestTokensBound <= maxPromptTokens;
   if (!files || (isShort && longestTokensBound + Math.max(needed, maxTokens) <= windowTokens)) return { prompt, maxTokens };
 
@@ -96,7 +99,7 @@ export const fitWindow = async <P extends Prompt>(
   if (!counted) return { prompt, maxTokens };
   const { promptTokens, longestTokens, kept } = counted;
   const exceeded = (maxPrompt?: number): ContextLengthExceeded =>
-    new ContextLengthExceeded({ promptTokens: longestTokens, maxTokens: needed, windowTokens, maxPromptTokens: maxPrompt, names });
+    toError({ promptTokens: longestTokens, maxTokens: needed, windowTokens, maxPromptTokens: maxPrompt, names });
   if (!isShort && promptTokens > maxPromptTokens) throw exceeded(maxPromptTokens);
   const room = windowTokens - longestTokens;
   if (room < Math.min(1, maxTokens) || (whenExceeded === 'error' && needed > room)) throw exceeded();

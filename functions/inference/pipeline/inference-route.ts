@@ -26,6 +26,10 @@ export interface UpstreamFacts<P extends Prompt = ChatPrompt> extends BodyFacts 
 /** The facts for the reply, in addition to the runtime's chunks. */
 export interface ReplyFacts {
   id: string;
+  /** The tokens of the prompt: exact if they were counted, otherwise estimated. */
+  promptTokens?: number;
+  /** The end of the model's context window limits the answer more than the request does. */
+  endsAtWindow?: boolean;
   /** Seconds since the epoch. */
   created: number;
   /** The published name, whatever the runtime calls the model. */
@@ -52,6 +56,8 @@ export interface StreamedReply {
   /** The events that report a failure; without it the pipeline sends an `error` event. */
   fail?: (error: ApiError, requestId: string) => string;
   store?: StoreReply;
+  /** Sent to a caller that waits for the next event. Default: a comment. */
+  keepAlive?: string;
 }
 
 /** Writes a reply as one object. */

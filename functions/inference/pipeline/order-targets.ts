@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
 
 // Evenly spread in (0, 1).
@@ -7,7 +8,15 @@ const shareOf = (text: string): number => (hash('sha256', text, 'buffer').readUI
 /** A target's name, which no other target has. */
 export const targetName = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
-/** An opaque id of an organization's user. Endpoints with prefix-aware routing keep the user on one instance by it. */
+const SESSION = /^[\x21-\x7e]{1,128}$/;
+
+/** The session that a coding agent names; undefined if it names none. */
+export const sessionOf = (event: ApiEvent): string | undefined => {
+  const session = headerOf(event, 'x-claude-code-session-id');
+  return session !== undefined && SESSION.test(session) ? session : undefined;
+};
+
+/** An opaque id of an organization's user or session. Endpoints with prefix-aware routing keep the conversation on one instance by it. */
 export const affinityOf = (organization: string, userId: string): string => hash('sha256', `${organization}\n${userId}`, 'base64url');
 
 /**

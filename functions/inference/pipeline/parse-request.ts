@@ -53,8 +53,8 @@ export interface ParsedRequest<Request, Prepared> {
 
 // JSON Schemas and the arguments of tool calls.
 const OPAQUE: OpaqueParts = {
-  fields: new Set(['tools', 'functions', 'messages', 'input', 'response_format', 'text']),
-  keys: new Set(['parameters', 'arguments', 'schema']),
+  fields: new Set(['tools', 'functions', 'messages', 'input', 'response_format', 'text', 'output_config', 'output_format']),
+  keys: new Set(['parameters', 'arguments', 'schema', 'input', 'input_schema']),
   integers: new Set(['seed']),
 };
 
@@ -80,9 +80,10 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     checkLogHeader(event);
     const read = validate(route.schema, body);
     const model = await deps.modelsOf(authenticated.item.org).find(read.model);
+    named = model.name;
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
-    const request = route.resolve ? await resolve(route, route.resolve, read, deps, key, event.requestId) : read;
+    const request = route.resolve ? await resolve(route, route.resolve, read, model, deps, key, event.requestId) : read;
     return { request, model, price, prepared: await prepare(request, model, price, event), authenticated, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -101,13 +102,14 @@ const resolve = async <Request extends ModelRequest>(
   { refersToStored }: Pick<ParsedRoute<Request>, 'refersToStored'>,
   from: NonNullable<ParsedRoute<Request>['resolve']>,
   request: Request,
+  model: Model,
   { keys }: Pick<Dependencies, 'keys'>,
   key: PresentedKey,
   requestId: string,
 ): Promise<Request> => {
   const item = await authenticate(keys, key);
   // The cost is unknown until the references are read.
-  checkRemembered(keys, { key, model: request.model, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
+  checkRemembered(keys, { key, model: model.name, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
   if (refersToStored?.(request)) takeRead(keys, item);
   return from(request, { organization: item.org });
 };

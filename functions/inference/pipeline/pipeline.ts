@@ -16,9 +16,10 @@ import { invokeDeployment, waitMsOf } from './deployment-request.ts';
 import { type Fitted, fitWindow } from './fit-window.ts';
 import type { InferenceRequest, InferenceRoute, ReplyFacts, StreamedReply } from './inference-route.ts';
 import { invokeAny } from './invoke-any.ts';
-import { affinityOf, orderTargets } from './order-targets.ts';
+import { affinityOf, orderTargets, sessionOf } from './order-targets.ts';
 import { type ParsedRequest, type Prepare, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
+import { estimateTokens } from './prompt-size.ts';
 import { createRecorder, type Recorder } from './record-reply.ts';
 import { replyBody } from './reply-body.ts';
 import { type RequestUsage, trackUsage } from './request-usage.ts';
@@ -54,7 +55,7 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   const { request, model, price, prepared, authenticated, userId } = parsed;
   const parsedAtMs = deps.now();
   const { tokens, maxCostNanos } = prepared;
-  const admissionRequest = { key, model: request.model, deployment: model.deployment?.id, tokens, maxCostNanos, authenticated };
+  const admissionRequest = { key, model: model.name, deployment: model.deployment?.id, tokens, maxCostNanos, authenticated };
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;
@@ -76,7 +77,7 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
 const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
-  { request, prepared, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
+  { event, request, prepared, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
   { prompt, maxTokens }: Fitted<P>,
   model: Model,
   signal: AbortController,
@@ -85,10 +86,11 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
   const continuousUsage = model.continuous_usage && prepared.choices === 1;
   const facts = { prompt, maxTokens, requestId, cacheSalt, continuousUsage };
+  // A conversation stays with a target while it is in service: it has cached the prompt so far.
+  const conversation = userId ?? sessionOf(event);
   return invokeAny(deps.invoke, deps.health, {
-    // A user stays with a target while it is in service: it has cached the conversation so far.
-    targets: deps.health.order(orderTargets(model, userId ?? requestId)),
-    ...(userId !== undefined && { affinity: affinityOf(admission.organization, userId) }),
+    targets: deps.health.order(orderTargets(model, conversation ?? requestId)),
+    ...(conversation !== undefined && { affinity: affinityOf(admission.organization, conversation) }),
     bodyFor: ({ container_model: containerModel = '' }) => JSON.stringify(route.toUpstream(request, model, { ...facts, containerModel })),
     choices: prepared.choices,
     names: prepared.window.names,
@@ -114,6 +116,7 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   admitted: AdmittedRequest<Request, P>,
+  fitted: Fitted<P>,
   chunks: Answer['rest'],
 ): ReturnType<Serve> => {
   const { request, model, prepared, event, claim, admission, mayStore, headers, usage, deadline, settlement, recorder } = admitted;
@@ -123,6 +126,8 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     id: route.replyId(requestId),
     created: Math.floor(event.receivedAtMs / 1_000),
     model: model.name,
+    promptTokens: fitted.promptTokens ?? estimateTokens(prepared.promptBytes),
+    endsAtWindow: fitted.maxTokens < prepared.maxTokens,
     requestId,
     organization: admission.organization,
     mayStore,
@@ -140,7 +145,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   const reply = recorder?.recordStream(stored, route.toWhole(request, facts, model), usage.total) ?? stored;
   const events = streamAnswer(reply, answer, admitted);
   // A caller that has left pays for what was generated until then.
-  const body = replyBody(events, () => deadline.stop('client_closed'), settlement.abandon);
+  const body = replyBody(events, () => deadline.stop('client_closed'), settlement.abandon, reply.keepAlive);
   deadline.closeUnread(body);
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };
@@ -172,18 +177,18 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     if ('replay' in admitted) return admitted.replay;
     const { usage, deadline, settlement, recorder } = admitted;
     const answer = async () => {
-      const chunks = await settleOnFailure(settlement, async () => {
+      const { fitted, chunks } = await settleOnFailure(settlement, async () => {
         // 3. Fit the prompt and the answer into the model's window.
         const fitted = await fitWindow(own.tokenizer, parsed.model, parsed.prepared);
         usage.fitted(fitted);
         deadline.abort.signal.throwIfAborted();
 
         // 4. Invoke.
-        return invokeModel(route, own, admitted, fitted);
+        return { fitted, chunks: invokeModel(route, own, admitted, fitted) };
       });
 
       // 5. Pass the answer on, 6. settle.
-      return respond(route, admitted, chunks);
+      return respond(route, admitted, fitted, chunks);
     };
     return recorder ? recorder.recordReply(answer) : answer();
   };

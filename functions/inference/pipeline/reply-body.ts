@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { WrittenBody } from '../../../shared/middleware/written-replies.ts';
 import { KEEP_ALIVE } from './server-sent-events.ts';
 
-// After this long without an event a comment is sent, so that no proxy closes the connection.
+// After this long without an event `keepAlive` is sent, so that no proxy closes the connection.
 const SILENCE_MS = 15_000;
 
 /**
@@ -17,9 +17,14 @@ export interface ReplyBody extends WrittenBody {
 /**
  * A body from a source of whole events. Each event is one write; the next one is pulled from the source only when the
  * caller has room for it. When the caller disconnects, `onClosed` is called at once and the source is ended. `onEnd` is
- * called last, however the stream ended, and awaited.
+ * called last, however the stream ended, and awaited. `keepAlive` is sent while there is no event.
  */
-export const replyBody = (source: AsyncGenerator<string>, onClosed: () => void, onEnd: () => Promise<void>): ReplyBody => {
+export const replyBody = (
+  source: AsyncGenerator<string>,
+  onClosed: () => void,
+  onEnd: () => Promise<void>,
+  keepAlive = KEEP_ALIVE,
+): ReplyBody => {
   let destroy = (): void => undefined;
   const writeTo = async (caller: Writable): Promise<void> => {
     let hasEnded = false;
@@ -41,7 +46,7 @@ export const replyBody = (source: AsyncGenerator<string>, onClosed: () => void, 
     // Emitted by a write after the caller has disconnected.
     caller.once('error', close);
     caller.on('drain', () => wake());
-    const silence = setInterval(() => void caller.write(KEEP_ALIVE), SILENCE_MS);
+    const silence = setInterval(() => void caller.write(keepAlive), SILENCE_MS);
     const until = (isMet: () => boolean): Promise<void> | undefined =>
       isMet() || isOver() ? undefined : new Promise((resolve) => (wake = resolve));
     try {

@@ -111,6 +111,10 @@ const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageE
 export const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
+/** The alias by which a request named its model, if it did. Only a configured name can differ from the model's own. */
+export const aliasOf = (request: { model: string }, { name }: Model): Pick<UsageEvent, 'alias'> =>
+  request.model === name ? {} : { alias: request.model };
+
 /** The usage event of a request that ended at `nowMs`. @param error the caller's error */
 export const toUsageEvent = (
   facts: RequestFacts,
@@ -127,6 +131,7 @@ export const toUsageEvent = (
     key_id: admission.keyId,
     org_id: admission.organization,
     model: model.name,
+    ...aliasOf(request, model),
     route: facts.path,
     stream: request.stream === true,
     prompt_tokens: promptTokens,

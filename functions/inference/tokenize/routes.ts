@@ -15,7 +15,7 @@ import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
-import { errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
+import { aliasOf, errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -62,6 +62,7 @@ interface TokenizerRoute<Request extends { model: string }> {
 const freeEvent = (facts: {
   event: ApiEvent;
   admission: Admission;
+  request: { model: string };
   model: Model;
   path: string;
   outcome: Outcome;
@@ -74,6 +75,7 @@ const freeEvent = (facts: {
   key_id: facts.admission.keyId,
   org_id: facts.admission.organization,
   model: facts.model.name,
+  ...aliasOf(facts.request, facts.model),
   route: facts.path,
   stream: false,
   prompt_tokens: 0,
@@ -112,12 +114,12 @@ const serveTokenizer =
     const parsedAtMs = deps.now();
     // An empty text reserves one token.
     const tokens = Math.max(1, task.reservedTokens);
-    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, authenticated });
+    const admission = await admit(deps.keys, { key, model: model.name, requestId, tokens, maxCostNanos: () => 0n, authenticated });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
     const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
       const nowMs = deps.now();
       const answeredAtMs = outcome === 'completed' ? nowMs : undefined;
-      const usageEvent = freeEvent({ event, admission, model, path, outcome, error, parsedAtMs, answeredAtMs, nowMs });
+      const usageEvent = freeEvent({ event, admission, request, model, path, outcome, error, parsedAtMs, answeredAtMs, nowMs });
       return settleRequest(deps, { event, admission, usageEvent, error });
     };
     try {

@@ -1,6 +1,7 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 
-// API Gateway's own error responses have the format of interface 2.6.
+// API Gateway's own error responses have the format of interface 2.6. It can't choose them by path, so their types are
+// those of the Messages API, whose clients read them.
 interface GatewayText {
   type: ResponseType;
   status: number;
@@ -10,10 +11,10 @@ interface GatewayText {
 
 const unavailable = {
   message: "Sluice can't handle this request right now. Try again shortly.",
-  type: 'server_error',
+  type: 'overloaded_error',
   code: 'service_unavailable',
 };
-const limited = { message: 'Too many requests. Try again shortly.', type: 'requests', code: 'rate_limit_exceeded' };
+const limited = { message: 'Too many requests. Try again shortly.', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
 
 /** Constant texts, because API Gateway's own messages can reveal internals. Lambda's throttling arrives as a 5XX. */
 export const gatewayTexts: GatewayText[] = [
@@ -25,6 +26,7 @@ export const gatewayTexts: GatewayText[] = [
     error: {
       ...unavailable,
       message: 'The request took too long. Try again, and use stream: true for long answers.',
+      type: 'timeout_error',
       code: 'upstream_timeout',
     },
     retryAfterSeconds: 1,
@@ -34,7 +36,7 @@ export const gatewayTexts: GatewayText[] = [
   {
     type: ResponseType.REQUEST_TOO_LARGE,
     status: 413,
-    error: { message: 'The request body is too large. Send at most 4.5 MB.', type: 'invalid_request_error', code: 'request_too_large' },
+    error: { message: 'The request body is too large. Send at most 4.5 MB.', type: 'request_too_large', code: 'request_too_large' },
   },
   {
     type: ResponseType.WAF_FILTERED,

@@ -137,13 +137,11 @@ export class RestHost extends Construct {
   #post(path: string, handler: IFunction, options: LambdaIntegrationOptions): void {
     const resource = this.api.root.resourceForPath(path);
     resource.addMethod('POST', new LambdaIntegration(handler, { ...options, allowTestInvoke: false }));
-    resource.addMethod('ANY', this.#fallback);
-    // API Gateway matches paths below this one only with this resource's own proxy, not with one higher up.
-    resource.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
-    for (let parent = resource.parentResource; parent && parent !== this.api.root; parent = parent.parentResource) this.#fallBack(parent);
+    for (let at: IResource | undefined = resource; at && at !== this.api.root; at = at.parentResource) this.#fallBack(at);
   }
 
-  /** Without a method, API Gateway itself would answer requests to an intermediate resource. */
+  // Without a method, API Gateway itself would answer requests to an intermediate resource. It matches paths below a
+  // resource only with the resource's own proxy, not with one higher up.
   #fallBack(resource: IResource): void {
     if (this.#fellBack.has(resource.path)) return;
     this.#fellBack.add(resource.path);
@@ -153,14 +151,15 @@ export class RestHost extends Construct {
 
   #addGatewayResponses(): void {
     for (const { type, status, error, retryAfterSeconds } of gatewayTexts) {
-      const body = { error: { ...error, param: null }, request_id: '$context.extendedRequestId' };
+      const body = { type: 'error', error: { ...error, param: null }, request_id: '$context.extendedRequestId' };
       this.api.addGatewayResponse(`Gateway${type.responseType}`, {
         type,
         statusCode: String(status),
         responseHeaders: {
           'x-request-id': 'context.extendedRequestId',
+          'request-id': 'context.extendedRequestId',
           'access-control-allow-origin': "'*'",
-          'access-control-expose-headers': "'x-request-id, retry-after'",
+          'access-control-expose-headers': "'x-request-id, request-id, retry-after'",
           'cache-control': "'no-store'",
           ...(retryAfterSeconds && { 'retry-after': `'${retryAfterSeconds}'` }),
         },

@@ -4,6 +4,7 @@ import type { ReplyHeader } from '../../../shared/http/reply-headers.ts';
 
 /** The error body of interface 2.6, for every status except 401. */
 export const ErrorBody = z.object({
+  type: z.literal('error').optional().meta({ description: 'Only if API Gateway rejected the request.' }),
   error: z.object({
     message: z.string().meta({ description: 'What is wrong, and what to do.' }),
     type: z.string(),
@@ -54,7 +55,7 @@ export const refusalOf = (check: () => unknown): ApiError => {
 export const requestTooLarge = (): ApiError =>
   new ApiError({
     status: 413,
-    type: 'invalid_request_error',
+    type: 'request_too_large',
     code: 'request_too_large',
     message: 'The request body is too large. Send at most 4.5 MB.',
   });

@@ -6,6 +6,7 @@ const number = (description: string, example: number) => ({ description, schema:
 /** Reply headers by name; `version-etag` is the ETag of a resource, which means something else than that of a file. */
 export const replyHeaders = {
   'x-request-id': text('The id of the request, as in the logs. Include it when you report a problem.', 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB'),
+  'request-id': text('The same id, under the name that clients of the Messages API read.', 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB'),
   'x-ratelimit-limit-requests': number('The maximum number of requests per minute for this key.', 600),
   'x-ratelimit-remaining-requests': number('The number of requests that are left now.', 599),
   'x-ratelimit-reset-requests': text('The time until the full limit is available again if no more requests are sent.', '1m2.5s'),

@@ -1,6 +1,7 @@
 import type { Host } from '../../hosts/host.ts';
-import { type ApiEvent, headerOf } from '../../http/api-event.ts';
+import { type ApiEvent, headerOf, requestedPath } from '../../http/api-event.ts';
 import { ApiError } from '../../http/errors.ts';
+import { isMessagesPath } from '../../http/messages-path.ts';
 import { expiredKey, InvalidApiKey, keyInOtherHeader, keyWithoutScheme, missingKey, wrongHost, wrongKey } from '../item/key-errors.ts';
 import { isKeyItem, isOrganizationLimited, type KeyItem } from '../item/key-item.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
@@ -11,21 +12,42 @@ import type { ReadableKeys } from '../stores/limiter-reader.ts';
 import { TooManyReads } from '../stores/read-limit.ts';
 import { limitHeaders } from './rate-limits.ts';
 
-const OTHER_HEADERS = ['x-api-key', 'api-key'];
+const ANTHROPIC_HEADER = 'x-api-key';
+const OTHER_HEADERS = [ANTHROPIC_HEADER, 'api-key'];
+
+// All of Anthropic's clients name a version with every request.
+const isFromAnthropicClient = (event: ApiEvent): boolean =>
+  headerOf(event, 'anthropic-version') !== undefined || isMessagesPath(requestedPath(event));
+
+const keyOfAnthropicClient = (event: ApiEvent): PresentedKey | undefined => {
+  const secret = headerOf(event, ANTHROPIC_HEADER);
+  return secret && isFromAnthropicClient(event) ? parseSecret(secret.trim()) : undefined;
+};
 
 const misplacedKey = (event: ApiEvent): InvalidApiKey => {
   const header = OTHER_HEADERS.find((name) => headerOf(event, name));
-  return header === undefined ? missingKey() : keyInOtherHeader(header);
+  if (header === undefined) return missingKey();
+  return header === ANTHROPIC_HEADER && isFromAnthropicClient(event) ? wrongKey() : keyInOtherHeader(header);
 };
 
-/** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
-export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
+const keyOf = (event: ApiEvent): PresentedKey => {
   const authorization = headerOf(event, 'authorization');
+  const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '') ?? [];
+  // A client with two credentials sends both, and the bearer token may be another service's.
+  const key = (secret && parseSecret(secret)) || keyOfAnthropicClient(event);
+  if (key) return key;
   if (!authorization) throw misplacedKey(event);
-  const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization) ?? [];
-  if (!secret) throw parseSecret(authorization.trim()) ? keyWithoutScheme() : missingKey();
-  const key = parseSecret(secret);
-  if (!key) throw wrongKey();
+  if (secret) throw wrongKey();
+  throw parseSecret(authorization.trim()) ? keyWithoutScheme() : missingKey();
+};
+
+/**
+ * The API key of a request: the bearer token, or, if the client is one of Anthropic's, the key in `x-api-key`. A key
+ * that can't be valid on this host is rejected without a read.
+ * @throws 401
+ */
+export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
+  const key = keyOf(event);
   if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
   return key;
 };

@@ -96,7 +96,7 @@ describe('a batch of log lines', () => {
   test('is read as error replies log it', async () => {
     const lines = logged();
     const requestContext = { requestId: 'gateway' };
-    toErrorReply(new InvalidRequest({ message: 'The message is not logged.' }), {
+    await toErrorReply(new InvalidRequest({ message: 'The message is not logged.' }), {
       ...eventOf('/v1/models'),
       requestContext,
     } as unknown as ApiEvent);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { orderTargets } from '../../../../functions/inference/pipeline/order-targets.ts';
+import { orderTargets, sessionOf } from '../../../../functions/inference/pipeline/order-targets.ts';
+import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 
 const target = (endpoint: string, weight: number): Target => ({ endpoint, weight });
@@ -30,5 +31,21 @@ describe('orderTargets', () => {
     const before = firsts(three);
     const after = firsts([three[0], three[1] as Target]);
     for (const key of keys) if (before.get(key) !== 'c') expect(after.get(key)).toBe(before.get(key));
+  });
+});
+
+describe('the session of a coding agent', () => {
+  const sessionIn = (headers: Record<string, string>) => sessionOf({ headers } as unknown as ApiEvent);
+
+  test('is read from its header', () => {
+    expect(sessionIn({ 'X-Claude-Code-Session-Id': '5f0c-11' })).toBe('5f0c-11');
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is long', 'x'.repeat(129)],
+    ['is not visible ASCII', 'a b'],
+  ])('is left out if it %s', (_, session) => {
+    expect(sessionIn({ 'x-claude-code-session-id': session })).toBeUndefined();
   });
 });

@@ -168,7 +168,7 @@ describe('the log line', () => {
     const event = eventOf({ model: CANARY });
     const error = await serveEvent(event).catch((thrown: unknown) => thrown);
     lines = [];
-    toErrorReply(error, event);
+    await toErrorReply(error, event);
     const [line = ''] = lines;
     expect(JSON.parse(line)).toMatchObject({ message: 'refused', key_id: keyId, org_id: expect.any(String), code: 'model_not_found' });
     expect(line).not.toContain(CANARY);

@@ -39,6 +39,7 @@ describe.each(['serverless', 'ondemand'] as const)('the %s host', (name) => {
       const text: string = ResponseTemplates['application/json'];
       expect(text).not.toContain('$context.error');
       expect(JSON.parse(text)).toEqual({
+        type: 'error',
         error: { message: expect.any(String), type: expect.any(String), param: null, code: expect.any(String) },
         request_id: '$context.extendedRequestId',
       });

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newSecret } from '../../../../shared/admission/item/secret.ts';
 import { presentedKey } from '../../../../shared/admission/keys/authenticate.ts';
 import type { Host } from '../../../../shared/hosts/host.ts';
@@ -7,9 +7,10 @@ import { newId } from '../../../support/fixtures/new-id.ts';
 
 const { secret } = newSecret('serverless', newId('key'));
 const host: Host = { scope: 'serverless' };
-const errorOf = (headers: Record<string, string>): unknown => {
+const other = newSecret('serverless', newId('key')).secret;
+const errorOf = (headers: Record<string, string>, path = '/v1/chat/completions'): unknown => {
   try {
-    return presentedKey(eventOf('/v1/chat/completions', { method: 'POST', headers }), host);
+    return presentedKey(eventOf(path, { method: 'POST', headers }), host);
   } catch (error) {
     return error;
   }
@@ -31,4 +32,36 @@ test.each([
 
 test('reads a key after Bearer, whatever is in the other headers', () => {
   expect(errorOf({ authorization: `Bearer ${secret}`, 'x-api-key': 'other' })).toMatchObject({ scope: 'serverless' });
+});
+
+describe('a key in x-api-key', () => {
+  const keyId = (headers: Record<string, string>, path?: string): unknown => (errorOf(headers, path) as { keyId?: string }).keyId;
+  const of = (wanted: string): unknown => keyId({ authorization: `Bearer ${wanted}` });
+
+  test.each(['/v1/messages', '/v1/messages/count_tokens'])('is read on %s', (path) => {
+    expect(keyId({ 'X-Api-Key': secret }, path)).toBe(of(secret));
+  });
+
+  test('is read on every route from a client that names a version of the API', () => {
+    expect(keyId({ 'x-api-key': secret, 'Anthropic-Version': '2023-06-01' }, '/v1/models')).toBe(of(secret));
+  });
+
+  test('is used if the bearer token is not a key of this service', () => {
+    expect(keyId({ 'x-api-key': secret, authorization: 'Bearer sk-other' }, '/v1/messages')).toBe(of(secret));
+  });
+
+  test('is not used if the bearer token is a key', () => {
+    expect(keyId({ 'x-api-key': other, authorization: `Bearer ${secret}` }, '/v1/messages')).toBe(of(secret));
+  });
+
+  test('is rejected as incorrect if it is not a key of this service', () => {
+    expect(errorOf({ 'x-api-key': 'sk-ant-other' }, '/v1/messages')).toMatchObject({
+      status: 401,
+      message: expect.stringMatching(/^Your API key is not valid/),
+    });
+  });
+
+  test('is not read on a route for tickets, whose path ends like the one for messages', () => {
+    expect(errorOf({ 'x-api-key': secret }, '/v1/tickets/tkt_1/messages')).toMatchObject({ status: 401 });
+  });
 });
