@@ -14,12 +14,9 @@ import { type Handle, type Routes, route } from '../../shared/http/router.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
-import { createDeployments } from '../../shared/models/deployments.ts';
-import { createInventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { health } from './health.ts';
-import { listModels, ownDeployments, retrieveModel, sharedModels } from './models.ts';
 
 const now = Date.now;
 const { database } = createDirectDatabases();
@@ -27,12 +24,20 @@ const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
 const limiters = createLimiterReader(database, environmentVariable('KEYS_TABLE'));
 const keys = { store: limiters, cache: createLimiterCache(), now };
 const host = hostOfEnvironment();
-const isShared = host.scope === 'serverless';
-const listing = isShared
-  ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
-  : ownDeployments(keys, host, createDeployments(models, now));
 // Health is public, so it doesn't list the deployments of organizations.
-const inventory = () => (isShared ? models.list(SERVERLESS_POOL) : models.list(SERVERLESS_POOL).then(() => new Map<string, Model>()));
+const inventory = async () => {
+  const shared = await models.list(SERVERLESS_POOL);
+  return host.scope === 'serverless' ? shared : new Map<string, Model>();
+};
+
+// Both routes share its cache.
+const visibleModels = lazy(async () => (await import('./models.ts')).createVisibleModels({ host, keys, models, now }));
+
+const modelRoute = (name: 'listModels' | 'retrieveModel'): Handle =>
+  lazy(async () => {
+    const { [name]: routeWith } = await import('./models.ts');
+    return routeWith(visibleModels);
+  });
 
 const responseRoute = (name: 'retrieveResponse' | 'deleteResponse' | 'listInputItems'): Handle =>
   lazy(async () => {
@@ -51,8 +56,8 @@ const handlers: Record<OperationsOf<'catalog'>, Handle> = {
   retrieveResponse: responseRoute('retrieveResponse'),
   deleteResponse: responseRoute('deleteResponse'),
   listInputItems: responseRoute('listInputItems'),
-  listModels: listModels(listing),
-  retrieveModel: retrieveModel(listing),
+  listModels: modelRoute('listModels'),
+  retrieveModel: modelRoute('retrieveModel'),
   retrieveKey: lazy(async () => (await import('./key.ts')).retrieveKey(keys, host)),
 };
 

@@ -6,10 +6,12 @@ import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
+import { createDeployments } from '../../shared/models/deployments.ts';
 import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import { DeploymentNotFound } from '../../shared/models/errors.ts';
-import type { Inventory } from '../../shared/models/inventory.ts';
+import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
+import { type ModelReader, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
 
 interface VisibleModels {
@@ -51,6 +53,19 @@ export const ownDeployments =
       headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-user-id' },
     };
   };
+
+interface ListingDependencies {
+  host: Host;
+  keys: ReadableKeys;
+  models: ModelReader;
+  now: () => number;
+}
+
+/** The models that a caller of the host can see. */
+export const createVisibleModels = ({ host, keys, models, now }: ListingDependencies): VisibleModelsFor =>
+  host.scope === 'serverless'
+    ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
+    : ownDeployments(keys, host, createDeployments(models, now));
 
 const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<string, string>): Reply => {
   const reply = jsonReply(event.requestId, 200, body, headers);

@@ -54,6 +54,17 @@ describe('the functions on the request path', () => {
       new Set(['chat', 'completions', 'responses', 'tokenize']),
     );
   });
+
+  test('catalog loads the routes of keys, models and responses with their first request', () => {
+    const { start, later } = bundleFiles(named('catalog')[0] as LambdaFunction);
+    const routes = /\/functions\/catalog\/(key|models|responses)\.ts$/;
+    expect(sourcesOf(start).filter((source) => routes.test(source))).toEqual([]);
+    expect(
+      sourcesOf(later)
+        .flatMap((source) => routes.exec(source)?.[1] ?? [])
+        .sort(),
+    ).toEqual(['key', 'models', 'responses']);
+  });
 });
 
 describe('the function billing', () => {
