@@ -16,7 +16,10 @@ export const sessionOf = (event: ApiEvent): string | undefined => {
   return session !== undefined && SESSION.test(session) ? session : undefined;
 };
 
-/** An opaque id of an organization's user or session. Endpoints with prefix-aware routing keep the conversation on one instance by it. */
+/**
+ * An opaque id of an organization's user or session. Endpoints with prefix-aware routing keep the conversation on one
+ * instance by it.
+ */
 export const affinityOf = (organization: string, userId: string): string => hash('sha256', `${organization}\n${userId}`, 'base64url');
 
 /**
