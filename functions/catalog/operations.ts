@@ -14,7 +14,7 @@ const entry = {
   context_length: 32_768,
   max_output_tokens: 8_192,
   pricing: { prompt: '0.00000005', cached_prompt: '0.000000005', completion: '0.0000002' },
-  capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+  capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false, structured_outputs: true },
   deprecation: null,
 };
 

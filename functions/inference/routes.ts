@@ -25,7 +25,6 @@ import { serveRoutes } from './serve-routes.ts';
 
 const now = Date.now;
 const host = hostOfEnvironment();
-const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
 
 // The serverless host has the shared models, the on-demand host each organization's own deployments.
 const modelsOf = (models: ModelStore): ((organization: string) => Inventory) => {
@@ -97,11 +96,9 @@ export const createRoutes = (createClients: CreateClients): Serve => {
   const dependencies = createDependencies(clients);
   const store = createResponseStore(clients.database, environmentVariable('RESPONSES_TABLE'), now);
   return serveRoutes({
-    createChatCompletion: (path) =>
-      lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions({ structuredOutputs }), dependencies)),
+    createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
-    createResponse: (path) =>
-      lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ structuredOutputs, store, now }), dependencies)),
+    createResponse: (path) => lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ store, now }), dependencies)),
     tokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).tokenize(path, dependencies)),
     detokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).detokenize(path, dependencies)),
   });

@@ -165,15 +165,6 @@ export const Config = z.strictObject({
       .refine((url) => !url.endsWith('/'), 'expected no trailing slash')
       .optional(),
   ),
-  structuredOutputs: setting(
-    {
-      description:
-        'Accepts `response_format` `json_schema` as OpenAI defines it. Set it only if the runtimes of your models make the output conform to a schema, as vLLM does. Otherwise such a request returns 400, as the interface requires.',
-      cost: FREE,
-      example: { structuredOutputs: true },
-    },
-    z.boolean().default(false),
-  ),
   requestClient: setting(
     {
       description:

@@ -4,6 +4,11 @@ import { nearestName } from '../../shared/models/nearest-name.ts';
 // A shorter name is near to too many others.
 const MIN_CHARACTERS = 4;
 
+// Settings of earlier releases, with what replaces them.
+const REMOVED: Readonly<Record<string, string>> = {
+  structuredOutputs: 'Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
+};
+
 type Path = readonly PropertyKey[];
 
 const innermost = (schema: unknown): unknown => {
@@ -53,6 +58,8 @@ const namesOf = (schema: unknown): string[] => {
 };
 
 const unknownName = (schema: unknown, path: Path, name: string): string => {
+  const replacement = path.length === 0 && Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
+  if (replacement !== undefined) return `${name} was removed. ${replacement}`;
   const names = namesOf(schemaAt(schema, path));
   const nearest = name.length < MIN_CHARACTERS ? undefined : nearestName(name, names);
   const hint = nearest === undefined ? `Use ${listed(names)}.` : `Did you mean ${textOf([...path, nearest])}?`;

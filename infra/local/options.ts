@@ -21,7 +21,6 @@ export const USAGE = `npm start -- [options]
                        which on the emulator takes longer and longer for a write to a table with a stream
   --state DIR          folder of the database, logs and local.json (default .sluice)
   --second-release DIR run the functions of another release, which was unpacked to DIR, beside those of this one
-  --structured-outputs synthesize the app with structuredOutputs: response_format can be a json_schema, which the model must support
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --check-permissions  deny the AWS calls that a function's role does not allow, and list the used permissions in logs/permissions.log
   --quiet              do not print what is being started, and do not log requests and events
@@ -44,7 +43,6 @@ const Flags = z.strictObject({
   'no-streams': z.boolean(),
   state: z.string().min(1),
   'second-release': z.string().min(1).optional(),
-  'structured-outputs': z.boolean(),
   assembly: z.string().min(1).optional(),
   'check-permissions': z.boolean(),
   quiet: z.boolean(),
@@ -74,7 +72,6 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'no-streams': { type: 'boolean', default: false },
       state: { type: 'string', default: '.sluice' },
       'second-release': { type: 'string' },
-      'structured-outputs': { type: 'boolean', default: false },
       assembly: { type: 'string' },
       'check-permissions': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
@@ -82,18 +79,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
     },
   });
   const parsed = Flags.safeParse(values);
-  if (parsed.success) {
-    if (parsed.data['structured-outputs'] && parsed.data.assembly !== undefined)
-      throw new Error('--structured-outputs has no effect on an app that is already synthesized. Leave out --assembly.');
-    return parsed.data;
-  }
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`--${issue?.path.join('.')}: ${issue?.message}`);
 };
-
-/**
- * The CDK context with which the app is synthesized: settings of a deployer (infra/config/config.ts) besides those of
- * cdk.json.
- */
-export const contextOf = (flags: Flags): Record<string, unknown> =>
-  flags['structured-outputs'] ? { sluice: { structuredOutputs: true } } : {};

@@ -5,7 +5,7 @@ import { type Demo, readDemo, writeDemo } from './demo-file.ts';
 import { explain } from './explain.ts';
 import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, writeFacts } from './local-facts.ts';
-import { contextOf, type Flags } from './options.ts';
+import type { Flags } from './options.ts';
 import type { Progress } from './progress.ts';
 import { type LocalRun, startLocal } from './run.ts';
 import { seedDemo } from './seed.ts';
@@ -21,7 +21,7 @@ interface Serving {
 
 /** Starts the local run, prints how to use it when it is ready, and closes it when `stopping` resolves. */
 export const serve = async ({ flags, stateDir, stopping, progress }: Serving): Promise<void> => {
-  const assemblyDir = flags.assembly ?? (await assemble(flags, progress));
+  const assemblyDir = flags.assembly ?? (await assemble(progress));
   let publish = (): void => undefined;
   const run = await startLocal({
     assemblyDir,
@@ -58,11 +58,10 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
   }
 };
 
-// The app is synthesized only if it or its flags have changed.
-const assemble = (flags: Flags, progress: Progress): Promise<string> => {
-  const settings = { context: contextOf(flags) };
-  const keep = (): Promise<string> => keptAssembly(PROJECT_ROOT, settings);
-  return isKept(keptFolderOf(PROJECT_ROOT, settings)) ? keep() : progress.during('Synthesizing the app', keep);
+// The app is synthesized only if it has changed.
+const assemble = (progress: Progress): Promise<string> => {
+  const keep = (): Promise<string> => keptAssembly(PROJECT_ROOT);
+  return isKept(keptFolderOf(PROJECT_ROOT)) ? keep() : progress.during('Synthesizing the app', keep);
 };
 
 // Calls during a write are merged into one more write.

@@ -34,6 +34,7 @@ export const Capabilities = z.strictObject({
   json_object: z.boolean().default(true),
   logprobs: z.boolean().default(true),
   thinking_budget: z.boolean().default(false).meta({ description: "A limit on thinking tokens (vLLM's `thinking_token_budget`)." }),
+  structured_outputs: z.boolean().default(false).meta({ description: 'Answers that follow a JSON Schema (`json_schema`).' }),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
+import { chatRequest } from '../../functions/inference/chat/request.ts';
 import { run } from './conformance/run-program.ts';
 import { accepted } from './conformance/values.ts';
 
@@ -45,7 +45,7 @@ test.each([
 });
 
 describe('the documented values of a field', () => {
-  const schema = chatCompletionRequest(false);
+  const schema = chatRequest;
   const isTaken = (field: string, value: unknown, beside?: object): boolean =>
     schema.safeParse({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...beside, [field]: value }).success;
 

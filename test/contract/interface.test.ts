@@ -5,9 +5,10 @@ import { chatFields } from '../../functions/inference/chat/request.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { dialects } from '../../shared/upstream/dialects.ts';
+import { model } from '../functions/inference/chat/requests.ts';
 import { nestedRows, replyKeys, requestRows } from '../support/clients/chat-interface-rows.ts';
 
-const { schema } = chatCompletions({ structuredOutputs: false });
+const { schema } = chatCompletions;
 const base = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
 const read = (body: object): unknown => validate(schema, JSON.parse(JSON.stringify({ ...base, ...body })));
 
@@ -53,6 +54,13 @@ describe('interface 2.2', () => {
           expect.objectContaining({ status: 400, param: expect.stringMatching(new RegExp(`^${field}\\b`)) }),
         );
     });
+  });
+
+  test('ResponseFormat.type is json_object or text unless an admin has switched on more for the model', () => {
+    const json_schema = { name: 'a', schema: { type: 'object' } };
+    const request = validate(schema, { ...base, response_format: { type: 'json_schema', json_schema } });
+    const refused = expect.objectContaining({ status: 400, param: 'response_format' });
+    expect(() => chatCompletions.checkSupport(request, model(), 10)).toThrow(refused);
   });
 
   test('accepts unknown properties at every level except in response_format', () => {

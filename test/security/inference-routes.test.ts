@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DocumentOptions, operations } from '../../infra/tools/reference/inference-document.ts';
+import { operations } from '../../infra/tools/reference/inference-document.ts';
+import type { HostScope } from '../../shared/hosts/host.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import { HOSTS, type HostRun, startHostRun } from '../support/clients/hosts.ts';
@@ -7,7 +8,7 @@ import { HOSTS, type HostRun, startHostRun } from '../support/clients/hosts.ts';
 const scopes = { serverless: 'serverless', 'on-demand': 'on_demand' } as const;
 const SERVICE_ROUTES = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
 const PUBLIC = { serverless: [...SERVICE_ROUTES, 'GET /v1/models', 'GET /v1/models/{model+}'], 'on-demand': SERVICE_ROUTES };
-const all = (host: DocumentOptions['host']): Operation[] => operations({ structuredOutputs: false, ...(host && { host }) });
+const all: (host: HostScope) => Operation[] = operations;
 const nameOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`;
 const named = (some: readonly Operation[]): [string, Operation][] => some.map((operation) => [nameOf(operation), operation]);
 

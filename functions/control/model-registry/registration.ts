@@ -73,6 +73,7 @@ export const CapabilitiesUpdate = z.strictObject({
   json_object: z.boolean().optional(),
   logprobs: z.boolean().optional(),
   thinking_budget: z.boolean().optional(),
+  structured_outputs: z.boolean().optional(),
 });
 
 /** Absent fields keep their values. */

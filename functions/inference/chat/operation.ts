@@ -3,7 +3,7 @@ import type { Body } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { Message, ToolCall } from './message.ts';
 import { ChatCompletion, ChatCompletionChunk, PerfMetrics, UsageInfo } from './reply-schema.ts';
-import { chatCompletionRequest } from './request.ts';
+import { chatRequest } from './request.ts';
 import { FunctionDefinition } from './tool.ts';
 
 const model = 'qwen3-8b';
@@ -89,14 +89,13 @@ export const chatParts: readonly Body[] = [
   { name: 'PerfMetrics', schema: PerfMetrics },
 ];
 
-/** @param structuredOutputs true if `response_format` can be a `json_schema` */
-export const chatOperation = (structuredOutputs: boolean): OperationFacts => ({
+export const chatOperation: OperationFacts = {
   tag: 'Inference',
   summary: 'Create a chat completion',
   description:
     'Generates an answer to a conversation, in one response or as a stream. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
   access: 'api_key',
-  body: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
+  body: { name: 'ChatCompletionRequest', schema: chatRequest, examples: requestExamples },
   reply: {
     status: 200,
     description: 'The answer.',
@@ -121,4 +120,4 @@ export const chatOperation = (structuredOutputs: boolean): OperationFacts => ({
   waitsForCapacity: true,
   takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
-});
+};

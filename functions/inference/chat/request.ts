@@ -35,18 +35,7 @@ const Thinking = z.discriminatedUnion(
   { error: `expected { "type": "enabled" } or { "type": "disabled" }` },
 );
 
-/** The error for a `json_schema` response format, with what to send instead. */
-export const NO_SCHEMA =
-  'json_schema is not supported: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
-
-const ResponseFormat = z.strictObject({
-  type: z.enum(['json_object', 'text'], {
-    error: ({ input }) => (input === 'json_schema' ? NO_SCHEMA : "expected 'json_object' or 'text'"),
-  }),
-});
-
-// Accepted only if the operator has enabled structured outputs.
-const StructuredResponseFormat = z.discriminatedUnion(
+const ResponseFormat = z.discriminatedUnion(
   'type',
   [
     z.strictObject({ type: z.literal('json_object') }),
@@ -86,7 +75,7 @@ const documented = {
   mirostat_lr: samplingFields.mirostat_lr,
   stream: Switch,
   stream_options: StreamOptions.nullish(),
-  response_format: z.union([ResponseFormat, StructuredResponseFormat]).nullish(),
+  response_format: ResponseFormat.nullish(),
   tools: Tools.nullish(),
   tool_choice: ToolChoice.nullish(),
   parallel_tool_calls: Switch,
@@ -117,10 +106,10 @@ const documented = {
   function_call: FunctionCall.nullish(),
 };
 
-const AnyChatCompletionRequest = z.looseObject({ ...documented, ...samplingExtras });
+const ChatBody = z.looseObject({ ...documented, ...samplingExtras });
 
 /** The chat completion request. Unknown fields are accepted everywhere except in `response_format`, and dropped. */
-export type ChatCompletionRequest = z.output<typeof AnyChatCompletionRequest>;
+export type ChatCompletionRequest = z.output<typeof ChatBody>;
 
 export type ChatField = keyof typeof documented;
 export type ChatExtra = keyof typeof samplingExtras;
@@ -144,17 +133,12 @@ const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   if (thinking && reasoning_effort != null) return fault('thinking', 'send either thinking or reasoning_effort, not both');
   return samplingFault(request, maxTokensOf(request)) ?? toolFault(request) ?? pairCalls(request.messages).fault;
 };
-/**
- * The schema of a chat completion request.
- * @param structuredOutputs true if `response_format` can be OpenAI's `json_schema`, which the interface itself rejects
- */
-export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<ChatCompletionRequest> =>
-  AnyChatCompletionRequest.extend({
-    response_format: (structuredOutputs ? StructuredResponseFormat : ResponseFormat).nullish(),
-  }).superRefine((request, context) => {
-    const fault = contradiction(request);
-    if (fault) context.addIssue({ code: 'custom', ...fault });
-  });
+
+/** The schema of a chat completion request. */
+export const chatRequest: z.ZodType<ChatCompletionRequest> = ChatBody.superRefine((request, context) => {
+  const fault = contradiction(request);
+  if (fault) context.addIssue({ code: 'custom', ...fault });
+});
 
 /** True if the request has `tools` or the deprecated `functions`. */
 export const hasTools = (request: ChatCompletionRequest): boolean => functionsOf(request).length > 0;

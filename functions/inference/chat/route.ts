@@ -3,7 +3,7 @@ import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import type { ReplyForm } from './reply.ts';
 import { createChatStream } from './reply-stream.ts';
 import { createChatCompletion } from './reply-whole.ts';
-import { type ChatCompletionRequest, chatCompletionRequest, maxTokensOf } from './request.ts';
+import { type ChatCompletionRequest, chatRequest, maxTokensOf } from './request.ts';
 import { checkSupport, ignoredFields, isChatField } from './support.ts';
 import { toChatPrompt } from './to-prompt.ts';
 import { toUpstreamChat } from './to-upstream.ts';
@@ -15,12 +15,9 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
   isLegacy: isLegacy(request),
 });
 
-/**
- * Creates chat completions (interface 4.1).
- * @param structuredOutputs true if `response_format` can be a `json_schema`
- */
-export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: boolean }): InferenceRoute<ChatCompletionRequest> => ({
-  schema: chatCompletionRequest(structuredOutputs),
+/** Creates chat completions (interface 4.1). */
+export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
+  schema: chatRequest,
   maxTokens: maxTokensOf,
   checkSupport,
   ignored: ignoredFields,
@@ -36,4 +33,4 @@ export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: bool
   replyId: (requestId) => idLike('chatCompletion', requestId),
   toStream: (request, facts) => createChatStream(facts, formOf(request)),
   toWhole: (request, facts) => createChatCompletion(facts, formOf(request)),
-});
+};

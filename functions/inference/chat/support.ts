@@ -1,24 +1,13 @@
-import { ApiError, type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
+import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { dialects } from '../../../shared/upstream/dialects.ts';
+import { checkFormat } from './check-format.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
 import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools } from './request.ts';
 import { samplingExtras } from './sampling-fields.ts';
 import { keepsThinkingBudget, thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
-
-/** 400: the model does not support a field, and ignoring it would be worse than an error. */
-export class UnsupportedByModel extends ApiError {
-  constructor(field: string, model: string) {
-    super({
-      status: 400,
-      type: 'invalid_request_error',
-      code: 'unsupported_parameter',
-      param: field,
-      message: `The model '${model}' does not support '${field}'. Leave it out, or call a model that supports it.`,
-    });
-  }
-}
+import { UnsupportedByModel } from './unsupported-by-model.ts';
 
 /**
  * Rejects token ids outside the model's vocabulary, because an invalid id can crash a runtime.
@@ -70,7 +59,7 @@ const isDefault = (field: ChatField, value: unknown): boolean => {
  */
 export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTokens: number, names?: FieldNames): void => {
   const { fields } = dialects[model.dialect];
-  const { tools, json_object, logprobs } = model.capabilities;
+  const { tools, logprobs } = model.capabilities;
   const refuse = (field: string): never => {
     throw new UnsupportedByModel(nameOf(field, names), model.name);
   };
@@ -78,7 +67,7 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTo
   checkLogprobs(request, maxTokens);
   for (const name of chatFields) if (fields[name].how === 'refused' && !isDefault(name, request[name])) refuse(name);
   if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
-  if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');
+  checkFormat(request, model, names);
   if (!logprobs && request.logprobs) refuse('logprobs');
 };
 

@@ -4,7 +4,8 @@ import { ignored, ours, passed, refused, type Treatment } from '../../../shared/
 import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
 import type { ChatField } from '../chat/request.ts';
-import { checkTokenIds, isChatField, isPassed, UnsupportedByModel } from '../chat/support.ts';
+import { checkTokenIds, isChatField, isPassed } from '../chat/support.ts';
+import { UnsupportedByModel } from '../chat/unsupported-by-model.ts';
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
 

@@ -42,7 +42,7 @@ const requestExamples = {
 
 // Created by the code that creates every answer.
 const exampleReply = () => {
-  const request = responsesRequest(false).parse(question);
+  const request = responsesRequest.parse(question);
   const facts = {
     id,
     created,
@@ -92,7 +92,10 @@ const fields: Readonly<Record<string, FieldDoc>> = {
       ],
     },
   },
-  text: { description: '`format`: text or one JSON object. With `json_object`, also ask for JSON in a message.' },
+  text: {
+    description:
+      '`format`: text, one JSON object, or JSON that follows a schema. With `json_object`, also ask for JSON in a message. `json_schema` returns 400 unless the model has `capabilities.structured_outputs`.',
+  },
   reasoning: {
     description:
       '`effort`: how much a reasoning model thinks. `minimal` means `low`; `xhigh` and `max` mean `high`. With any value of `summary`, the complete reasoning is returned in `summary` instead of `content`.',
@@ -121,14 +124,13 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   prompt: { description: 'Not supported. Returns 400 if it is set. Use `instructions` and `input` instead.', ...NOT_SUPPORTED },
 };
 
-/** @param structuredOutputs true if `text.format` can be a `json_schema` */
-export const responseOperation = (structuredOutputs: boolean): OperationFacts => ({
+export const responseOperation: OperationFacts = {
   access: 'api_key',
   tag: 'Responses',
   summary: 'Create a response',
   description:
     'Generates an answer to a conversation of items, in one response or as a stream. The response is stored unless `store` is false. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out. The code of a 404 says what was not found: `model_not_found`, `previous_response_not_found` or `item_not_found`.',
-  body: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
+  body: { name: 'ResponsesRequest', schema: responsesRequest, examples: requestExamples, fields },
   reply: {
     status: 200,
     description: 'The answer.',
@@ -146,4 +148,4 @@ export const responseOperation = (structuredOutputs: boolean): OperationFacts =>
   waitsForCapacity: true,
   takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
-});
+};

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
 import { type ConversationItem, Input, type InputItem } from '../../../shared/responses/item.ts';
-import { Metadata, NO_SCHEMA } from '../chat/request.ts';
+import { Metadata } from '../chat/request.ts';
 import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema, FunctionName } from '../chat/tool.ts';
 import { orphanOf } from './orphan.ts';
@@ -18,12 +18,7 @@ const JsonSchema = z.looseObject({
   strict: z.boolean().nullish(),
 });
 
-const Format = z.discriminatedUnion('type', [Text, JsonObject], {
-  error: ({ input }) => ((input as { type?: unknown } | null)?.type === 'json_schema' ? NO_SCHEMA : "expected 'text' or 'json_object'"),
-});
-
-// Accepted only if the operator has enabled structured outputs.
-const StructuredFormat = z.discriminatedUnion('type', [Text, JsonObject, JsonSchema], {
+const Format = z.discriminatedUnion('type', [Text, JsonObject, JsonSchema], {
   error: "expected 'text', 'json_object' or 'json_schema'",
 });
 
@@ -45,7 +40,7 @@ const documented = {
   tools: ResponseTools.nullish(),
   tool_choice: ResponseToolChoice.nullish(),
   parallel_tool_calls: Switch,
-  text: z.looseObject({ format: StructuredFormat.nullish(), verbosity: z.unknown().optional() }).nullish(),
+  text: z.looseObject({ format: Format.nullish(), verbosity: z.unknown().optional() }).nullish(),
   reasoning: z
     .looseObject({
       effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
@@ -105,26 +100,17 @@ const contradiction = (body: ResponsesBody): { path: (string | number)[]; messag
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
 };
 
-/** The schema of the body. @param structuredOutputs true if `text.format` can be a `json_schema` */
-export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>
-  ResponsesBody.extend({
-    text: documented.text
-      .unwrap()
-      .unwrap()
-      .extend({ format: (structuredOutputs ? StructuredFormat : Format).nullish() })
-      .nullish(),
-  })
-    .superRefine((body, context) => {
-      const fault = contradiction(body);
-      if (fault) context.addIssue({ code: 'custom', ...fault });
-    })
-    .transform((body) => ({
-      model: body.model,
-      stream: body.stream === true,
-      user: body.user,
-      metadata: body.metadata,
-      prompt_cache_isolation_key: body.prompt_cache_key,
-      body,
-      input: body.input as readonly ConversationItem[],
-      before: { items: [], depth: 0 },
-    }));
+/** The schema of the body. */
+export const responsesRequest: z.ZodType<ResponsesRequest> = ResponsesBody.superRefine((body, context) => {
+  const fault = contradiction(body);
+  if (fault) context.addIssue({ code: 'custom', ...fault });
+}).transform((body) => ({
+  model: body.model,
+  stream: body.stream === true,
+  user: body.user,
+  metadata: body.metadata,
+  prompt_cache_isolation_key: body.prompt_cache_key,
+  body,
+  input: body.input as readonly ConversationItem[],
+  before: { items: [], depth: 0 },
+}));

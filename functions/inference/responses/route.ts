@@ -13,17 +13,9 @@ import { checkResponses, ignoredResponsesFields, isResponsesField } from './supp
 import { toChat, toChatSettings } from './to-chat.ts';
 import { windowOf } from './window.ts';
 
-/** Creates responses (interface 4.4). @param facts `structuredOutputs`: true if `text.format` can be a `json_schema` */
-export const responses = ({
-  structuredOutputs,
-  store,
-  now,
-}: {
-  structuredOutputs: boolean;
-  store: ResponseStore;
-  now: () => number;
-}): InferenceRoute<ResponsesRequest> => ({
-  schema: responsesRequest(structuredOutputs),
+/** Creates responses (interface 4.4), and stores them. */
+export const responses = ({ store, now }: { store: ResponseStore; now: () => number }): InferenceRoute<ResponsesRequest> => ({
+  schema: responsesRequest,
   resolve: (request, { organization }) => continueResponse(store, request, organization),
   refersToStored: ({ body }) => body.previous_response_id != null || body.input.some(isReference),
   maxTokens: ({ body }) => body.max_output_tokens ?? undefined,

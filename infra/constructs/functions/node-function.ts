@@ -59,7 +59,7 @@ interface NodeFunctionProps {
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
-  reference?: { host: HostScope | 'control'; structuredOutputs?: boolean };
+  reference?: { host: HostScope | 'control' };
   /**
    * True if the function's messages lead to messages to itself, in any number. By default, AWS drops an event that
    * comes back 16 times.
@@ -70,9 +70,9 @@ interface NodeFunctionProps {
 }
 
 // This program writes a host's reference next to its bundle.
-const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>) => ({
+const toWriteReference = ({ host }: NonNullable<NodeFunctionProps['reference']>) => ({
   program: path.join(root, 'infra/tools/reference/write-reference.ts'),
-  flags: ['--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])],
+  flags: ['--host', host],
 });
 
 /**

@@ -91,7 +91,6 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   const { ofDeployment, ofOrganization, ofCaller } = heldRequestsOf(config);
   inference.addEnvironment('MAX_HELD_REQUESTS', String(ofDeployment));
   inference.addEnvironment('MAX_HELD_REQUESTS_OF_ORGANIZATION', String(keyScope === 'on_demand' ? ofOrganization : ofCaller));
-  inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
   // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments
   // don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);
@@ -121,7 +120,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
     as: NAMES[keyScope].catalog,
     memoryMb: 256,
     timeout: Duration.seconds(15),
-    reference: { host: keyScope, structuredOutputs: config.structuredOutputs },
+    reference: { host: keyScope },
   });
   setHostVariables(catalog, props);
   catalog.addEnvironment('SLUICE_VERSION', version);

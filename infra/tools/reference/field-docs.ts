@@ -43,7 +43,7 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   stream_options: { description: 'Allowed only with `stream: true`. `include_usage` adds an event with the usage before the end.' },
   response_format: {
     description:
-      'The format of the answer: text or one JSON object. With `json_object`, also ask for JSON in a message. Unknown keys in this object return 400.',
+      'The format of the answer: text, one JSON object, or JSON that follows a schema. With `json_object`, also ask for JSON in a message. `json_schema` returns 400 unless the model has `capabilities.structured_outputs`. Unknown keys in this object return 400.',
   },
   tools: { description: 'The functions that the model can call.' },
   tool_choice: {

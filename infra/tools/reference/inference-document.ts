@@ -19,14 +19,6 @@ import { serviceOperations } from './service-operations.ts';
 
 type Tag = InferenceTag | 'Service';
 
-/** The settings of a deployment that affect the document. */
-export interface DocumentOptions {
-  /** True if `response_format` may be a `json_schema`. */
-  structuredOutputs: boolean;
-  /** The host; `serverless` by default. */
-  host?: HostScope;
-}
-
 const SERVERLESS_DESCRIPTION = `This host generates text and is compatible with OpenAI's clients. Set a client's base URL to this host's \`/v1\`, and its API key to one of your keys.
 
 Send the API key in the header \`Authorization: Bearer <API key>\`. The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429,
@@ -78,11 +70,11 @@ const health = (models: Record<string, string>, schema = Health) => ({
 });
 
 /** All operations of a host, in the order of the reference. */
-export const operations = ({ structuredOutputs, host = 'serverless' }: DocumentOptions): Operation<Tag>[] => {
+export const operations = (host: HostScope): Operation<Tag>[] => {
   const factsById: Required<OperationsById> = {
-    createChatCompletion: chatOperation(structuredOutputs),
+    createChatCompletion: chatOperation,
     createCompletion: completionOperation,
-    createResponse: responseOperation(structuredOutputs),
+    createResponse: responseOperation,
     ...responseOperations,
     ...tokenizeOperations,
     ...modelOperations,
@@ -94,5 +86,4 @@ export const operations = ({ structuredOutputs, host = 'serverless' }: DocumentO
 };
 
 /** The OpenAPI 3.1 document of a host that serves models. */
-export const openApiDocument = (options: DocumentOptions): JsonSchema =>
-  createDocument(operations(options), HOSTS[options.host ?? 'serverless']);
+export const openApiDocument = (host: HostScope): JsonSchema => createDocument(operations(host), HOSTS[host]);

@@ -2,8 +2,9 @@ import { ResponseNotFound } from '../../../functions/catalog/responses.ts';
 import { type Refused, refusedBy } from '../../../functions/inference/admission/limit-errors.ts';
 import { DeploymentWaking, type NotWaiting } from '../../../functions/inference/capacity/errors.ts';
 import { invalidWait } from '../../../functions/inference/capacity/wait-header.ts';
-import { chatCompletionRequest } from '../../../functions/inference/chat/request.ts';
-import { UnsupportedByModel } from '../../../functions/inference/chat/support.ts';
+import { StructuredOutputsOff } from '../../../functions/inference/chat/check-format.ts';
+import { chatRequest } from '../../../functions/inference/chat/request.ts';
+import { UnsupportedByModel } from '../../../functions/inference/chat/unsupported-by-model.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from '../../../functions/inference/idempotency/errors.ts';
 import { ItemNotFound, PreviousResponseNotFound } from '../../../functions/inference/responses/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../../shared/admission/item/key-errors.ts';
@@ -20,7 +21,7 @@ import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { type ErrorReply, EXAMPLE_REQUEST_ID, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
 
 const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
-const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatCompletionRequest(false), body));
+const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatRequest, body));
 const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
@@ -45,6 +46,7 @@ export const inferenceErrorReplies = {
       missing_property: chatRefusal({ messages: ask.messages }),
       contradiction: chatRefusal({ ...ask, n: 2, temperature: 0 }),
       unsupported_parameter: new UnsupportedByModel('tools', ask.model),
+      structured_outputs_off: new StructuredOutputsOff('response_format', ask.model),
       wait_for_capacity: invalidWait(),
     }),
   },

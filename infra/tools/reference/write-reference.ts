@@ -10,17 +10,17 @@ import { START, START_WITH_MODELS } from './start-viewer.ts';
 
 // Writes the OpenAPI document, its page and the page's viewer (Swagger UI), compressed, into `reference/` in a bundle,
 // so that the function that serves them (shared/http/reference.ts) converts no schemas at a cold start. Arguments: the
-// folder, `--host NAME`, and `--structured-outputs` if they are on.
+// folder, and `--host NAME`.
 const {
-  values: { host, 'structured-outputs': structuredOutputs },
+  values: { host },
   positionals: [bundleFolder = ''],
 } = parseArgs({
   allowPositionals: true,
-  options: { host: { type: 'string', default: 'serverless' }, 'structured-outputs': { type: 'boolean', default: false } },
+  options: { host: { type: 'string', default: 'serverless' } },
 });
 const references: Readonly<Record<string, () => { title: string; document: unknown }>> = {
-  serverless: () => ({ title: 'Sluice API reference', document: openApiDocument({ structuredOutputs, host: 'serverless' }) }),
-  on_demand: () => ({ title: 'Sluice on-demand API reference', document: openApiDocument({ structuredOutputs, host: 'on_demand' }) }),
+  serverless: () => ({ title: 'Sluice API reference', document: openApiDocument('serverless') }),
+  on_demand: () => ({ title: 'Sluice on-demand API reference', document: openApiDocument('on_demand') }),
   control: () => ({ title: 'Sluice control plane API reference', document: controlDocument(controlOperations) }),
 };
 const reference = references[host];

@@ -32,15 +32,13 @@ export type Body = Readonly<Record<string, unknown>>;
  */
 export type Ask = (body: Body, kind: keyof Container['models']) => Promise<Reply>;
 
-const route = chatCompletions({ structuredOutputs: true });
-
 const modelOf = (dialect: Model['dialect']): Model =>
   Model.parse({
     name: 'conformance',
     status: 'published',
     created: 0,
     dialect,
-    capabilities: { thinking_budget: true },
+    capabilities: { thinking_budget: true, structured_outputs: true },
     context_length: 8_192,
     max_output_tokens: 4_096,
     default_output_tokens: 64,
@@ -58,9 +56,9 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
   const secret = randomBytes(16).toString('hex');
 
   return async (body, kind) => {
-    const request = validate(route.schema, { model: model.name, ...body });
-    const { prompt, maxTokens, choices } = prepareRequest(route, request, model, model.prices[0] as Price);
-    const sent = route.toUpstream(request, model, {
+    const request = validate(chatCompletions.schema, { model: model.name, ...body });
+    const { prompt, maxTokens, choices } = prepareRequest(chatCompletions, request, model, model.prices[0] as Price);
+    const sent = chatCompletions.toUpstream(request, model, {
       containerModel: models[kind],
       prompt,
       maxTokens,
@@ -68,7 +66,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
       cacheSalt: createCacheSalt(secret)('org_conformance', request.prompt_cache_isolation_key),
     });
     const facts = { id: 'chatcmpl-conformance', created: 0, model: model.name, requestId: 'req_1', organization: 'org_1', mayStore: true };
-    const reply = route.toWhole(request, facts, model);
+    const reply = chatCompletions.toWhole(request, facts, model);
     const reader = createStreamReader(choices);
     let usage: UpstreamUsage | undefined;
     let count = 0;

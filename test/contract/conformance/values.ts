@@ -58,7 +58,7 @@ export const accepted: Readonly<Record<ChatField | ChatExtra, Values>> = {
     stream: true,
   }),
   response_format: values(
-    '`{ type: "text" }` or `{ type: "json_object" }`; `json_schema` where the deployer has switched it on',
+    '`{ type: "text" }` or `{ type: "json_object" }`; `json_schema` with `capabilities.structured_outputs`',
     [{ type: 'text' }, { type: 'json_object' }],
     [{ type: 'text', strict: true }, { type: 'json_schema', json_schema: { name: 'a' } }, 'json_object'],
   ),

@@ -47,8 +47,8 @@ describe('response options of a chat', () => {
     await expect(parsing).rejects.toThrow(BadRequestError);
     await expect(parsing).rejects.toMatchObject({
       status: 400,
-      param: 'response_format.type',
-      message: expect.stringContaining('json_object'),
+      param: 'response_format',
+      message: expect.stringContaining('capabilities.structured_outputs'),
     });
   });
 

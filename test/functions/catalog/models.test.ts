@@ -32,7 +32,7 @@ describe('GET /v1/models', () => {
       context_length: 1_000,
       max_output_tokens: 100,
       pricing: { prompt: '0.00000005', cached_prompt: '0.00000005', completion: '0.0000002' },
-      capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+      capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false, structured_outputs: false },
       deprecation: null,
     });
   });

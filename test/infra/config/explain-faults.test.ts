@@ -28,6 +28,11 @@ describe('readConfig', () => {
       { auditCopies: { days: 7, frequency: 1 } },
       'auditCopies.frequency is not a setting. Use days or mode.',
     ],
+    [
+      'says what replaces a setting of an earlier release',
+      { structuredOutputs: true },
+      'structuredOutputs was removed. Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
+    ],
     ['lists all settings if none is near', { foo: true }, /^.*foo is not a setting\. Use name, stage, .* or commit\.$/],
     ['lists the allowed texts', { requestClient: 'sdkk' }, 'requestClient must be direct or sdk, not "sdkk".'],
     ['lists the allowed numbers', { logRetentionDays: 31 }, 'logRetentionDays must be 7, 30, 90 or 365, not 31.'],

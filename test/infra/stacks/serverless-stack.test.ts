@@ -66,7 +66,6 @@ describe('the serverless host', () => {
           OTHER_HOST_URL: Match.absent(),
           TOKENIZER_FUNCTION: { Ref: tokenizerId },
           CACHE_SALT_SECRET: { Ref: 'AWS::StackId' },
-          STRUCTURED_OUTPUTS: 'false',
         }),
       },
     });

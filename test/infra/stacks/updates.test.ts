@@ -20,6 +20,11 @@ const VALUES_ONLY = [
   ...['logRetentionDays', 'commit', 'runbookUrl'],
 ];
 
+// Settings of the last release that this one rejects: CHANGELOG.md says what to do about them before the upgrade.
+const REMOVED = ['structuredOutputs'];
+
+const kept = (settings: object): object => Object.fromEntries(Object.entries(settings).filter(([name]) => !REMOVED.includes(name)));
+
 let plain: LinkedStack[];
 beforeAll(async () => {
   plain = await stacksWith({});
@@ -45,7 +50,7 @@ describe('a running deployment', () => {
     readReleasedStacks().deployments.map((deployment, number) => [number === 0 ? 'no option' : 'every option', deployment] as const),
   )(
     'of the last release with %s can be upgraded',
-    async (_, { settings, stacks }) => expect(refusedUpdates(stacks, await stacksWith(settings))).toEqual([]),
+    async (_, { settings, stacks }) => expect(refusedUpdates(stacks, await stacksWith(kept(settings)))).toEqual([]),
     SYNTHESIS_MS,
   );
 

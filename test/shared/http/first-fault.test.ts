@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { chatCompletionRequest } from '../../../functions/inference/chat/request.ts';
+import { chatRequest } from '../../../functions/inference/chat/request.ts';
 import { CompletionRequest } from '../../../functions/inference/completions/request.ts';
 import { responsesRequest } from '../../../functions/inference/responses/request.ts';
 import { DetokenizeRequest, TokenizeRequest } from '../../../functions/inference/tokenize/schema.ts';
@@ -55,9 +55,9 @@ describe('a body full of invalid values creates only a few issues', () => {
   const many = (of: unknown, times = 4_000): unknown[] => Array(times).fill(of);
   const hi = [{ role: 'user', content: 'Hi' }];
   const schemas = {
-    chat: chatCompletionRequest(true),
+    chat: chatRequest,
     completions: CompletionRequest,
-    responses: responsesRequest(true),
+    responses: responsesRequest,
     tokenize: TokenizeRequest,
     detokenize: DetokenizeRequest,
   };

@@ -37,7 +37,6 @@ export const options = {
   reservedConcurrency: { reservedConcurrency: {} },
   provisionedConcurrency: { provisionedConcurrency: { inference: 1, 'ondemand-inference': 1 } },
   canary: { canary: true },
-  structuredOutputs: { structuredOutputs: true },
   billing: {
     billing: {
       taxFunctionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:taxes',
@@ -85,7 +84,6 @@ export const everyOption = (stage: string) => ({
   ...options.reservedConcurrency,
   ...options.provisionedConcurrency,
   ...options.canary,
-  ...options.structuredOutputs,
   ...options.billing,
   ...options.telemetry,
 });

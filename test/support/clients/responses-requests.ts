@@ -2,8 +2,7 @@ import { type ResponsesRequest, responsesRequest } from '../../../functions/infe
 import { validate } from '../../../shared/http/validate.ts';
 
 /** A request as the route parses it. */
-export const read = (body: Record<string, unknown>, structuredOutputs = false): ResponsesRequest =>
-  validate(responsesRequest(structuredOutputs), { model: 'm', input: 'Hi', ...body });
+export const read = (body: Record<string, unknown>): ResponsesRequest => validate(responsesRequest, { model: 'm', input: 'Hi', ...body });
 
 /** The field and the message of a rejected request's error. */
 export const refusal = (body: Record<string, unknown>): { param: string | null; message: string; status: number } => {

@@ -69,7 +69,7 @@ export const formatChecks: readonly Check[] = [
   },
   {
     field: 'response_format',
-    variant: 'json_schema (where switched on)',
+    variant: 'json_schema (`capabilities.structured_outputs`)',
     bodies: () => [{ ...JSON_REQUEST, response_format: { type: 'json_schema', json_schema: { name: 'river', schema } } }],
     judge: holdsSchema,
   },

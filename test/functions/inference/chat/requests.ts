@@ -1,4 +1,4 @@
-import { type ChatCompletionRequest, chatCompletionRequest } from '../../../../functions/inference/chat/request.ts';
+import { type ChatCompletionRequest, chatRequest } from '../../../../functions/inference/chat/request.ts';
 import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
 import { toUpstreamChat } from '../../../../functions/inference/chat/to-upstream.ts';
 import { Model } from '../../../../shared/models/model.ts';
@@ -19,7 +19,7 @@ export const model = (change: object = {}): Model =>
     ...change,
   });
 
-export const schema = chatCompletionRequest(true);
+export const schema = chatRequest;
 
 /** A request as the route reads it. */
 export const read = (body: object): ChatCompletionRequest => schema.parse({ model: 'm', messages: [hi], ...body });

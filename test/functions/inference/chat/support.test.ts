@@ -12,18 +12,31 @@ describe('token ids', () => {
     describe('fields that are listed as ignored', () => {
       describe('a field that the model does not support', () => {
         const tool = { type: 'function', function: { name: 'f' } };
+        const schemaFormat = { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } };
         test.each([
           ['raw_output', { raw_output: true }, {}],
           ['echo', { echo: true }, {}],
           ['tools', { tools: [tool] }, { capabilities: { tools: false } }],
           ['functions', { functions: [{ name: 'f' }] }, { capabilities: { tools: false } }],
           ['response_format', { response_format: { type: 'json_object' } }, { capabilities: { json_object: false } }],
+          ['response_format', { response_format: schemaFormat }, {}],
+          ['response_format', { response_format: schemaFormat }, { dialect: 'transformers', capabilities: { structured_outputs: true } }],
           ['logprobs', { logprobs: true }, { capabilities: { logprobs: false } }],
         ])('is a 400 that names the field and the model: %s', (param, body, change) => {
           expect(() => check(read(body), model(change))).toThrow(
             expect.objectContaining({ status: 400, param, message: expect.stringContaining("'m'") }),
           );
           expect(() => check(read({}), model(change))).not.toThrow();
+        });
+
+        test('says what to send instead of a JSON schema, and what an admin can do', () => {
+          expect(() => check(read({ response_format: schemaFormat }), model())).toThrow(/tool.*An admin.*capabilities\.structured_outputs/);
+        });
+
+        test('is accepted with the capability that it needs', () => {
+          const able = { capabilities: { json_object: false, structured_outputs: true } };
+          expect(() => check(read({ response_format: schemaFormat }), model(able))).not.toThrow();
+          expect(() => check(read({ response_format: { type: 'json_object' } }), model({}))).not.toThrow();
         });
 
         test('is accepted if it is disabled', () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { chatCompletionRequest } from '../../../../functions/inference/chat/request.ts';
+import { chatRequest } from '../../../../functions/inference/chat/request.ts';
 import { CompletionRequest } from '../../../../functions/inference/completions/request.ts';
 import { knownFieldsOf } from '../../../../functions/inference/payload-log/known-fields.ts';
 import { responsesRequest } from '../../../../functions/inference/responses/request.ts';
 import { keepEffective } from '../../../../shared/payload-log/effective-fields.ts';
 
 const SCHEMAS = {
-  'chat completions': chatCompletionRequest(true),
+  'chat completions': chatRequest,
   completions: CompletionRequest,
-  responses: responsesRequest(true),
+  responses: responsesRequest,
 };
 
 const BODIES: Record<keyof typeof SCHEMAS, object> = {

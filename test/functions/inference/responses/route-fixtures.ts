@@ -47,7 +47,7 @@ export const startResponsesRoute = async () => {
       payloadLog: noPayloadLog,
       now: Date.now,
     };
-    const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: responseStore, now: Date.now }), deps);
+    const respond = serve('/v1/responses', responses({ store: responseStore, now: Date.now }), deps);
     const call = (body: Record<string, unknown>, headers: Record<string, string> = {}, remainingMs = 600_000): ReturnType<Serve> =>
       respond(
         {

@@ -8,7 +8,7 @@ import { validate } from '../../../../shared/http/validate.ts';
 import { type Json, schemasOf } from '../../../support/clients/schemas.ts';
 import { readEvents } from '../../../support/clients/server-sent-events.ts';
 
-const document = JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs: false }))) as Json;
+const document = JSON.parse(JSON.stringify(openApiDocument('serverless'))) as Json;
 const { schemas } = document.components as { schemas: Record<string, { properties: Record<string, Json>; required: string[] }> };
 const { faults } = schemasOf(document);
 const { faults: undocumented } = schemasOf(document, { isClosed: true });

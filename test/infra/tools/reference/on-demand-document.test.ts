@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openApiDocument, operations } from '../../../../infra/tools/reference/inference-document.ts';
+import type { HostScope } from '../../../../shared/hosts/host.ts';
 import { type Json, schemasOf } from '../../../support/clients/schemas.ts';
 
 interface Parameter {
@@ -19,9 +20,9 @@ interface Failure {
   content: { 'application/json': { examples: Record<string, { value: { error: Json | string; code?: string } }> } };
 }
 
-const onWire = (options: Parameters<typeof openApiDocument>[0]): Json => JSON.parse(JSON.stringify(openApiDocument(options))) as Json;
-const document = onWire({ structuredOutputs: false, host: 'on_demand' });
-const serverless = onWire({ structuredOutputs: false });
+const onWire = (host: HostScope): Json => JSON.parse(JSON.stringify(openApiDocument(host))) as Json;
+const document = onWire('on_demand');
+const serverless = onWire('serverless');
 const paths = document.paths as Record<string, Record<string, DocumentedOperation>>;
 const documented = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
@@ -69,7 +70,7 @@ test('the serverless host takes no user id', () => {
 });
 
 test('models are documented as your own deployments', () => {
-  for (const { body } of operations({ structuredOutputs: false, host: 'on_demand' }))
+  for (const { body } of operations('on_demand'))
     if (body) expect(schemas[body.name]?.properties.model?.description).toContain('one of your deployments');
   expect(paths['/v1/models']?.get?.summary).toBe('List your deployments');
   expect(schemas.Health?.properties.models?.description).toContain('Empty');

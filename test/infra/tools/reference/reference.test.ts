@@ -26,15 +26,15 @@ const write = async (...flags: string[]): Promise<{ document: unknown; page: str
 };
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test.each([true, false])('writes the reference of the serverless host (structured outputs: %s)', async (structuredOutputs) => {
-  const { document, page } = await write(...(structuredOutputs ? ['--structured-outputs'] : []));
-  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs })));
+test('writes the reference of the serverless host', async () => {
+  const { document, page } = await write();
+  expect(document).toEqual(onWire(openApiDocument('serverless')));
   expect(page).toContain('<title>Sluice API reference</title>');
 });
 
-test.each([true, false])('writes the reference of the on-demand host (structured outputs: %s)', async (structuredOutputs) => {
-  const { document, page } = await write('--host', 'on_demand', ...(structuredOutputs ? ['--structured-outputs'] : []));
-  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs, host: 'on_demand' })));
+test('writes the reference of the on-demand host', async () => {
+  const { document, page } = await write('--host', 'on_demand');
+  expect(document).toEqual(onWire(openApiDocument('on_demand')));
   expect(page).toContain('<title>Sluice on-demand API reference</title>');
 });
 

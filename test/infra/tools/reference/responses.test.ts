@@ -9,24 +9,21 @@ import { callDelta, chunkOf, ended, facts, newStorage, parseEvents, stream, whol
 import { called, read, result, thought, user } from '../../../support/clients/responses-requests.ts';
 import { type Json, schemasOf } from '../../../support/clients/schemas.ts';
 
-const documentOf = (structuredOutputs: boolean): Json => JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs }))) as Json;
-const document = documentOf(false);
+const document = JSON.parse(JSON.stringify(openApiDocument('serverless'))) as Json;
 const { schemas } = document.components as { schemas: Record<string, Json> };
 const { faults } = schemasOf(document, { isClosed: true });
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 describe('the request for a response', () => {
-  const faultsOf = (body: Json, structuredOutputs = false): string[] =>
-    schemasOf(documentOf(structuredOutputs)).faults(refTo('ResponsesRequest'), { model: 'm', input: 'Hi', ...body });
-  const isTaken = (body: Json, structuredOutputs = false): boolean => {
+  const faultsOf = (body: Json): string[] => schemasOf(document).faults(refTo('ResponsesRequest'), { model: 'm', input: 'Hi', ...body });
+  const isTaken = (body: Json): boolean => {
     try {
-      return validate(responsesRequest(structuredOutputs), { model: 'm', input: 'Hi', ...body }) !== undefined;
+      return validate(responsesRequest, { model: 'm', input: 'Hi', ...body }) !== undefined;
     } catch {
       return false;
     }
   };
   const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
-  const schema = { type: 'json_schema', name: 'a', schema: { type: 'object' } };
   const reference = { type: 'item_reference', id: 'msg_1_0' };
 
   test('documents every known field', () => {
@@ -43,6 +40,7 @@ describe('the request for a response', () => {
     [{ instructions: 'Be brief.', max_output_tokens: 1, temperature: 0, top_p: 1, top_logprobs: 20 }],
     [{ instructions: null, tools: null, text: null, reasoning: null, store: null, include: null, background: null, prompt: null }],
     [{ tools: [tool, { type: 'web_search', more: 1 }], tool_choice: { type: 'function', name: 'f' }, parallel_tool_calls: false }],
+    [{ text: { format: { type: 'json_schema', name: 'a', schema: { type: 'object' } } } }],
     [{ text: { format: { type: 'json_object' }, verbosity: 'low' }, reasoning: { effort: 'minimal', summary: 'auto' } }],
     [{ metadata: { a: 'b' }, user: 'u', store: false, stream: true, truncation: 'auto', include: ['x'], prompt_cache_key: 'k' }],
     [{ background: false, conversation: null, my_property: 1 }],
@@ -61,7 +59,7 @@ describe('the request for a response', () => {
     [{ tools: [{ ...tool, name: 'no spaces' }] }],
     [{ tools: [{ name: 'f' }] }],
     [{ tool_choice: 'always' }],
-    [{ text: { format: schema } }],
+    [{ text: { format: { type: 'json_schema', schema: { type: 'object' } } } }],
     [{ reasoning: { effort: 'extreme' } }],
     [{ truncation: 'yes' }],
     [{ background: true }],
@@ -69,11 +67,6 @@ describe('the request for a response', () => {
     [{ prompt: { id: 'pmpt_1' } }],
   ])('rejects %j, like the route', (body) => {
     expect({ isTaken: isTaken(body), isFaulty: faultsOf(body).length > 0 }).toEqual({ isTaken: false, isFaulty: true });
-  });
-
-  test('accepts a JSON Schema if structured outputs are on', () => {
-    const body = { text: { format: schema } };
-    expect({ isTaken: isTaken(body, true), faults: faultsOf(body, true) }).toEqual({ isTaken: true, faults: [] });
   });
 });
 
@@ -126,7 +119,7 @@ test.each(['asc', 'desc'])('a list with every kind of input item fits its schema
   const inParts = user([{ type: 'input_text', text: 'Hi' }]);
   const answered = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] };
   const parts = [{ type: 'input_text', text: 'x' }];
-  const { input } = validate(responsesRequest(false), {
+  const { input } = validate(responsesRequest, {
     model: 'm',
     input: [user('Hi'), inParts, answered, { ...answered, content: 'a' }, thought('Hm.'), called('a'), result('a'), result('a', parts)],
   }).body as { input: Parameters<typeof listInputItems>[0]['input'] };

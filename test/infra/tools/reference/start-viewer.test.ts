@@ -14,7 +14,7 @@ const modelsOf = (document: unknown): string[] =>
     Object.values(requestBody?.content['application/json']?.examples ?? {}).flatMap(({ value: { model } }) => model ?? []),
   );
 
-const document = openApiDocument({ structuredOutputs: false });
+const document = openApiDocument('serverless');
 
 // Returns the document that the viewer shows, on a host that answers the list of models so.
 const shown = async (reply: () => Promise<unknown>): Promise<unknown> => {

@@ -1,0 +1,30 @@
+import { ApiError, type FieldNames, nameOf } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { ChatCompletionRequest } from './request.ts';
+import { UnsupportedByModel } from './unsupported-by-model.ts';
+
+const FIELD = 'response_format';
+
+/** 400: structured outputs are off for the model. Interface 2.2 has no `json_schema`. */
+export class StructuredOutputsOff extends ApiError {
+  constructor(param: string, model: string) {
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'unsupported_parameter',
+      param,
+      message: `The model '${model}' does not support JSON schemas. Send a tool with the schema and force its call, or describe the JSON in a message. An admin can set capabilities.structured_outputs of models whose runtime supports them.`,
+    });
+  }
+}
+
+/**
+ * Checks that a model can answer in the requested format.
+ * @param names the route's names of the fields, where they differ from a chat completion's
+ * @throws UnsupportedByModel or StructuredOutputsOff (400)
+ */
+export const checkFormat = ({ response_format: format }: ChatCompletionRequest, model: Model, names?: FieldNames): void => {
+  const { json_object, structured_outputs } = model.capabilities;
+  if (format?.type === 'json_object' && !json_object) throw new UnsupportedByModel(nameOf(FIELD, names), model.name);
+  if (format?.type === 'json_schema' && !structured_outputs) throw new StructuredOutputsOff(nameOf(FIELD, names), model.name);
+};
