@@ -20,7 +20,8 @@ import { health } from './health.ts';
 
 const now = Date.now;
 const { database } = createDirectDatabases();
-const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
+const modelsTable = environmentVariable('MODELS_TABLE');
+const models = createModelStore(database, modelsTable);
 const limiters = createLimiterReader(database, environmentVariable('KEYS_TABLE'));
 const keys = { store: limiters, cache: createLimiterCache(), now };
 const host = hostOfEnvironment();
@@ -31,7 +32,11 @@ const inventory = async () => {
 };
 
 // Both routes share its cache.
-const visibleModels = lazy(async () => (await import('./models.ts')).createVisibleModels({ host, keys, models, now }));
+const visibleModels = lazy(async () => {
+  const { createAliasStore } = await import('../../shared/models/alias-store.ts');
+  const { createVisibleModels } = await import('./models.ts');
+  return createVisibleModels({ host, keys, models, aliases: createAliasStore(database, modelsTable), now });
+});
 
 const modelRoute = (name: 'listModels' | 'retrieveModel'): Handle =>
   lazy(async () => {

@@ -5,15 +5,24 @@ import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
 
 /**
- * A model as callers see it: OpenAI's fields, and those that a client needs to choose a model and to size a request.
+ * A model as callers see it: the fields of OpenAI's and Anthropic's lists, and those that a client needs to choose a
+ * model and to size a request.
  */
 export const ModelEntry = z.object({
   id: z.string().meta({ description: 'The name to send as `model`. It can contain slashes.' }),
   object: z.literal('model'),
+  type: z.literal('model'),
+  display_name: z.string().meta({ description: 'The same as `id`.' }),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
+  created_at: z.iso.datetime().meta({ description: '`created` as RFC 3339 writes it.' }),
   owned_by: z.string(),
+  alias_of: z.string().nullable().meta({
+    description: 'The model that answers to this name; null: `id` is its own name. Usage and prices are those of that model.',
+  }),
   context_length: z.int().meta({ description: 'The maximum number of tokens of prompt and answer together.' }),
   max_output_tokens: z.int().meta({ description: 'The maximum number of tokens in an answer.' }),
+  max_input_tokens: z.int().meta({ description: 'The same as `context_length`.' }),
+  max_tokens: z.int().meta({ description: 'The same as `max_output_tokens`.' }),
   pricing: Pricing.nullable().meta({
     description: 'The current price; null if the model has no price yet and cannot be called.',
   }),
@@ -24,21 +33,43 @@ export const ModelEntry = z.object({
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
-export const ModelList = z.object({ object: z.literal('list'), data: z.array(ModelEntry) });
+export const ModelList = z.object({
+  object: z.literal('list'),
+  data: z.array(ModelEntry),
+  has_more: z.literal(false).meta({ description: 'The list is never paged.' }),
+  first_id: z.string().nullable().meta({ description: 'The `id` of the first model; null: there is none.' }),
+  last_id: z.string().nullable().meta({ description: 'The `id` of the last model; null: there is none.' }),
+});
 export type ModelList = z.infer<typeof ModelList>;
 
-/** Converts a model of the inventory to its entry at `nowMs`. */
-export const modelEntryOf = (model: Model, nowMs: number): ModelEntry => {
+/** Converts a model of the inventory to its entry at `nowMs`. @param name its own or an alias */
+export const modelEntryOf = (model: Model, nowMs: number, name: string = model.name): ModelEntry => {
   const price = priceAt(model.prices, nowMs);
+  const { created, context_length, max_output_tokens } = model;
   return {
-    id: model.name,
+    id: name,
     object: 'model',
-    created: model.created,
+    type: 'model',
+    display_name: name,
+    created,
+    created_at: new Date(created * 1_000).toISOString(),
     owned_by: 'sluice',
-    context_length: model.context_length,
-    max_output_tokens: model.max_output_tokens,
+    alias_of: name === model.name ? null : model.name,
+    context_length,
+    max_output_tokens,
+    max_input_tokens: context_length,
+    max_tokens: max_output_tokens,
     pricing: price ? pricingOf(price) : null,
     capabilities: model.capabilities,
     deprecation: deprecationNotice(model),
   };
 };
+
+/** All models that a caller sees, as one page. */
+export const modelListOf = (data: ModelEntry[]): ModelList => ({
+  object: 'list',
+  data,
+  has_more: false,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+});

@@ -6,49 +6,67 @@ import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
+import type { AliasReader } from '../../shared/models/alias-store.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import { DeploymentNotFound } from '../../shared/models/errors.ts';
-import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
+import { createInventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
+import { type AliasedInventory, createCachedAliases, withAliases } from '../../shared/models/with-aliases.ts';
+import { type ModelEntry, type ModelList, modelEntryOf, modelListOf } from './model-entry.ts';
+
+interface ListedModel {
+  /** Its own name or an alias. */
+  name: string;
+  model: Model;
+}
 
 interface VisibleModels {
-  list: () => Promise<Model[]>;
-  find: (name: string) => Promise<Model>;
+  list: () => Promise<ListedModel[]>;
+  find: (name: string) => Promise<ListedModel>;
   /** Added to every reply. */
   headers: Record<string, string>;
 }
 
 type VisibleModelsFor = (event: ApiEvent) => Promise<VisibleModels>;
 
-/** The shared models, which everyone can see. */
-export const sharedModels = (inventory: Inventory): VisibleModelsFor => {
+const listAll = async (inventory: AliasedInventory): Promise<ListedModel[]> => {
+  const own = (await inventory.list()).map((model) => ({ name: model.name, model }));
+  const others = (await inventory.aliases()).map(({ alias, model }) => ({ name: alias, model }));
+  return [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+/** The shared models and their aliases for all, which everyone can see. */
+export const sharedModels = (inventory: AliasedInventory): VisibleModelsFor => {
   const listing = {
-    list: inventory.list,
-    find: (name: string) => inventory.find(name),
+    list: () => listAll(inventory),
+    find: async (name: string) => ({ name, model: await inventory.find(name) }),
     headers: { 'cache-control': 'public, max-age=30' },
   };
   return async () => listing;
 };
 
-/** The deployments of the key's organization that the key can use. @throws 401, 400 for a missing user id */
-export const ownDeployments =
-  (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): VisibleModelsFor =>
+// The deployments of the key's organization that the key can use, and its aliases for them. Throws 401, and 400 for a
+// missing user id.
+const ownDeployments =
+  (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => AliasedInventory): VisibleModelsFor =>
   async (event) => {
     const item = await authenticateForRead(keys, presentedKey(event, host));
     event.sender = { key_id: item.id, org_id: item.org };
     userIdOf(event);
     const inventory = deploymentsOf(item.org);
-    const isAllowed = (name: string): boolean => isModelAllowed(item, name);
+    const listAllowed = async () => (await listAll(inventory)).filter(({ model }) => isModelAllowed(item, model.name));
     return {
-      list: async () => (await inventory.list()).filter(({ name }) => isAllowed(name)),
+      list: listAllowed,
       find: async (name) => {
-        const others = await inventory.list();
-        const model = others.find((other) => other.name === name && isAllowed(name));
-        if (model) return model;
-        throw new DeploymentNotFound(name, others.map((model) => model.name).filter(isAllowed));
+        const allowed = await listAllowed();
+        const found = allowed.find((listed) => listed.name === name);
+        if (found) return found;
+        throw new DeploymentNotFound(
+          name,
+          allowed.map((listed) => listed.name),
+        );
       },
       headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-user-id' },
     };
@@ -58,27 +76,31 @@ interface ListingDependencies {
   host: Host;
   keys: ReadableKeys;
   models: ModelReader;
+  aliases: AliasReader;
   now: () => number;
 }
 
 /** The models that a caller of the host can see. */
-export const createVisibleModels = ({ host, keys, models, now }: ListingDependencies): VisibleModelsFor =>
-  host.scope === 'serverless'
-    ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
-    : ownDeployments(keys, host, createDeployments(models, now));
+export const createVisibleModels = ({ host, keys, models, aliases, now }: ListingDependencies): VisibleModelsFor => {
+  const aliasesOf = createCachedAliases(aliases, now);
+  if (host.scope === 'serverless')
+    return sharedModels(withAliases(createInventory(models, SERVERLESS_POOL, now), aliasesOf, [SERVERLESS_POOL]));
+  const deploymentsOf = createDeployments(models, now);
+  return ownDeployments(keys, host, (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization]));
+};
 
 const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<string, string>): Reply => {
   const reply = jsonReply(event.requestId, 200, body, headers);
   return unlessKnown(event, entityTag(reply.body), reply);
 };
 
-/** The models that the caller can use, in OpenAI's format, with context lengths, prices and capabilities. */
+/** The models that the caller can use, with context lengths, prices and capabilities, for clients of both APIs. */
 export const listModels =
   (listingFor: VisibleModelsFor): Handle =>
   async (event) => {
     const { list, headers } = await listingFor(event);
     const models = await list();
-    return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) }, headers);
+    return tagged(event, modelListOf(models.map(({ name, model }) => modelEntryOf(model, event.receivedAtMs, name))), headers);
   };
 
 /** One of these models, or 404. */
@@ -86,6 +108,6 @@ export const retrieveModel =
   (listingFor: VisibleModelsFor): Handle =>
   async (event) => {
     const { find, headers } = await listingFor(event);
-    const model = await find(event.pathParameters?.model ?? '');
-    return tagged(event, modelEntryOf(model, event.receivedAtMs), { ...headers, ...deprecationHeaders(model) });
+    const { name, model } = await find(event.pathParameters?.model ?? '');
+    return tagged(event, modelEntryOf(model, event.receivedAtMs, name), { ...headers, ...deprecationHeaders(model) });
   };

@@ -4,15 +4,21 @@ import type { OperationFacts, OperationsById } from '../../shared/hosts/inferenc
 import { DEPRECATION_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
 import { InputItemsQuery, listInputItems } from '../../shared/responses/input-items.ts';
 import { DeletedResponse, InputItemList, ResponseReply } from '../../shared/responses/reply-schema.ts';
-import { ModelEntry, ModelList } from './model-entry.ts';
+import { ModelEntry, ModelList, modelListOf } from './model-entry.ts';
 
-const entry = {
+const entry: ModelEntry = {
   id: 'qwen3-8b',
   object: 'model',
+  type: 'model',
+  display_name: 'qwen3-8b',
   created: 1_795_219_200,
+  created_at: '2026-11-21T00:00:00.000Z',
   owned_by: 'sluice',
+  alias_of: null,
   context_length: 32_768,
   max_output_tokens: 8_192,
+  max_input_tokens: 32_768,
+  max_tokens: 8_192,
   pricing: { prompt: '0.00000005', cached_prompt: '0.000000005', completion: '0.0000002' },
   capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false, structured_outputs: true },
   deprecation: null,
@@ -88,7 +94,8 @@ export const modelOperations = {
   listModels: {
     tag: 'Models',
     summary: 'List models',
-    description: 'Lists the models that can be called, by name, with their context lengths and prices.',
+    description:
+      'Lists the models that can be called, by name, with their context lengths and prices. An alias is an entry of its own, with its model in `alias_of`. `limit`, `after_id` and `before_id` have no effect.',
     access: 'public',
     reply: {
       status: 200,
@@ -96,7 +103,7 @@ export const modelOperations = {
       json: {
         name: 'ModelList',
         schema: ModelList,
-        examples: { list: { summary: 'One model', value: { object: 'list', data: [entry] } } },
+        examples: { list: { summary: 'One model', value: modelListOf([entry]) } },
       },
       headers: ['etag', 'cache-control'],
     },
@@ -106,7 +113,9 @@ export const modelOperations = {
     tag: 'Models',
     summary: 'Retrieve a model',
     access: 'public',
-    parameters: { model: { description: 'The name of the model. Slashes can be sent as they are or percent-encoded.', example: entry.id } },
+    parameters: {
+      model: { description: 'The name of the model, or an alias. Slashes can be sent as they are or percent-encoded.', example: entry.id },
+    },
     reply: {
       status: 200,
       description: 'The model.',

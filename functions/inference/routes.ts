@@ -6,9 +6,11 @@ import { createItemReader } from '../../shared/database/item-reader.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { lazy } from '../../shared/http/lazy.ts';
+import { type AliasReader, createAliasStore } from '../../shared/models/alias-store.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
 import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createCachedAliases, withAliases } from '../../shared/models/with-aliases.ts';
 import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
@@ -27,10 +29,14 @@ const now = Date.now;
 const host = hostOfEnvironment();
 
 // The serverless host has the shared models, the on-demand host each organization's own deployments.
-const modelsOf = (models: ModelStore): ((organization: string) => Inventory) => {
-  if (host.scope === 'on_demand') return createDeployments(models, now);
+const modelsOf = (models: ModelStore, aliases: AliasReader): ((organization: string) => Inventory) => {
+  const aliasesOf = createCachedAliases(aliases, now);
+  if (host.scope === 'on_demand') {
+    const deploymentsOf = createDeployments(models, now);
+    return (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization]);
+  }
   const shared = createInventory(models, SERVERLESS_POOL, now);
-  return () => shared;
+  return (organization) => withAliases(shared, aliasesOf, [organization, SERVERLESS_POOL]);
 };
 
 const once = <Made>(make: () => Made): (() => Made) => {
@@ -72,10 +78,11 @@ const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
 
 const createDependencies = (clients: RequestClients): Dependencies => {
   const { database, once: callOnce, invoke, invokeFunction } = clients;
-  const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
+  const modelsTable = environmentVariable('MODELS_TABLE');
+  const models = createModelStore(database, modelsTable);
   return {
     host,
-    modelsOf: modelsOf(models),
+    modelsOf: modelsOf(models, createAliasStore(database, modelsTable)),
     keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), callOnce), cache: createLimiterCache(), now },
     usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
     settlements: { send: async (settlement: QueuedSettlement) => (await settlementQueue()).send(settlement) },

@@ -2,10 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { listModels, retrieveModel, sharedModels } from '../../../functions/catalog/models.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
+import { withAliases } from '../../../shared/models/with-aliases.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 import { modelOf, storeOf } from './published-models.ts';
 
-const inventoryOf = (...models: Model[]) => createInventory(storeOf(...models), 'serverless', Date.now);
+const inventoryOf = (...models: Model[]) => aliasedInventoryOf({}, ...models);
+const aliasedInventoryOf = (aliases: Record<string, string>, ...models: Model[]) =>
+  withAliases(createInventory(storeOf(...models), 'serverless', Date.now), () => new Map(Object.entries(aliases)), ['serverless']);
 const retrieve = (name: string, inventory: ReturnType<typeof inventoryOf>, headers: Record<string, string> = {}) =>
   retrieveModel(sharedModels(inventory))({ ...eventOf(`/v1/models/${name}`, { headers }), pathParameters: { model: name } });
 
@@ -21,20 +24,42 @@ describe('GET /v1/models', () => {
     const inventory = inventoryOf(modelOf({ name: 'b/c' }), modelOf({ name: 'a' }), modelOf({ name: 'z', status: 'unpublished' }));
     const reply = await listModels(sharedModels(inventory))(eventOf('/v1/models'));
     expect(reply).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'public, max-age=30', etag: expect.stringMatching(/^"/) } });
-    const { object, data } = JSON.parse(reply.body);
-    expect(object).toBe('list');
+    const { data, ...list } = JSON.parse(reply.body);
+    expect(list).toEqual({ object: 'list', has_more: false, first_id: 'a', last_id: 'b/c' });
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['a', 'b/c']);
     expect(data[0]).toEqual({
       id: 'a',
       object: 'model',
+      type: 'model',
+      display_name: 'a',
       created: 7,
+      created_at: '1970-01-01T00:00:07.000Z',
       owned_by: 'sluice',
+      alias_of: null,
       context_length: 1_000,
       max_output_tokens: 100,
+      max_input_tokens: 1_000,
+      max_tokens: 100,
       pricing: { prompt: '0.00000005', cached_prompt: '0.00000005', completion: '0.0000002' },
       capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false, structured_outputs: false },
       deprecation: null,
     });
+  });
+
+  test('is an empty list without models', async () => {
+    const reply = await listModels(sharedModels(inventoryOf()))(eventOf('/v1/models'));
+    expect(JSON.parse(reply.body)).toEqual({ object: 'list', data: [], has_more: false, first_id: null, last_id: null });
+  });
+
+  test('lists aliases among the models, each with its model', async () => {
+    const inventory = aliasedInventoryOf({ 'claude-x': 'm', gone: 'nothing' }, modelOf(), modelOf({ name: 'a' }));
+    const { data } = JSON.parse((await listModels(sharedModels(inventory))(eventOf('/v1/models'))).body);
+    expect(data.map(({ id, alias_of }: { id: string; alias_of: string }) => [id, alias_of])).toEqual([
+      ['a', null],
+      ['claude-x', 'm'],
+      ['m', null],
+    ]);
+    expect(data[1]).toEqual({ ...data[2], id: 'claude-x', display_name: 'claude-x', alias_of: 'm' });
   });
 });
 
@@ -44,6 +69,16 @@ describe('GET /v1/models/{model}', () => {
     expect(JSON.parse((await retrieve('b/c', inventory)).body)).toMatchObject({ id: 'b/c', object: 'model' });
     for (const name of ['z', 'nothing', '__proto__'])
       await expect(retrieve(name, inventory)).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+  });
+
+  test('returns the model of an alias under that name', async () => {
+    const inventory = aliasedInventoryOf({ 'claude-x': 'm' }, modelOf());
+    expect(JSON.parse((await retrieve('claude-x', inventory)).body)).toMatchObject({
+      id: 'claude-x',
+      alias_of: 'm',
+      context_length: 1_000,
+    });
+    expect(JSON.parse((await retrieve('m', inventory)).body)).toMatchObject({ id: 'm', alias_of: null });
   });
 
   test('returns the price in force, or null before the first price takes effect', async () => {

@@ -1,0 +1,53 @@
+import type { Database } from '../database/database.ts';
+import { queryItems } from '../database/query.ts';
+import type { Write } from '../database/transaction.ts';
+import { logError } from '../logging/log.ts';
+import type { ModelAlias } from './model-alias.ts';
+
+const MAX_LISTED_PAGES = 2;
+
+// Loaded with the first read: most requests name a model.
+const schemas = () => import('./model-alias.ts');
+
+const partitionOf = (owner: string): string => `aliases#${owner}`;
+
+/**
+ * The aliases in the `models` table, with one partition per owner: an organization, or the pool of shared models for
+ * aliases for all. The only code that knows their keys.
+ */
+export const createAliasStore = (database: Database, table: string) => ({
+  /** The models of an owner's aliases, by alias. */
+  list: async (owner: string): Promise<Map<string, string>> => {
+    const query = {
+      TableName: table,
+      KeyConditionExpression: '#pool = :pool',
+      ExpressionAttributeNames: { '#pool': 'pool' },
+      ExpressionAttributeValues: { ':pool': partitionOf(owner) },
+      ConsistentRead: true,
+    };
+    const { StoredModelAlias } = await schemas();
+    const aliases = new Map<string, string>();
+    for await (const item of queryItems(database, query, MAX_LISTED_PAGES)) {
+      const { data, error } = StoredModelAlias.safeParse(item);
+      // One unreadable row must not make the other aliases unavailable.
+      if (data) aliases.set(data.alias, data.model);
+      else logError('model_alias_unreadable', error, { owner, alias: item.name });
+    }
+    return aliases;
+  },
+
+  /** Creates an alias, or replaces it. */
+  toPut: (owner: string, { alias, model }: ModelAlias): Write => ({
+    item: { Put: { TableName: table, Item: { pool: partitionOf(owner), name: alias, alias, model } } },
+  }),
+
+  /** Deletes an alias, if it exists. */
+  toDelete: (owner: string, alias: string): Write => ({
+    item: { Delete: { TableName: table, Key: { pool: partitionOf(owner), name: alias } } },
+  }),
+});
+
+export type AliasStore = ReturnType<typeof createAliasStore>;
+
+/** The part that the data plane uses. */
+export type AliasReader = Pick<AliasStore, 'list'>;
