@@ -21,6 +21,8 @@ export interface Dialect<Field extends string = string, Extra extends string = s
   requestIdField?: string;
   /** This runtime can keep a limit on thinking tokens. */
   keepsThinkingBudget: boolean;
+  /** Its grammar can't express some keywords of JSON Schema: functions/inference/chat/schema-grammar.ts. */
+  hasStrictGrammar: boolean;
   /** This runtime can continue the last message of an assistant. */
   continuesLastMessage: boolean;
 }

@@ -20,5 +20,6 @@ export const llamaCpp: typeof vllm = {
   completionFields: { echo: refused, return_token_ids: ignored },
   always: { ...vllm.always, cache_prompt: false },
   keepsThinkingBudget: false,
+  hasStrictGrammar: false,
   continuesLastMessage: false,
 };

@@ -31,5 +31,6 @@ export const transformers: typeof vllm = {
   completionFields: { echo: refused },
   always: { stream: true },
   keepsThinkingBudget: false,
+  hasStrictGrammar: false,
   continuesLastMessage: false,
 };

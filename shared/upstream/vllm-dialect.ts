@@ -67,5 +67,6 @@ export const vllm: Dialect<keyof typeof fields, (typeof extras)[number]> = {
   always: { stream: true, stream_options: { include_usage: true } },
   requestIdField: 'request_id',
   keepsThinkingBudget: true,
+  hasStrictGrammar: true,
   continuesLastMessage: true,
 };

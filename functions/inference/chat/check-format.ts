@@ -1,6 +1,8 @@
 import { ApiError, type FieldNames, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import type { ChatCompletionRequest } from './request.ts';
+import { screenSchema } from './screen-schema.ts';
 import { UnsupportedByModel } from './unsupported-by-model.ts';
 
 const FIELD = 'response_format';
@@ -18,13 +20,19 @@ export class StructuredOutputsOff extends ApiError {
   }
 }
 
+// Only a chat completion has the schema and its name in an object of their own.
+const placeOf = (field: string): string => (field === FIELD ? `${FIELD}.json_schema.schema` : `${field}.schema`);
+
 /**
  * Checks that a model can answer in the requested format.
  * @param names the route's names of the fields, where they differ from a chat completion's
- * @throws UnsupportedByModel or StructuredOutputsOff (400)
+ * @throws UnsupportedByModel, StructuredOutputsOff or InvalidSchema (400)
  */
 export const checkFormat = ({ response_format: format }: ChatCompletionRequest, model: Model, names?: FieldNames): void => {
   const { json_object, structured_outputs } = model.capabilities;
-  if (format?.type === 'json_object' && !json_object) throw new UnsupportedByModel(nameOf(FIELD, names), model.name);
-  if (format?.type === 'json_schema' && !structured_outputs) throw new StructuredOutputsOff(nameOf(FIELD, names), model.name);
+  const field = nameOf(FIELD, names);
+  if (format?.type === 'json_object' && !json_object) throw new UnsupportedByModel(field, model.name);
+  if (format?.type !== 'json_schema') return;
+  if (!structured_outputs) throw new StructuredOutputsOff(field, model.name);
+  screenSchema(format.json_schema.schema, placeOf(field), dialects[model.dialect].hasStrictGrammar);
 };

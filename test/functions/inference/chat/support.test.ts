@@ -39,6 +39,18 @@ describe('token ids', () => {
           expect(() => check(read({ response_format: { type: 'json_object' } }), model({}))).not.toThrow();
         });
 
+        test('names the place of a JSON schema as the route does', () => {
+          const schema = { type: 'object', not: {} };
+          const request = read({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
+          const able = { capabilities: { structured_outputs: true } };
+          const named = (param: string) => expect.objectContaining({ status: 400, param });
+          expect(() => check(request, model(able))).toThrow(named('response_format.json_schema.schema.not'));
+          const names = { response_format: 'text.format' };
+          expect(() => checkSupport(request, model(able), 10, names)).toThrow(named('text.format.schema.not'));
+          expect(() => check(request, model({ ...able, dialect: 'sluice' }))).toThrow(named('response_format.json_schema.schema.not'));
+          expect(() => check(request, model({ ...able, dialect: 'llama_cpp' }))).not.toThrow();
+        });
+
         test('is accepted if it is disabled', () => {
           const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
           const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
