@@ -57,8 +57,6 @@ const whole = {
         refusal: null,
         annotations: [],
         audio: null,
-        function_call: null,
-        tool_calls: null,
         reasoning: null,
       },
       logprobs: null,

@@ -2,6 +2,14 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type Upst
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
+// OpenAI's schema allows these two to be absent, but not to be null.
+const callsOf = (made: ReturnType<ReturnType<typeof createCallReader>['calls']>, { isLegacy }: ReplyForm): Record<string, unknown> => {
+  const functions = made.map(({ name, arguments: text }) => ({ name, arguments: text }));
+  if (made.length === 0) return {};
+  if (isLegacy) return { function_call: functions[0] };
+  return { tool_calls: made.map(({ id }, call) => ({ id, type: 'function', function: functions[call] })) };
+};
+
 const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
   const calls = createCallReader(callIdPrefix(facts, index));
   const logprobs: unknown[] = [];
@@ -28,16 +36,13 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
     },
     whole: (): Record<string, unknown> => {
       const made = calls.calls();
-      const functions = made.map(({ name, arguments: text }) => ({ name, arguments: text }));
       const message = {
         role: 'assistant',
         content: made.length > 0 ? content || null : content,
         refusal: null,
         annotations: [],
         audio: null,
-        function_call: form.isLegacy ? (functions[0] ?? null) : null,
-        tool_calls:
-          form.isLegacy || made.length === 0 ? null : made.map(({ id }, call) => ({ id, type: 'function', function: functions[call] })),
+        ...callsOf(made, form),
         reasoning: reasoning || null,
       };
       return {
@@ -55,7 +60,7 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
 
 /**
  * Collects a runtime's chunks into the object of interface 2.3, with all of OpenAI's keys; keys without a value are
- * null.
+ * null, but calls are absent.
  */
 export const createChatCompletion = (facts: ReplyFacts, form: ReplyForm) => {
   const choices = new Map<number, ReturnType<typeof createChoice>>();

@@ -202,11 +202,11 @@ export const nestedRows: Readonly<
   },
 };
 
-/** Interface 2.3 and 2.4: every key of a reply and of a chunk. */
+/** Interface 2.3 and 2.4: every key of a reply and of a chunk, but for those of calls that there are none of. */
 export const replyKeys = {
   reply: ['id', 'object', 'created', 'model', 'choices', 'usage', 'perf_metrics', 'prompt_token_ids'],
   choice: ['index', 'message', 'finish_reason', 'logprobs', 'raw_output', 'stop_reason', 'token_ids'],
-  message: ['role', 'content', 'refusal', 'annotations', 'audio', 'function_call', 'tool_calls', 'reasoning'],
+  message: ['role', 'content', 'refusal', 'annotations', 'audio', 'reasoning'],
   usage: ['prompt_tokens', 'total_tokens', 'completion_tokens', 'prompt_tokens_details'],
   chunk: ['id', 'object', 'created', 'model', 'choices', 'usage'],
   streamChoice: ['index', 'delta', 'finish_reason', 'logprobs'],

@@ -3,7 +3,7 @@ import { createChatCompletion } from '../../../../functions/inference/chat/reply
 import { facts, plain, replyUsage, text, usage, whole } from './replies.ts';
 
 describe('a response without streaming', () => {
-  test('has every key of the interface and of OpenAI’s schema, null if there is no value', () => {
+  test('has every key of the interface and of OpenAI’s schema, null without a value, and no calls', () => {
     expect(whole(text)).toEqual({
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -18,8 +18,6 @@ describe('a response without streaming', () => {
             refusal: null,
             annotations: [],
             audio: null,
-            function_call: null,
-            tool_calls: null,
             reasoning: null,
           },
           logprobs: null,
