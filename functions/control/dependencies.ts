@@ -6,6 +6,7 @@ import type { DeploymentStore } from '../../shared/deployments/deployment-store.
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../shared/identity/user-store.ts';
+import type { AliasStore } from '../../shared/models/alias-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RefusalStore } from '../../shared/observability/refusal-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
@@ -48,6 +49,7 @@ export interface ControlDependencies
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;
+  aliases: AliasStore;
   checkModel: CheckModel;
   credit: CreditStore;
   rollups: RollupStore;

@@ -24,6 +24,7 @@ import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
+import { createAliasStore } from '../../shared/models/alias-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
 import { createNetworks } from '../../shared/notifications/networks.ts';
@@ -96,6 +97,8 @@ const billing = createBillingDependencies({
   queueUrl: environmentVariable('BILLING_QUEUE'),
 });
 
+const modelsTable = environmentVariable('MODELS_TABLE');
+
 const quotas = createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE'));
 
 const dependencies: ControlDependencies = {
@@ -116,7 +119,8 @@ const dependencies: ControlDependencies = {
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
   quotas,
   calls: createCallCounter(quotas),
-  models: createModelStore(database, environmentVariable('MODELS_TABLE')),
+  models: createModelStore(database, modelsTable),
+  aliases: createAliasStore(database, modelsTable),
   checkModel: (model) => checkTargets(targetChecks, model),
   tokenizer,
   deployments: createDeploymentStore(deploymentRows),

@@ -5,6 +5,7 @@ import { billingRoutes } from './billing/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
+import { modelAliasRoutes } from './model-aliases/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
 import { payloadLogRoutes } from './observability/payload-log/routes.ts';
@@ -27,6 +28,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...userRoutes,
   ...apiKeyRoutes,
   ...modelRoutes,
+  ...modelAliasRoutes,
   ...priceRoutes,
   ...deploymentRoutes,
   ...runtimeRoutes,

@@ -4,6 +4,9 @@ import type { Write } from '../database/transaction.ts';
 import { logError } from '../logging/log.ts';
 import type { ModelAlias } from './model-alias.ts';
 
+/** The most aliases that an owner can have: every refresh reads all of them. */
+export const MAX_ALIASES = 100;
+
 const MAX_LISTED_PAGES = 2;
 
 // Loaded with the first read: most requests name a model.

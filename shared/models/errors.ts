@@ -89,6 +89,8 @@ export class DeploymentNotFound extends ApiError {
 
 /** The deployment exists but is not in service: 503. */
 export class DeploymentNotReady extends ApiError {
+  readonly model: string;
+
   constructor(model: string, cause?: Error) {
     super({
       cause,
@@ -99,5 +101,6 @@ export class DeploymentNotReady extends ApiError {
       message: `The deployment '${model}' is not in service at the moment. Try again in a few moments, or ask your administrator.`,
       headers: { 'retry-after': '30' },
     });
+    this.model = model;
   }
 }

@@ -51,6 +51,7 @@ beforeAll(async () => {
   owner = await control.createUser({ role: 'owner', organization });
   member = await control.createUser({ role: 'member', organization });
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
+  await control.done('PUT', '/v1/model-aliases/own-alias', { token: owner.token, body: { model: run.model } });
   const webhook = { url: 'https://example.com/webhooks' };
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
   const wanted = { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 };
@@ -81,6 +82,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/users/', () => member.id],
   ['/v1/api-keys/', () => keyId],
   ['/v1/models/', () => 'own-deployment'],
+  ['/v1/model-aliases/', () => 'own-alias'],
   ['/v1/deployments/', () => deploymentId],
   ['/v1/billing/invoices/', () => invoiceId],
   ['/v1/billing/credit-notes/', () => creditNoteId],

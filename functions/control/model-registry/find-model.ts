@@ -11,8 +11,11 @@ interface ModelReads {
   models: ModelStore;
 }
 
-// In lookup order: an organization's own models come before the shared ones, unless the request names the organization.
-const poolsFor = (actor: Actor, named: string | undefined): string[] => {
+/**
+ * The pools that a request is about, in lookup order: an organization's own models come before the shared ones, unless
+ * the request names the organization. @throws 404
+ */
+export const poolsFor = (actor: Actor, named: string | undefined): string[] => {
   if (actor.role === 'admin') return [named ?? SERVERLESS_POOL];
   const own = organizationFor(actor, named);
   return named === undefined ? [own, SERVERLESS_POOL] : [own];
@@ -20,8 +23,8 @@ const poolsFor = (actor: Actor, named: string | undefined): string[] => {
 
 export const poolOf = (organization: string | undefined): string => organization ?? SERVERLESS_POOL;
 
-// Everyone sees published shared models; members see every model of their organization.
-const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
+/** Everyone sees published shared models; members see every model of their organization. */
+export const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
   actor.role === 'admin' || pool !== SERVERLESS_POOL || status === 'published';
 
 const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: actor.role === 'admin', nowMs: actor.origin.nowMs });

@@ -15,7 +15,7 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import type { OpaqueParts } from '../../../shared/http/json-numbers.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { DeploymentNotFound, ModelNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
+import { DeploymentNotFound, DeploymentNotReady, ModelNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { checkModel, checkRemembered } from '../admission/admit.ts';
@@ -90,6 +90,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     // An organization's deployments are private, so the key must be valid now; the shared models are public.
     const item = await (deps.host.scope === 'on_demand' ? authenticateForRead : authenticate)(deps.keys, key);
     // A key must not learn whether a model exists that it may not use.
+    // The request can have named its deployment by an alias.
+    if (error instanceof DeploymentNotReady) named = error.model;
     if (named !== undefined) checkModel(item, named, deps.now());
     const hasNames = error instanceof DeploymentNotFound || error instanceof ModelNotFound;
     const visible = hasNames ? error.showingOnly((name) => isModelAllowed(item, name)) : error;

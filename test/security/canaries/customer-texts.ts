@@ -52,6 +52,8 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'model.deleted',
   'model.registered',
   'model.updated',
+  'model_alias.deleted',
+  'model_alias.updated',
   'organization.data_deleted',
   'organization.limited',
   'organization.resumed',

@@ -119,6 +119,11 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
     ticket: await create('/v1/tickets', token, { subject: name, body: name }),
     export: await create('/v1/billing/exports', token, { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 }),
   });
+  for (const [{ token }, alias] of [
+    [owner, 'own-alias'],
+    [other, CANARY],
+  ] as const)
+    await control.done('PUT', `/v1/model-aliases/${alias}`, { token, body: { model: run.model } });
   const [own, others] = [await ofOrganization(owner.token, 'fuzzed'), await ofOrganization(other.token, CANARY)];
   // Users and organizations that can be disabled or suspended without an end of the callers' sessions.
   const { id: spareId } = await control.createOrganization('Spare');
@@ -146,6 +151,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/runtimes/': ['vllm-0.27.1'],
       '/v1/instance-types/': ['ml.g5.xlarge'],
       '/v1/models/': UNLISTED,
+      '/v1/model-aliases/': ['own-alias'],
       '/v1/billing/rerates/': UNLISTED,
       '/v1/observability/requests/': UNLISTED,
     },

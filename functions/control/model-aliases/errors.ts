@@ -1,0 +1,22 @@
+import { Conflict } from '../../../shared/http/errors.ts';
+
+/** A model has the name of an alias, and would always win: 409. */
+export class AliasIsModel extends Conflict {
+  constructor(name: string) {
+    super({
+      code: 'model_exists',
+      param: 'alias',
+      message: `A model is named '${name}', and requests with that name always get that model. Choose another alias.`,
+    });
+  }
+}
+
+/** An owner has as many aliases as possible: 409. */
+export class TooManyAliases extends Conflict {
+  constructor(max: number) {
+    super({
+      code: 'too_many_aliases',
+      message: `There can be at most ${max} aliases for all, and as many for each organization. Delete an alias first.`,
+    });
+  }
+}

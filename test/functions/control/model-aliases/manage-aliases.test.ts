@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { ModelAliasResource, NewModelAlias } from '../../../../functions/control/model-aliases/alias-resource.ts';
+import {
+  deleteModelAlias,
+  listModelAliases,
+  type ModelAliasDependencies,
+  setModelAlias,
+} from '../../../../functions/control/model-aliases/manage-aliases.ts';
+import type { Write } from '../../../../shared/database/transaction.ts';
+import { createAliasStore } from '../../../../shared/models/alias-store.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { actorOf, admin, type Managed, manage } from '../../../support/fixtures/managed-models.ts';
+
+let database: TestDatabase;
+let managed: Managed;
+let deps: ModelAliasDependencies;
+// Published for all.
+let shared: string;
+// Not published, for all.
+let hidden: string;
+// Of the organization.
+let own: string;
+let organization: string;
+let owner: Actor;
+let member: Actor;
+let actorChecks: Write[] = [];
+beforeAll(async () => {
+  database = await startTestDatabase();
+  managed = manage(database);
+  deps = {
+    ...managed.deps,
+    aliases: createAliasStore(database.database, database.tables.Models as string),
+    users: { toCheckActor: () => actorChecks },
+  };
+  ({ name: shared } = await managed.register({ status: 'published' }));
+  ({ name: hidden } = await managed.register());
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(async () => {
+  actorChecks = [];
+  ({ id: organization } = await managed.newOrganization());
+  ({ name: own } = await managed.register({ organization }));
+  [owner, member] = [actorOf('owner', organization), actorOf('member', organization)];
+});
+
+const set = (actor: Actor, alias: string, model: string, fields: object = {}) =>
+  setModelAlias(deps, actor, alias, NewModelAlias.parse({ model, ...fields }));
+const list = async (actor: Actor, query: object = {}) => {
+  const { data } = await listModelAliases(deps, actor, { limit: 100, ...query });
+  return data.map(({ alias, model }) => [alias, model]);
+};
+
+describe('an alias', () => {
+  test('is set, changed and deleted, and the audit log has each step', async () => {
+    const created = await set(owner, 'gpt', shared);
+    expect(ModelAliasResource.parse(created)).toEqual(created);
+    expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, organization });
+    await set(owner, 'gpt', own);
+    expect(await list(member)).toEqual([['gpt', own]]);
+    await deleteModelAlias(deps, owner, 'gpt', undefined);
+    expect(await list(member)).toEqual([]);
+    const log = await managed.log(organization, 'gpt');
+    expect(log.map(({ action, changes }) => [action, changes])).toEqual([
+      ['model_alias.deleted', { model: { from: own, to: null } }],
+      ['model_alias.updated', { model: { from: shared, to: own } }],
+      ['model_alias.updated', { model: { from: null, to: shared } }],
+    ]);
+  });
+
+  test('stays as it is if the same is sent again, without an audit entry', async () => {
+    for (let i = 0; i < 2; i++) expect(await set(owner, 'gpt', shared)).toMatchObject({ model: shared });
+    expect(await managed.log(organization, 'gpt')).toHaveLength(1);
+  });
+
+  test('for all is set and deleted by admins, in the log of the platform', async () => {
+    expect(await set(admin, 'for/all', shared)).toMatchObject({ organization: null });
+    expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(new Map([['for/all', shared]]));
+    await deleteModelAlias(deps, admin, 'for/all', undefined);
+    expect((await managed.log(null, 'for/all')).map(({ action }) => action)).toEqual(['model_alias.deleted', 'model_alias.updated']);
+  });
+
+  test('of an organization is set and deleted by admins who name it', async () => {
+    expect(await set(admin, 'gpt', own, { organization })).toMatchObject({ organization });
+    expect(await list(member)).toEqual([['gpt', own]]);
+    expect(await list(admin, { organization })).toEqual([['gpt', own]]);
+    await deleteModelAlias(deps, admin, 'gpt', organization);
+    expect(await list(member)).toEqual([]);
+  });
+
+  test('is a 409 if a model has its name, in the organization or for all', async () => {
+    for (const name of [own, shared])
+      await expect(set(owner, name, shared)).rejects.toMatchObject({ status: 409, code: 'model_exists', param: 'alias' });
+    await expect(set(admin, hidden, shared)).rejects.toMatchObject({ status: 409, code: 'model_exists' });
+  });
+
+  test('is a 404 if its model is none, another alias, or hidden from the actor', async () => {
+    await set(owner, 'gpt', shared);
+    for (const model of ['nothing', 'gpt', hidden])
+      await expect(set(owner, 'other', model)).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+    await expect(set(admin, 'other', own)).rejects.toMatchObject({ status: 404 });
+    expect(await list(member)).toEqual([['gpt', shared]]);
+  });
+
+  test('is a 400 if requests cannot send it', async () => {
+    for (const alias of ['', '/a', 'a//b', '!a'])
+      await expect(set(owner, alias, shared)).rejects.toMatchObject({ status: 400, param: 'alias' });
+  });
+
+  test('is a 404 for other organizations, and for one that is not there', async () => {
+    const { id: other } = await managed.newOrganization();
+    const stranger = actorOf('owner', other);
+    await set(owner, 'gpt', shared);
+    expect(await list(stranger)).toEqual([]);
+    await expect(list(stranger, { organization })).rejects.toMatchObject({ status: 404 });
+    await expect(set(stranger, 'gpt', shared, { organization })).rejects.toMatchObject({ status: 404 });
+    for (const named of [undefined, organization])
+      await expect(deleteModelAlias(deps, stranger, 'gpt', named)).rejects.toMatchObject({ status: 404 });
+    await expect(set(admin, 'gpt', shared, { organization: 'org_none' })).rejects.toMatchObject({ status: 404 });
+    expect(await list(owner)).toEqual([['gpt', shared]]);
+  });
+
+  test('is one of at most 100 of an organization, each of which can still change', async () => {
+    for (let i = 0; i < 100; i++)
+      await database.database.put({
+        TableName: database.tables.Models as string,
+        Item: { pool: `aliases#${organization}`, name: `a${i}`, alias: `a${i}`, model: shared },
+      });
+    await expect(set(owner, 'new', shared)).rejects.toMatchObject({ status: 409, code: 'too_many_aliases' });
+    expect(await set(owner, 'a7', own)).toMatchObject({ model: own });
+  });
+
+  test('is not changed by an actor who loses the role meanwhile', async () => {
+    const refused = () => new Error('no longer an owner');
+    const ConditionExpression = 'attribute_exists(#pool)';
+    const Key = { pool: 'none', name: 'none' };
+    const ExpressionAttributeNames = { '#pool': 'pool' };
+    const TableName = database.tables.Models as string;
+    actorChecks = [{ item: { ConditionCheck: { TableName, Key, ConditionExpression, ExpressionAttributeNames } }, refused }];
+    await expect(set(owner, 'gpt', shared)).rejects.toThrow('no longer an owner');
+    expect(await list(member)).toEqual([]);
+  });
+});
+
+describe('the list of aliases', () => {
+  test('has those of the organization and those for all, page by page', async () => {
+    await set(admin, 'claude', shared);
+    await set(admin, 'claude-2', shared);
+    await set(owner, 'claude', own);
+    await set(owner, 'a', own);
+    const pages: unknown[] = [];
+    for (let after: string | undefined; ; ) {
+      const { data, has_more, next } = await listModelAliases(deps, member, { limit: 1, after });
+      pages.push(...data.map(({ alias, organization: whose }) => [alias, whose]));
+      expect(next === null).toBe(!has_more);
+      if (next === null) break;
+      after = next;
+    }
+    expect(pages).toEqual([
+      ['a', organization],
+      ['claude', organization],
+      ['claude', null],
+      ['claude-2', null],
+    ]);
+    expect(await list(member, { organization })).toEqual([
+      ['a', own],
+      ['claude', own],
+    ]);
+    expect(await list(admin)).toEqual([
+      ['claude', shared],
+      ['claude-2', shared],
+    ]);
+  });
+
+  test('shows aliases for all of hidden models to admins only', async () => {
+    await set(admin, 'soon', hidden);
+    expect(await list(admin)).toContainEqual(['soon', hidden]);
+    expect(await list(member)).not.toContainEqual(['soon', hidden]);
+  });
+});
