@@ -197,6 +197,7 @@ const dataNames = async (stack: string): Promise<DataNames> => ({
     billing: await physicalName('BILLING_TABLE', 'BillingTable', stack),
     deployments: await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack),
     keys: await physicalName('KEYS_TABLE', 'KeysTable', stack),
+    models: await physicalName('MODELS_TABLE', 'ModelsTable', stack),
     notifications: await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack),
     observability: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
     responses: await physicalName('RESPONSES_TABLE', 'ResponsesTable', stack),

@@ -126,6 +126,7 @@ const deleteIn = async (mayChange: () => boolean, isDeleting = true): Promise<De
       billing: tables.Billing,
       deployments: tables.Deployments,
       keys: tables.Keys,
+      models: tables.Models,
       notifications: tables.Notifications,
       observability: tables.Observability,
       responses: tables.Responses,

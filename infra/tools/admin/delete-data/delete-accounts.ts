@@ -60,6 +60,12 @@ export const deleteTickets = (deletion: Deletion): Promise<number> => {
   });
 };
 
+export const deleteAliases = async ({ deps, organization: { id }, isDeleting }: Deletion): Promise<number> => {
+  const aliases = await deps.aliases.list(id);
+  if (isDeleting) for (const alias of aliases.keys()) await transact(deps.database, [deps.aliases.toDelete(id, alias)]);
+  return aliases.size;
+};
+
 /** Keys stay, because usage and invoices refer to them, but nobody can use them or recognize whose they were. */
 export const endKeys = async ({ deps, keys, operator, isDeleting }: Deletion): Promise<number> => {
   const keysToEnd = keys.filter(

@@ -8,7 +8,7 @@ import type { Origin } from '../../../../shared/audit/origin.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { listDaysOfUsage } from '../rebuild/days-of-usage.ts';
 import { rebuild } from '../rebuild/rebuild-totals.ts';
-import { deleteTickets, deleteUsers, endKeys } from './delete-accounts.ts';
+import { deleteAliases, deleteTickets, deleteUsers, endKeys } from './delete-accounts.ts';
 import { deleteItems } from './delete-items.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { DELETED_NAME, type DeleteDataDependencies, type Deletion } from './deletion.ts';
@@ -22,6 +22,7 @@ export interface DeletionReport {
   /** Keys that are revoked, or that lose their name and metadata. */
   api_keys: number;
   tickets: number;
+  model_aliases: number;
   /** Webhooks, notifications, deliveries and e-mails. */
   notifications: number;
   /** Stored responses, and results under idempotency keys. */
@@ -104,6 +105,7 @@ export const deleteData = async (
     api_keys: await endKeys(deletion),
     users: await deleteUsers(deletion),
     tickets: await deleteTickets(deletion),
+    model_aliases: await deleteAliases(deletion),
     notifications: await deleted('notifications'),
     responses: await deleted('responses'),
     observability: await deleted('observability'),

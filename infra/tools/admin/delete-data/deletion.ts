@@ -9,6 +9,7 @@ import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import type { DeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../../../shared/identity/user-store.ts';
+import type { AliasStore } from '../../../../shared/models/alias-store.ts';
 import type { TicketStore } from '../../../../shared/tickets/ticket-store.ts';
 
 export interface DeleteDataDependencies
@@ -19,6 +20,7 @@ export interface DeleteDataDependencies
   userPool: Pick<UserPool, 'deleteUser'>;
   tickets: TicketStore;
   deployments: DeploymentStore;
+  aliases: AliasStore;
   settings: BillingSettingsStore;
   s3: S3Client;
   usageTable: string;

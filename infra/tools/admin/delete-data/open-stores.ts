@@ -9,6 +9,7 @@ import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../../shared/identity/user-store.ts';
+import { createAliasStore } from '../../../../shared/models/alias-store.ts';
 import { createPayloadLogStore } from '../../../../shared/payload-log/settings-store.ts';
 import { createTicketStore } from '../../../../shared/tickets/ticket-store.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
@@ -22,6 +23,7 @@ type TableName =
   | 'billing'
   | 'deployments'
   | 'keys'
+  | 'models'
   | 'notifications'
   | 'observability'
   | 'responses'
@@ -56,6 +58,7 @@ export const openDataStores = (
     payloadLogs: createPayloadLogStore(rows('observability')),
     settings: createBillingSettingsStore(rows('billing')),
     deployments: createDeploymentStore(rows('deployments')),
+    aliases: createAliasStore(database, tables.models),
     tickets: createTicketStore(database, tables.tickets, rows('tickets')),
     usage: createUsageStore(database, tables.usage),
     rollups: createRollupStore(database, tables.usage),

@@ -83,7 +83,7 @@ describe('an alias', () => {
     expect((await managed.log(null, 'for/all')).map(({ action }) => action)).toEqual(['model_alias.deleted', 'model_alias.updated']);
   });
 
-  test('of an organization is set and deleted by admins who name it', async () => {
+  test('is set and deleted by admins for an organization that they name', async () => {
     expect(await set(admin, 'gpt', own, { organization })).toMatchObject({ organization });
     expect(await list(member)).toEqual([['gpt', own]]);
     expect(await list(admin, { organization })).toEqual([['gpt', own]]);
