@@ -30,8 +30,12 @@ const updated = (before: Model, { accept_failed_checks: _, capabilities, tokeniz
   };
 };
 
-// A change of these is checked.
 const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
+
+// A capability can be switched off while its containers fail.
+const isToCheck = (before: Model, after: Model): boolean =>
+  !isDeepStrictEqual(servingOf(before), servingOf(after)) ||
+  (after.capabilities.structured_outputs && !before.capabilities.structured_outputs);
 
 const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model: Model): Promise<void> => {
   const successor = model.deprecation?.successor;
@@ -45,7 +49,8 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
 
 /**
  * Changes a model; absent fields keep their values. Requests see the change within 30 s.
- * @throws 400, 404, 409 if a new target, dialect or tokenizer fails its check, or belongs to a deployment, 412, 503
+ * @throws 400, 404, 409 if a new target, dialect, tokenizer or capability fails its check, or belongs to a
+ * deployment, 412, 503
  */
 export const updateModel = async (
   deps: ModelDependencies,
@@ -60,7 +65,7 @@ export const updateModel = async (
   const after = updated(before, fields);
   checkSizes(after);
   if (fields.deprecation) await checkSuccessor(deps, pool, after);
-  if (!fields.accept_failed_checks && !isDeepStrictEqual(servingOf(before), servingOf(after))) {
+  if (!fields.accept_failed_checks && isToCheck(before, after)) {
     const report = await deps.checkModel(after);
     if (!report.passed) throw new ChecksFailed(report);
   }

@@ -5,8 +5,16 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
 import { type Finding, failing, passing } from './finding.ts';
+import { decisive, probeStructured, sendsSchemas } from './probe-structured.ts';
 import { probeTarget } from './probe-target.ts';
-import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
+import {
+  type Check,
+  CheckName,
+  type RegistrationReport,
+  type StructuredReport,
+  type TargetReport,
+  type TokenizerReport,
+} from './registration-report.ts';
 import { type EndpointFactsReader, placeOf, type TargetFacts, TargetInaccessible } from './target-facts.ts';
 
 const MAX_AT_ONCE = 4;
@@ -31,6 +39,7 @@ export interface TargetCheckDependencies {
 /** Checks a model. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
+const LATE = Symbol('late');
 const TOO_LATE = failing('The check timed out. Check again shortly.');
 const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
@@ -76,13 +85,17 @@ const checkInService = (target: Target, facts: TargetFacts): Finding => {
   return failing(`The ${what} is ${status}, not InService. ${advice}`);
 };
 
-type InTime = (step: () => Promise<Finding>) => Promise<Finding>;
+type InTime = <Found>(step: () => Promise<Found>, tooLate: Found) => Promise<Found>;
 
 interface CheckedTarget extends TargetReport {
   promptTokens: number | undefined;
+  structured: StructuredReport;
 }
 
+const unknown = ({ detail }: Finding): StructuredReport => ({ works: null, detail });
+
 const checkTarget = async (deps: TargetCheckDependencies, model: Model, target: Target, inTime: InTime): Promise<CheckedTarget> => {
+  const probing = { invoke: deps.invoke, now: deps.now, timeoutMs: deps.probeTimeoutMs ?? PROBE_TIMEOUT_MS };
   let facts: TargetFacts = { endpointStatus: undefined, endpointTags: {} };
   const steps: Record<CheckName, () => Finding | Promise<Finding>> = {
     exists: async () => {
@@ -91,16 +104,19 @@ const checkTarget = async (deps: TargetCheckDependencies, model: Model, target: 
     },
     tagged: () => checkTagged(target, facts, deps.endpointTag),
     in_service: () => checkInService(target, facts),
-    answers: () => probeTarget({ invoke: deps.invoke, now: deps.now, timeoutMs: deps.probeTimeoutMs ?? PROBE_TIMEOUT_MS }, model, target),
+    answers: () => probeTarget(probing, model, target),
   };
   const checks: Check[] = [];
   let promptTokens: number | undefined;
   for (const name of CheckName.options) {
-    const finding = checks.every((check) => check.passed) ? await inTime(() => failIfInaccessible(steps[name])) : NOT_TRIED;
+    const finding = checks.every((check) => check.passed) ? await inTime(() => failIfInaccessible(steps[name]), TOO_LATE) : NOT_TRIED;
     checks.push({ name, passed: finding.passed, detail: finding.detail });
     promptTokens ??= finding.promptTokens;
   }
-  return { endpoint: target.endpoint, component: target.component ?? null, region: target.region ?? null, checks, promptTokens };
+  const { endpoint, component = null, region = null } = target;
+  const isReady = sendsSchemas(model) && checks.every(({ passed }) => passed);
+  const structured = isReady ? await inTime(() => probeStructured(probing, model, target), unknown(TOO_LATE)) : unknown(NOT_TRIED);
+  return { endpoint, component, region, checks, promptTokens, structured };
 };
 
 const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
@@ -133,20 +149,24 @@ const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly C
 
 /**
  * Checks that a model can be served: looks up each target, requests one token from it through the code that sends
- * callers' requests, and compares the container's count of the prompt with the tokenizer's. Nothing is billed.
+ * callers' requests, compares the container's count of the prompt with the tokenizer's, and tries a JSON Schema.
+ * Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: TargetCheckDependencies, model: Model): Promise<RegistrationReport> => {
   const { totalTimeoutMs = TOTAL_TIMEOUT_MS } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const late = new Promise<Finding>((resolve) => {
+  const late = new Promise<typeof LATE>((resolve) => {
     timer = setTimeout(() => {
       isLate = true;
-      resolve(TOO_LATE);
+      resolve(LATE);
     }, totalTimeoutMs);
   });
-  const inTime: InTime = async (step) => (isLate ? TOO_LATE : Promise.race([late, step()]));
+  const inTime: InTime = async (step, tooLate) => {
+    const found = isLate ? LATE : await Promise.race([late, step()]);
+    return found === LATE ? tooLate : found;
+  };
   try {
     return await checkAll(deps, model, inTime);
   } finally {
@@ -162,11 +182,13 @@ const checkAll = async (deps: TargetCheckDependencies, model: Model, inTime: InT
   const { tokenizer: files } = model;
   const [failures, counted] = await Promise.all([
     inParallel([...model.targets.entries()], MAX_AT_ONCE, checkAt),
-    files ? inTime(() => checkFiles(deps, model, files)) : null,
+    files ? inTime(() => checkFiles(deps, model, files), TOO_LATE) : null,
   ]);
   if (failures.length > 0) throw failures[0];
-  const targets = checked.map(({ promptTokens: _, ...report }) => report);
+  const targets = checked.map(({ promptTokens: _, structured: _structured, ...report }) => report);
   const tokenizer = counted && compareCounts(counted, checked);
-  const passed = targets.every(({ checks }) => checks.every((check) => check.passed)) && (tokenizer?.passed ?? true);
-  return { targets, tokenizer, passed };
+  const structured_outputs = sendsSchemas(model) ? decisive(checked.map(({ structured }) => structured)) : null;
+  const areTrue = !model.capabilities.structured_outputs || structured_outputs?.works !== false;
+  const passed = targets.every(({ checks }) => checks.every((check) => check.passed)) && (tokenizer?.passed ?? true) && areTrue;
+  return { targets, tokenizer, structured_outputs, passed };
 };

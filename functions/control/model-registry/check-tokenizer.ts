@@ -4,7 +4,7 @@ import { logError } from '../../../shared/logging/log.ts';
 import type { TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { type Finding, failing, passing } from './finding.ts';
-import { PROBE_PROMPT, shortenError } from './probe-target.ts';
+import { PROBE_PROMPT, shortenError } from './send-probe.ts';
 
 const FUNCTION_NAME = /^The function \S+ failed: /;
 

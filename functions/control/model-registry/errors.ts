@@ -32,10 +32,11 @@ export class ChecksFailed extends Conflict {
   }
 }
 
-const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
+const firstFailed = ({ targets, tokenizer, structured_outputs }: RegistrationReport): string => {
   for (const [index, { endpoint, checks }] of targets.entries()) {
     const failed = checks.find(({ passed }) => !passed);
     if (failed) return `The check '${failed.name}' failed for targets[${index}] ('${endpoint}'): ${failed.detail}`;
   }
-  return `The tokenizer check failed: ${tokenizer?.detail}`;
+  if (tokenizer?.passed === false) return `The tokenizer check failed: ${tokenizer.detail}`;
+  return `The check of structured outputs failed: ${structured_outputs?.detail}`;
 };

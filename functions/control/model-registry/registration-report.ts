@@ -28,6 +28,12 @@ export type TargetReport = z.infer<typeof TargetReport>;
 const TokenizerReport = z.object({ passed: Passed, detail: Detail });
 export type TokenizerReport = z.infer<typeof TokenizerReport>;
 
+const StructuredReport = z.object({
+  works: z.boolean().nullable().meta({ description: 'null: it is unknown, because it was not tried or the answer was cut off.' }),
+  detail: Detail,
+});
+export type StructuredReport = z.infer<typeof StructuredReport>;
+
 /** The result of a model's checks. */
 export const RegistrationReport = z.object({
   targets: z.array(TargetReport).meta({ description: "A report for each of the model's targets, in their order." }),
@@ -35,6 +41,13 @@ export const RegistrationReport = z.object({
     description:
       "Whether the model's tokenizer can count a short conversation with its chat template, and counts as many tokens as the container; null: the model has no tokenizer.",
   }),
-  passed: Passed.meta({ description: 'Whether all checks of all targets and the tokenizer check passed.' }),
+  structured_outputs: StructuredReport.nullable().meta({
+    description:
+      "Whether the model's containers follow a JSON Schema, which decides what `capabilities.structured_outputs` should be; null: requests in the model's dialect can't have one.",
+  }),
+  passed: Passed.meta({
+    description:
+      'Whether all checks of all targets and the tokenizer check passed, and structured outputs work if `capabilities.structured_outputs` is true.',
+  }),
 });
 export type RegistrationReport = z.infer<typeof RegistrationReport>;

@@ -15,7 +15,7 @@ export class StructuredOutputsOff extends ApiError {
       type: 'invalid_request_error',
       code: 'unsupported_parameter',
       param,
-      message: `The model '${model}' does not support JSON schemas. Send a tool with the schema and force its call, or describe the JSON in a message. An admin can set capabilities.structured_outputs of models whose runtime supports them.`,
+      message: `The model '${model}' does not support JSON schemas. Send a tool with the schema and force its call, describe the JSON in a message, or ask your administrator to set capabilities.structured_outputs.`,
     });
   }
 }

@@ -44,6 +44,8 @@ test('a shared model with a tokenizer is registered after a check that it counts
 test('a shared model is registered, published, called, given a new price, deprecated and deleted', async () => {
   const { status, body } = await register({ name: 'team/tiny' });
   expect([status, body.status, body.report.passed]).toEqual([201, 'unpublished', true]);
+  const proposed = expect.stringContaining('Set capabilities.structured_outputs');
+  expect([body.capabilities.structured_outputs, body.report.structured_outputs]).toEqual([false, { works: true, detail: proposed }]);
   expect(body.report.targets[0].checks.map(({ name, passed }: { name: string; passed: boolean }) => [name, passed])).toEqual([
     ['exists', true],
     ['tagged', true],

@@ -126,7 +126,7 @@ describe('registerModel and updateModel', () => {
     await expect(checkAgain(managed.deps, { model: 'none' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('repeat the checks only if a target, the dialect or the tokenizer changes', async () => {
+  test('repeat the checks if targets, dialect or tokenizer change or structured outputs are switched on', async () => {
     const { name } = await managed.register();
     managed.setPassing(false);
     managed.checkedModels.length = 0;
@@ -138,6 +138,12 @@ describe('registerModel and updateModel', () => {
       targets: [{ endpoint: 'g' }],
     });
     expect(managed.checkedModels).toHaveLength(3);
+    const structured = (structured_outputs: boolean) => ({ capabilities: { structured_outputs } });
+    await expect(update(name, structured(true))).rejects.toMatchObject({ status: 409, code: 'checks_failed' });
+    await update(name, { ...structured(true), accept_failed_checks: true });
+    await update(name, structured(true));
+    await update(name, structured(false));
+    expect(managed.checkedModels).toHaveLength(4);
   });
 });
 
