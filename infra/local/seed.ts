@@ -34,16 +34,18 @@ const demoModel = {
   prices: [{ version: 'price_demo_1', effective_at: 0, prompt_nanos: 100_000_000, completion_nanos: 400_000_000 }],
 } satisfies Partial<NewModel>;
 
+const ownDialect = { dialect: 'sluice', capabilities: { structured_outputs: true } } satisfies Partial<NewModel>;
+
 const tinyTarget = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
 
 // Our own container serves one model under two names, each with a different dialect.
 const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
-  { ...demoModel, name: LOCAL_MODEL, dialect: 'sluice', tokenizer, targets: [tinyTarget] },
+  { ...demoModel, ...ownDialect, name: LOCAL_MODEL, tokenizer, targets: [tinyTarget] },
   {
     ...demoModel,
     name: REASONING_MODEL,
     dialect: 'vllm',
-    capabilities: { thinking_budget: true },
+    capabilities: { thinking_budget: true, structured_outputs: true },
     tokenizer,
     targets: [{ endpoint: REASONING_MODEL, component: REASONING_COMPONENT, container_model: REASONING_MODEL }],
   },
@@ -77,7 +79,7 @@ const publishedModels = async (run: LocalRun, containerModel: string | undefined
     return { [SERVERLESS_POOL]: foreignModels(targets), [DEMO_ORGANIZATION]: [deployment] };
   }
   const tokenizer = await uploadContainerFiles(run);
-  const deployment: NewModel = { ...demoModel, name: DEPLOYMENT, dialect: 'sluice', tokenizer, targets: [tinyTarget] };
+  const deployment: NewModel = { ...demoModel, ...ownDialect, name: DEPLOYMENT, tokenizer, targets: [tinyTarget] };
   return { [SERVERLESS_POOL]: ownModels(tokenizer), [DEMO_ORGANIZATION]: [deployment] };
 };
 
