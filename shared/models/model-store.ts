@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Item } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
@@ -25,6 +25,15 @@ const isOfVersion = (version: number) => ({
   ExpressionAttributeValues: { ':version': version },
 });
 
+// Release 0.1.0 can't read a row whose capabilities have a name that it doesn't know, but ignores further attributes.
+const rowOf = ({ capabilities: { structured_outputs, ...capabilities }, ...model }: Model): Item => ({
+  ...model,
+  capabilities,
+  ...(structured_outputs && { structured_outputs }),
+});
+const ofRow = ({ structured_outputs, ...row }: Item): Item =>
+  structured_outputs === undefined ? row : { ...row, capabilities: { ...(row.capabilities as object), structured_outputs } };
+
 const retired = (pool: string): string => `retired#${pool}`;
 
 const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
@@ -32,12 +41,12 @@ const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 /** The `models` table: the inventory, with one partition per pool. The only code that knows its key attributes. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
-    await database.put({ TableName: table, Item: { pool, ...(await schemas()).Model.parse(model) } });
+    await database.put({ TableName: table, Item: { pool, ...rowOf((await schemas()).Model.parse(model)) } });
   },
 
   get: async (pool: string, name: string): Promise<Model | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: { pool, name }, ConsistentRead: true });
-    return Item && (await schemas()).StoredModel.parse(Item);
+    return Item && (await schemas()).StoredModel.parse(ofRow(Item));
   },
 
   /** All models of a pool, by name. */
@@ -52,7 +61,7 @@ export const createModelStore = (database: Database, table: string) => ({
     const { StoredModel } = await schemas();
     const models = new Map<string, Model>();
     for await (const { pool: _, ...item } of queryItems(database, query, MAX_LISTED_PAGES)) {
-      const { data: model, error } = StoredModel.safeParse(item);
+      const { data: model, error } = StoredModel.safeParse(ofRow(item));
       // One unreadable row must not make the other models unavailable.
       if (model) models.set(model.name, model);
       else logError('model_unreadable', error, { pool, model: item.name });
@@ -65,7 +74,7 @@ export const createModelStore = (database: Database, table: string) => ({
     item: {
       Put: {
         TableName: table,
-        Item: { pool, ...model },
+        Item: { pool, ...rowOf(model) },
         ConditionExpression: 'attribute_not_exists(#pool)',
         ExpressionAttributeNames: { '#pool': 'pool' },
       },
@@ -88,7 +97,7 @@ export const createModelStore = (database: Database, table: string) => ({
 
   /** Replaces the version that was read and increments the version: 412 if another change came first. */
   toReplace: (pool: string, model: Model): Write => ({
-    item: { Put: { TableName: table, Item: { pool, ...model, version: model.version + 1 }, ...isOfVersion(model.version) } },
+    item: { Put: { TableName: table, Item: { pool, ...rowOf(model), version: model.version + 1 }, ...isOfVersion(model.version) } },
     refused: changedMeanwhile,
   }),
 
