@@ -34,7 +34,7 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
     ['functions/sign-in', 'shared/identity', 'functions/control/access', 'functions/control/sessions', 'functions/control/users'],
   ],
   ['Control plane: organizations and API keys', ['functions/control/organizations', 'functions/control/api-keys', 'shared/credit']],
-  ['Control plane: models and prices', ['functions/control/model-registry', 'functions/control/prices']],
+  ['Control plane: models and prices', ['functions/control/model-registry', 'functions/control/model-aliases', 'functions/control/prices']],
   [
     'Control plane: deployments',
     [
