@@ -27,7 +27,7 @@ field is handled in one of these ways:
 
 Any field but \`model\` and \`messages\` can be null, which is the same as leaving it out: null never reaches a container. Numbers in JSON Schemas and in
 arguments of tool calls reach it as they were written: 1.0 stays 1.0, and 9007199254740993 keeps all its digits. A request for a feature that
-the model's settings exclude (\`capabilities\`: tools, JSON objects, logprobs) returns 400; a limit on thinking that the model can't keep is ignored and listed
+the model's settings exclude (\`capabilities\`: tools, JSON objects, JSON Schemas, logprobs) returns 400; a limit on thinking that the model can't keep is ignored and listed
 in \`x-sluice-ignored\`. Fields that are not on this page are accepted, dropped, and listed there too.
 
 ## Rules between fields
@@ -44,6 +44,14 @@ Each of these returns a 400 that names the field:
 
 If \`tool_choice\` or \`function_call\` forces a call, its tool is sent with \`strict: true\`, whatever the request says, because some runtimes hold the arguments to
 the schema only then. A schema that the runtime doesn't support returns 400.
+
+The schema of a \`response_format\` \`json_schema\` is checked before it is sent; a 400 with the code \`invalid_json_schema\` names the place. It describes an object, and has at most
+64 KiB, 32 levels (references included) and 5,000 properties. Its references lead to places in the schema (\`#/$defs/name\`), and never back to a schema that
+contains them. In the dialects \`vllm\` and \`sluice\`, it can't have what the grammar of vLLM doesn't express: \`multipleOf\`, \`uniqueItems\`, \`contains\`, \`minContains\`,
+\`maxContains\`, \`not\`, \`if\`, \`then\`, \`else\`, \`dependentSchemas\`, \`dependentRequired\`; a \`format\` of a string other than email, date, time, date-time, duration, ipv4, ipv6, hostname,
+uuid, uri, uri-reference, uri-template, json-pointer and relative-json-pointer; \`minLength\` or \`maxLength\` beside \`pattern\` or \`format\`; \`propertyNames\` beside \`properties\`,
+\`patternProperties\`, a schema in \`additionalProperties\` or \`unevaluatedProperties\`; several \`patternProperties\`, or one beside \`properties\`. The answer can end in the middle of the JSON
+with \`finish_reason\` \`length\`.
 
 \`prompt_truncate_len\` evicts the oldest messages first. System messages, the last user message and the newest message are kept; if the newest message is
 a tool result, its call is kept too. \`perf_metrics_in_response\` adds \`perf_metrics\` to the response, or to the last finish chunk of a stream:

@@ -13,8 +13,8 @@ const Choice = z
     message: z.object({
       content: z.string().nullable(),
       reasoning: z.string().nullable(),
-      tool_calls: z.array(z.object({ function: Call })).nullable(),
-      function_call: Call.nullable(),
+      tool_calls: z.array(z.object({ function: Call })).optional(),
+      function_call: Call.optional(),
     }),
     finish_reason: z.string().nullable(),
     stop_reason: z.string().nullable(),
@@ -28,7 +28,7 @@ const Choice = z
     /** All that the model wrote, since a model that thinks may have no tokens left for its answer. */
     text: (reasoning ?? '') + (content ?? ''),
     calls: (tool_calls ?? []).map((call) => call.function),
-    functionCall: function_call,
+    functionCall: function_call ?? null,
     finishReason: finish_reason,
     stopReason: stop_reason,
     logprobs: logprobs?.content ?? [],
