@@ -29,6 +29,9 @@ export interface ResponsesDependencies {
   store: ResponseStore;
 }
 
+// Responses of older releases lack them.
+const LATER_FIELDS = { presence_penalty: 0, frequency_penalty: 0 };
+
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateForRead(keys, presentedKey(event, host));
   event.sender = { key_id: item.id, org_id: item.org };
@@ -55,7 +58,7 @@ export const retrieveResponse =
       });
     const id = idOf(event);
     const stored = await storedResponse(deps, organization, id);
-    return jsonReply(event.requestId, 200, stored.response, headers);
+    return jsonReply(event.requestId, 200, { ...LATER_FIELDS, ...stored.response, service_tier: 'default' }, headers);
   };
 
 /** After this, the response can't be retrieved or continued. */

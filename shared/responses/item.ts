@@ -1,17 +1,10 @@
 import * as z from 'zod';
 import { firstFault } from '../http/first-fault.ts';
 import { Label } from '../http/label.ts';
+import { Content, MAX_PARTS } from './content.ts';
+import { toolItems } from './tool-item.ts';
 
-const MAX_PARTS = 4_096;
 const MAX_ITEMS = 4_096;
-
-const TextPart = z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
-// Clients replay a refusal of the model in this form.
-const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
-
-const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
-  error: 'expected a string or an array of text parts ({ "type": "input_text", "text": … }); images, audio and files are not supported',
-});
 
 const MessageItem = z.looseObject({
   /** Optional, because real clients leave it out. */
@@ -26,6 +19,7 @@ const FunctionCallItem = z.looseObject({
   id: Label.nullish(),
   call_id: Label.min(1),
   name: Label.min(1),
+  namespace: Label.nullish(),
   arguments: z.string(),
 });
 
@@ -44,17 +38,20 @@ const ReasoningItem = z.looseObject({
   id: Label.nullish(),
   summary: Thought.nullish(),
   content: Thought.nullish(),
+  encrypted_content: z.string().nullish(),
 });
 
-const ConversationItem = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem]);
+const conversationItems = [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem, ...toolItems] as const;
+
+const ConversationItem = z.discriminatedUnion('type', conversationItems);
 export type ConversationItem = z.output<typeof ConversationItem>;
 
 // Clients send a reference instead of an item of an earlier response that is stored.
 const ItemReference = z.looseObject({ type: z.literal('item_reference'), id: Label.min(1) });
 export type ItemReference = z.output<typeof ItemReference>;
 
-const InputItem = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem, ItemReference], {
-  error: "expected an item of type 'message', 'function_call', 'function_call_output', 'reasoning' or 'item_reference'",
+const InputItem = z.discriminatedUnion('type', [...conversationItems, ItemReference], {
+  error: "expected an item of type 'message', 'function_call', 'function_call_output', 'reasoning', 'item_reference' or of a tool",
 });
 export type InputItem = z.output<typeof InputItem>;
 export type MessageItem = z.output<typeof MessageItem>;

@@ -21,6 +21,7 @@ export type OutputReasoning = {
   status: ItemStatus;
   summary: { type: 'summary_text'; text: string }[];
   content?: { type: 'reasoning_text'; text: string }[];
+  encrypted_content?: string;
 };
 
 export type OutputCall = {
@@ -29,10 +30,58 @@ export type OutputCall = {
   status: ItemStatus;
   call_id: string;
   name: string;
+  namespace?: string;
   arguments: string;
 };
 
-export type OutputItem = OutputMessage | OutputReasoning | OutputCall;
+export type OutputCustomCall = {
+  id: string;
+  type: 'custom_tool_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  namespace?: string;
+  input: string;
+};
+
+export type OutputToolSearchCall = {
+  id: string;
+  type: 'tool_search_call';
+  status: ItemStatus;
+  call_id: string;
+  execution: 'client';
+  arguments: Record<string, unknown>;
+};
+
+export type OutputLocalShellCall = {
+  id: string;
+  type: 'local_shell_call';
+  status: ItemStatus;
+  call_id: string;
+  action: {
+    type: 'exec';
+    command: string[];
+    timeout_ms: number | null;
+    working_directory: string | null;
+    env: Record<string, string>;
+    user: string | null;
+  };
+};
+
+export type OutputCompaction = {
+  id: string;
+  type: 'compaction';
+  encrypted_content: string;
+};
+
+export type OutputItem =
+  | OutputMessage
+  | OutputReasoning
+  | OutputCall
+  | OutputCustomCall
+  | OutputToolSearchCall
+  | OutputLocalShellCall
+  | OutputCompaction;
 
 /** An event of a stream, without its sequence number. */
 export interface ItemEvent {

@@ -1,53 +1,8 @@
 import * as z from 'zod';
+import { ListedItem } from './listed-item-schema.ts';
+import { OutputItemReply, OutputText, ReasoningText, ScoredTokens, SummaryText } from './output-item-schema.ts';
 
 // The responses as the API reference documents them and the tests check them. Every object may get more fields.
-
-const scored = {
-  token: z.string(),
-  logprob: z.number(),
-  bytes: z.array(z.int()).nullish().meta({ description: 'The UTF-8 bytes of the token. A token can be a part of a character.' }),
-};
-const Logprobs = z.array(z.looseObject({ ...scored, top_logprobs: z.array(z.looseObject(scored)) }));
-
-const OutputText = z.object({
-  type: z.literal('output_text'),
-  text: z.string(),
-  annotations: z.array(z.looseObject({})).max(0),
-  logprobs: Logprobs.meta({ description: 'Empty unless requested.' }),
-});
-const ReasoningText = z.object({ type: z.literal('reasoning_text'), text: z.string() });
-const SummaryText = z.object({ type: z.literal('summary_text'), text: z.string() });
-
-const ItemStatus = z
-  .enum(['in_progress', 'completed', 'incomplete'])
-  .meta({ description: '`incomplete`: the answer ended before this item was complete.' });
-
-const OutputMessage = z.object({
-  id: z.string(),
-  type: z.literal('message'),
-  status: ItemStatus,
-  role: z.literal('assistant'),
-  content: z.array(OutputText),
-});
-
-const OutputReasoning = z.object({
-  id: z.string(),
-  type: z.literal('reasoning'),
-  status: ItemStatus,
-  summary: z.array(SummaryText).meta({ description: 'The reasoning, if the request has `reasoning.summary`; empty otherwise.' }),
-  content: z.array(ReasoningText).optional().meta({ description: 'The reasoning, if the request has no `reasoning.summary`.' }),
-});
-
-const OutputCall = z.object({
-  id: z.string(),
-  type: z.literal('function_call'),
-  status: ItemStatus,
-  call_id: z.string().meta({ description: 'The id that the `function_call_output` refers to.' }),
-  name: z.string(),
-  arguments: z.string().meta({ description: 'JSON as the model wrote it.' }),
-});
-
-const OutputItem = z.discriminatedUnion('type', [OutputMessage, OutputReasoning, OutputCall]);
 
 const Usage = z.object({
   input_tokens: z.int(),
@@ -63,6 +18,17 @@ const FunctionTool = z.object({
   description: z.string().nullable(),
   parameters: z.record(z.string(), z.unknown()).nullable(),
   strict: z.boolean().nullable(),
+});
+
+// As the caller has sent them.
+const ClientTool = z.looseObject({
+  type: z.enum(['custom', 'namespace', 'tool_search', 'local_shell']),
+  name: z.string().optional(),
+  description: z.string().nullish(),
+  format: z.looseObject({ type: z.string(), syntax: z.string().nullish(), definition: z.string().nullish() }).nullish(),
+  tools: z.array(z.record(z.string(), z.unknown())).optional(),
+  execution: z.string().optional(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
 });
 
 const Format = z.discriminatedUnion('type', [
@@ -92,12 +58,14 @@ export const ResponseReply = z.object({
     .nullable()
     .meta({ description: 'With the status `incomplete`.' }),
   model: z.string(),
-  output: z.array(OutputItem),
+  output: z.array(OutputItemReply),
+  frequency_penalty: z.literal(0),
   instructions: z.string().nullable(),
   max_output_tokens: z.int().nullable(),
   max_tool_calls: z.null(),
   metadata: z.record(z.string(), z.unknown()),
   parallel_tool_calls: z.boolean(),
+  presence_penalty: z.literal(0),
   previous_response_id: z.string().nullable(),
   prompt: z.null(),
   prompt_cache_key: z.string().nullable(),
@@ -107,11 +75,13 @@ export const ResponseReply = z.object({
     summary: z.enum(['auto', 'concise', 'detailed']).nullable(),
   }),
   safety_identifier: z.null(),
-  service_tier: z.null(),
+  service_tier: z.literal('default'),
   temperature: z.number().meta({ description: 'The request’s own, or the model’s default.' }),
   text: z.object({ format: Format }),
-  tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]),
-  tools: z.array(FunctionTool).meta({ description: 'The function tools of the request; tools of other types are left out.' }),
+  tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() })]),
+  tools: z
+    .array(z.discriminatedUnion('type', [FunctionTool, ClientTool]))
+    .meta({ description: 'The tools of the request, without those that do not run here.' }),
   top_logprobs: z.int(),
   top_p: z.number().meta({ description: 'The request’s own, or the model’s default.' }),
   truncation: z.enum(['auto', 'disabled']),
@@ -122,35 +92,6 @@ export const ResponseReply = z.object({
 
 /** The reply to a deletion. */
 export const DeletedResponse = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) });
-
-const listed = {
-  id: z.string().meta({ description: 'The id that the caller sent, or a generated one.' }),
-  status: z.string().nullable().meta({ description: 'The status that the caller sent, or `completed`.' }),
-};
-const Parts = z.array(
-  z.union([
-    z.looseObject({
-      type: z.enum(['input_text', 'output_text', 'text']),
-      text: z.string(),
-      annotations: z.array(z.looseObject({})).nullish(),
-      logprobs: z.array(z.looseObject({})).nullish(),
-    }),
-    z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
-  ]),
-);
-const Thoughts = z.array(z.looseObject({ type: z.string().optional(), text: z.string() })).nullish();
-
-const ListedItem = z.discriminatedUnion('type', [
-  z.looseObject({
-    ...listed,
-    type: z.literal('message'),
-    role: z.enum(['user', 'assistant', 'system', 'developer']),
-    content: Parts,
-  }),
-  z.looseObject({ ...listed, type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
-  z.looseObject({ ...listed, type: z.literal('function_call_output'), call_id: z.string(), output: z.union([z.string(), Parts]) }),
-  z.looseObject({ ...listed, type: z.literal('reasoning'), summary: Thoughts, content: Thoughts }),
-]);
 
 /** A page of the input items of a response. */
 export const InputItemList = z.object({
@@ -165,7 +106,7 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
   z.object({ type: z.literal(type), sequence_number: z.int().min(0), ...shape });
 
 const ofResponse = { response: ResponseReply };
-const ofItem = { output_index: z.int(), item: OutputItem };
+const ofItem = { output_index: z.int(), item: OutputItemReply };
 const inItem = { item_id: z.string(), output_index: z.int() };
 const inPart = { ...inItem, content_index: z.int() };
 const inSummary = { ...inItem, summary_index: z.int() };
@@ -177,8 +118,8 @@ export const ResponseStreamEvent = z.discriminatedUnion('type', [
   event('response.in_progress', ofResponse),
   event('response.output_item.added', ofItem),
   event('response.content_part.added', ofPart),
-  event('response.output_text.delta', { ...inPart, delta: z.string(), logprobs: Logprobs }),
-  event('response.output_text.done', { ...inPart, text: z.string(), logprobs: Logprobs }),
+  event('response.output_text.delta', { ...inPart, delta: z.string(), logprobs: ScoredTokens }),
+  event('response.output_text.done', { ...inPart, text: z.string(), logprobs: ScoredTokens }),
   event('response.reasoning_text.delta', { ...inPart, delta: z.string() }),
   event('response.reasoning_text.done', { ...inPart, text: z.string() }),
   event('response.content_part.done', ofPart),
@@ -188,6 +129,8 @@ export const ResponseStreamEvent = z.discriminatedUnion('type', [
   event('response.reasoning_summary_part.done', { ...inSummary, part: SummaryText }),
   event('response.function_call_arguments.delta', { ...inItem, delta: z.string() }),
   event('response.function_call_arguments.done', { ...inItem, name: z.string(), arguments: z.string() }),
+  event('response.custom_tool_call_input.delta', { ...inItem, delta: z.string() }),
+  event('response.custom_tool_call_input.done', { ...inItem, input: z.string() }),
   event('response.output_item.done', ofItem),
   event('response.completed', ofResponse),
   event('response.incomplete', ofResponse),

@@ -3,13 +3,22 @@ import { type ConversationItem, MAX_CONVERSATION_ITEMS } from '../../../shared/r
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
 import { orphanOf } from './orphan.ts';
-import { emptyConversationFault, type ResponsesRequest } from './request.ts';
+import { emptyConversationFault, type ResponsesRequest, toolNamesOf } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
+import { isCompaction } from './tools/compaction.ts';
+import { faultOfTools } from './tools/tool-faults.ts';
 
 // In responses of one conversation.
 const MAX_DEPTH = 100;
 
-const conversationOf = ({ before, input, response }: StoredResponse): ConversationItem[] => [...before, ...input, ...response.output];
+const isInstruction = (item: ConversationItem): boolean => 'role' in item && (item.role === 'system' || item.role === 'developer');
+
+// A summary replaces the conversation, but not what the application says about it.
+const conversationOf = ({ before, input, response }: StoredResponse): ConversationItem[] => {
+  const output: readonly ConversationItem[] = response.output;
+  const earlier = [...before, ...input];
+  return [...(output.some(isCompaction) ? earlier.filter(isInstruction) : earlier), ...output];
+};
 
 /**
  * Adds the earlier conversation to a request that continues a response, and resolves its item references.
@@ -31,10 +40,17 @@ export const continueResponse = async (
   if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, and the maximum is ${MAX_CONVERSATION_ITEMS}`);
   const fault = emptyConversationFault([...before.items, ...input], request.body);
   if (fault) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${fault}.` });
+  const isWhole = before.items.length === 0 && input === request.input;
+  const names = isWhole ? request.names : toolNamesOf(request.body, [...before.items, ...input]);
+  const toolFault = faultOfTools(request.body.tool_choice, names);
+  if (toolFault) {
+    const param = toolFault.path.join('.');
+    throw new InvalidRequest({ param, message: `Invalid value for '${param}': ${toolFault.message}.` });
+  }
   const orphan = orphanOf(input, before.items);
   if (orphan) {
     const param = `input[${orphan.index}].call_id`;
     throw new InvalidRequest({ param, message: `Invalid value for '${param}': ${orphan.message}.` });
   }
-  return { ...request, input, before };
+  return { ...request, input, before, names };
 };

@@ -1,19 +1,6 @@
-import type {
-  ItemEvent,
-  ItemStatus,
-  OpenItem,
-  OutputCall,
-  OutputItem,
-  OutputMessage,
-  OutputReasoning,
-} from '../../../shared/responses/output-item.ts';
-
-const added = (index: number, item: OutputItem): ItemEvent => ({
-  type: 'response.output_item.added',
-  output_index: index,
-  item: structuredClone(item),
-});
-const done = (index: number, item: OutputItem): ItemEvent => ({ type: 'response.output_item.done', output_index: index, item });
+import type { OpenItem, OutputMessage, OutputReasoning } from '../../../shared/responses/output-item.ts';
+import { sealText } from './tools/compaction.ts';
+import { added, done } from './tools/item-events.ts';
 
 /** A message with one part. */
 export const openMessage = (id: string, index: number): OpenItem => {
@@ -44,7 +31,7 @@ export const openMessage = (id: string, index: number): OpenItem => {
 };
 
 // Open models have `reasoning_text`.
-const openThought = (id: string, index: number): OpenItem => {
+const openThought = (id: string, index: number, seals: boolean): OpenItem => {
   const part = { type: 'reasoning_text' as const, text: '' };
   const content: (typeof part)[] = [];
   const item: OutputReasoning = { id, type: 'reasoning', status: 'in_progress', summary: [], content };
@@ -62,6 +49,7 @@ const openThought = (id: string, index: number): OpenItem => {
     },
     finish: (status) => {
       item.status = status;
+      if (seals) item.encrypted_content = sealText(part.text);
       return [
         { type: 'response.reasoning_text.done', ...at, text: part.text },
         { type: 'response.content_part.done', ...at, part },
@@ -72,7 +60,7 @@ const openThought = (id: string, index: number): OpenItem => {
 };
 
 // Most of OpenAI's clients read only summaries.
-const openSummary = (id: string, index: number): OpenItem => {
+const openSummary = (id: string, index: number, seals: boolean): OpenItem => {
   const part = { type: 'summary_text' as const, text: '' };
   const item: OutputReasoning = { id, type: 'reasoning', status: 'in_progress', summary: [] };
   const at = { item_id: id, output_index: index, summary_index: 0 };
@@ -89,6 +77,7 @@ const openSummary = (id: string, index: number): OpenItem => {
     },
     finish: (status) => {
       item.status = status;
+      if (seals) item.encrypted_content = sealText(part.text);
       return [
         { type: 'response.reasoning_summary_text.done', ...at, text: part.text },
         { type: 'response.reasoning_summary_part.done', ...at, part },
@@ -98,24 +87,9 @@ const openSummary = (id: string, index: number): OpenItem => {
   };
 };
 
-/** @param asSummary true if the caller requested a summary of the reasoning */
-export const openReasoning = (id: string, index: number, asSummary: boolean): OpenItem =>
-  asSummary ? openSummary(id, index) : openThought(id, index);
-
-/** A function call. */
-export const openCall = (id: string, index: number, called: { callId: string; name: string }): OpenItem => {
-  const item: OutputCall = { id, type: 'function_call', status: 'in_progress', call_id: called.callId, name: called.name, arguments: '' };
-  const at = { item_id: id, output_index: index };
-  return {
-    item,
-    begin: () => [added(index, item)],
-    add: (text) => {
-      item.arguments += text;
-      return text ? [{ type: 'response.function_call_arguments.delta', ...at, delta: text }] : [];
-    },
-    finish: (status: ItemStatus) => {
-      item.status = status;
-      return [{ type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments }, done(index, item)];
-    },
-  };
-};
+/**
+ * @param asSummary true if the caller requested a summary of the reasoning
+ * @param seals true if the caller requested `encrypted_content`, which some clients replay instead of the text
+ */
+export const openReasoning = (id: string, index: number, { asSummary, seals }: { asSummary: boolean; seals: boolean }): OpenItem =>
+  asSummary ? openSummary(id, index, seals) : openThought(id, index, seals);

@@ -6,7 +6,7 @@ import { createResponseStream } from './reply-stream.ts';
 import { createResponse } from './reply-whole.ts';
 import { responsesRequest } from './request.ts';
 import { MAX_RESPONSE_LOGPROBS } from './support.ts';
-import { FunctionTool } from './tool.ts';
+import { CustomTool, FunctionTool, NamespaceOfTools } from './tools/tool-kinds.ts';
 
 const model = 'qwen3-8b';
 const id = 'resp_8fK2mQx0ZpLw4RtYvB';
@@ -84,11 +84,17 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   },
   tools: {
     description:
-      'The functions that the model can call. Tools of other types are left out, and are listed in `x-sluice-ignored` as `tools.<type>`.',
+      'The tools that the model can call: functions, namespaces of them, custom tools with free text, `tool_search` with `execution: client`, and `local_shell`. Tools of other types are left out, and are listed in `x-sluice-ignored` as `tools.<type>`.',
     items: {
       anyOf: [
         FunctionTool,
-        { type: 'object', properties: { type: { type: 'string', maxLength: 64, not: { const: 'function' } } }, required: ['type'] },
+        CustomTool,
+        NamespaceOfTools,
+        {
+          type: 'object',
+          properties: { type: { type: 'string', maxLength: 64, not: { enum: ['function', 'custom', 'namespace'] } } },
+          required: ['type'],
+        },
       ],
     },
   },
@@ -115,7 +121,10 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   top_logprobs: {
     description: `Returns the log probabilities of the tokens in the answer, and of this number of most likely tokens at each position. More than ${MAX_RESPONSE_LOGPROBS.toLocaleString('en')} log probabilities (max_output_tokens × (top_logprobs + 1)) return 400.`,
   },
-  include: { description: '`message.output_text.logprobs` adds log probabilities. Other values have no effect.' },
+  include: {
+    description:
+      '`message.output_text.logprobs` adds log probabilities; `reasoning.encrypted_content` adds the reasoning in a form that can be sent again. Other values have no effect.',
+  },
   prompt_cache_key: {
     description: 'Requests with different keys do not share cached prompts. Organizations never share cached prompts.',
   },

@@ -2,9 +2,20 @@ import { idLike } from '../../../shared/ids/id.ts';
 import type { ItemEvent, ItemStatus, OpenItem, OutputItem } from '../../../shared/responses/output-item.ts';
 import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
 import { createCallReader } from '../chat/reply.ts';
-import { openCall, openMessage, openReasoning } from './open-item.ts';
+import { openMessage, openReasoning } from './open-item.ts';
+import { callIdKinds, openToolCall } from './tools/open-tool-call.ts';
+import type { ToolNames } from './tools/tool-names.ts';
 
 type Ending = { status: 'completed' } | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' };
+
+/** The form of an answer that its request asks for. */
+export interface OutputForm {
+  /** True to send reasoning as a summary. */
+  asSummary: boolean;
+  /** True to send reasoning in `encrypted_content` too. */
+  seals: boolean;
+  names: Pick<ToolNames, 'find'>;
+}
 
 const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> = {
   length: 'max_output_tokens',
@@ -15,9 +26,8 @@ const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> 
  * Converts a runtime's chunks to output items. Reasoning or text continues the current item of its kind, or begins a
  * new one. A call stays open until the end, because runtimes can write several at a time.
  * @param responseId the response's id, from which the items' ids are derived
- * @param asSummary true to send reasoning as a summary
  */
-export const createOutput = (responseId: string, asSummary: boolean) => {
+export const createOutput = (responseId: string, form: OutputForm) => {
   const items: OutputItem[] = [];
   const calls = new Map<number, OpenItem>();
   const callIds = new Set<string>();
@@ -27,7 +37,8 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
   let held: unknown[] = [];
   let finishReason: string | undefined;
 
-  const idOf = (kind: 'message' | 'functionCall' | 'reasoning'): string => `${idLike(kind, responseId)}_${items.length}`;
+  const idOf = (kind: 'message' | 'reasoning' | (typeof callIdKinds)[keyof typeof callIdKinds]): string =>
+    `${idLike(kind, responseId)}_${items.length}`;
 
   const begin = (opened: OpenItem): ItemEvent[] => {
     items.push(opened.item);
@@ -45,7 +56,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     if (current?.item.type !== kind) {
       events.push(...close('completed'));
       const id = idOf(kind);
-      current = kind === 'message' ? openMessage(id, items.length) : openReasoning(id, items.length, asSummary);
+      current = kind === 'message' ? openMessage(id, items.length) : openReasoning(id, items.length, form);
       events.push(...begin(current));
     }
     events.push(...(current?.add(text, logprobs) ?? []));
@@ -56,11 +67,12 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     reader.take(deltas).flatMap(({ index, opened, arguments: text }) => {
       if (!opened) return calls.get(index)?.add(text) ?? [];
       const events = close('completed');
-      const id = idOf('functionCall');
+      const tool = form.names.find(opened.name) ?? { kind: 'function', name: opened.name };
+      const id = idOf(callIdKinds[tool.kind]);
       // Results couldn't be assigned to two calls with the same id.
       const callId = callIds.has(opened.id) ? `${opened.id}_${index}` : opened.id;
       callIds.add(callId);
-      const made = openCall(id, items.length, { callId, name: opened.name });
+      const made = openToolCall(id, items.length, tool, callId);
       calls.set(index, made);
       return [...events, ...begin(made), ...made.add(text)];
     });

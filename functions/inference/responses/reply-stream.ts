@@ -1,7 +1,7 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import type { ItemEvent, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { createOutput } from './output.ts';
+import { outputFor } from './output-for.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
 import type { ResponseFacts } from './sampling.ts';
@@ -13,7 +13,7 @@ import { createEnding, type ResponseStorage } from './store-response.ts';
  * server-sent events.
  */
 export const createResponseStream = (request: ResponsesRequest, facts: ResponseFacts, storage: ResponseStorage) => {
-  const output = createOutput(facts.id, request.body.reasoning?.summary != null);
+  const output = outputFor(request, facts.id);
   const ending = createEnding(request, facts, output, storage);
   let used: UpstreamUsage = {};
   let number = 0;

@@ -1,12 +1,12 @@
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { createOutput } from './output.ts';
+import { outputFor } from './output-for.ts';
 import type { ResponsesRequest } from './request.ts';
 import type { ResponseFacts } from './sampling.ts';
 import { createEnding, type ResponseStorage } from './store-response.ts';
 
 /** Collects a runtime's chunks into one response. */
 export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, storage: ResponseStorage) => {
-  const output = createOutput(facts.id, request.body.reasoning?.summary != null);
+  const output = outputFor(request, facts.id);
   const { whole, store } = createEnding(request, facts, output, storage);
   let hasEnded = false;
   const end = (): void => {

@@ -1,12 +1,16 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
 import { type ConversationItem, Input, type InputItem } from '../../../shared/responses/item.ts';
+import { foreignItemTypes } from '../../../shared/responses/tool-item.ts';
 import { Metadata } from '../chat/request.ts';
 import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema, FunctionName } from '../chat/tool.ts';
 import { orphanOf } from './orphan.ts';
 import { isReference } from './resolve-references.ts';
-import { isFunction, ResponseToolChoice, ResponseTools } from './tool.ts';
+import { loadedTools } from './tools/tool-calls.ts';
+import { faultOfItems, faultOfTools } from './tools/tool-faults.ts';
+import { ResponseToolChoice, ResponseTools } from './tools/tool-kinds.ts';
+import { createToolNames, type ToolNames } from './tools/tool-names.ts';
 
 const Text = z.looseObject({ type: z.literal('text') });
 const JsonObject = z.looseObject({ type: z.literal('json_object') });
@@ -78,39 +82,55 @@ export interface ResponsesRequest {
   input: readonly ConversationItem[];
   /** The conversation that `previous_response_id` continues. `depth`: its number of responses. */
   before: { items: readonly ConversationItem[]; depth: number };
+  names: ToolNames;
 }
+
+// They are no message for the model.
+const SILENT: ReadonlySet<string | undefined> = new Set(['reasoning', 'additional_tools', 'compaction_trigger', ...foreignItemTypes]);
 
 /** The error for a conversation that has no message for the model; reasoning alone is not sent to a model. */
 export const emptyConversationFault = (items: readonly InputItem[], { instructions }: ResponsesBody): string | undefined =>
-  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item other than reasoning' : undefined;
+  !instructions && items.every(({ type }) => SILENT.has(type)) ? 'expected at least one item other than reasoning' : undefined;
 
-const contradiction = (body: ResponsesBody): { path: (string | number)[]; message: string } | undefined => {
-  const { tools, tool_choice: choice, input, previous_response_id: previous } = body;
-  const functions = (tools ?? []).filter(isFunction);
-  if (choice != null && choice !== 'auto' && choice !== 'none') {
-    if (functions.length === 0)
-      return { path: ['tool_choice'], message: 'only valid with function tools: add tools or leave this field out' };
-    if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
-      return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
-  }
-  const nothing = previous == null ? emptyConversationFault(input, body) : undefined;
+/** The names of the tools of a request and of its items. */
+export const toolNamesOf = ({ tools }: Pick<ResponsesBody, 'tools'>, items: readonly ConversationItem[]): ToolNames =>
+  createToolNames([...(tools ?? []), ...loadedTools(items)]);
+
+const contradiction = (body: ResponsesBody, names: ToolNames): { path: (string | number)[]; message: string } | undefined => {
+  const { tool_choice: choice, input, previous_response_id: previous } = body;
+  const fault = faultOfItems(input);
+  if (fault) return fault;
+  // The other tools and calls can be in an earlier response, or be referenced items.
+  if (previous != null || input.some(isReference)) return undefined;
+  const toolFault = faultOfTools(choice, names);
+  if (toolFault) return toolFault;
+  const nothing = emptyConversationFault(input, body);
   if (nothing) return { path: ['input'], message: nothing };
-  // The call can be in an earlier response, or be a referenced item.
-  const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly ConversationItem[], []) : undefined;
+  const orphan = orphanOf(input as readonly ConversationItem[], []);
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
 };
 
 /** The schema of the body. */
-export const responsesRequest: z.ZodType<ResponsesRequest> = ResponsesBody.superRefine((body, context) => {
-  const fault = contradiction(body);
-  if (fault) context.addIssue({ code: 'custom', ...fault });
-}).transform((body) => ({
-  model: body.model,
-  stream: body.stream === true,
-  user: body.user,
-  metadata: body.metadata,
-  prompt_cache_isolation_key: body.prompt_cache_key,
-  body,
-  input: body.input as readonly ConversationItem[],
-  before: { items: [], depth: 0 },
-}));
+export const responsesRequest: z.ZodType<ResponsesRequest> = ResponsesBody.transform((body, context): ResponsesRequest => {
+  const input = body.input as readonly ConversationItem[];
+  const names = toolNamesOf(body, input);
+  const fault = contradiction(body, names);
+  if (fault) {
+    context.issues.push({ code: 'custom', ...fault, input: body });
+    return z.NEVER;
+  }
+  return {
+    model: body.model,
+    stream: body.stream === true,
+    user: body.user,
+    metadata: body.metadata,
+    prompt_cache_isolation_key: body.prompt_cache_key,
+    body,
+    input,
+    before: { items: [], depth: 0 },
+    names,
+  };
+});
+
+/** True if a request asks for a summary of its conversation, instead of an answer. */
+export const isCompactionRequest = ({ input }: Pick<ResponsesRequest, 'input'>): boolean => input.at(-1)?.type === 'compaction_trigger';

@@ -2,7 +2,7 @@ import type { OutputItem, ResponseObject } from '../../../shared/responses/outpu
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ResponsesRequest } from './request.ts';
 import type { ResponseFacts, Sampling } from './sampling.ts';
-import { isFunction } from './tool.ts';
+import { isForeign, type ResponseTool } from './tools/tool-kinds.ts';
 
 interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
@@ -33,29 +33,34 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
+// Of a function, every key of OpenAI's; other tools as they were sent.
+const toolAsSent = (tool: ResponseTool): Record<string, unknown>[] => {
+  if (isForeign(tool)) return [];
+  if (tool.type === 'namespace') return [{ ...tool, tools: tool.tools.filter((member) => !isForeign(member)) }];
+  if (tool.type !== 'function') return [tool];
+  const { type, name, description, parameters, strict } = tool;
+  return [{ type, name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null }];
+};
+
 const settingsOf = ({ body }: ResponsesRequest, { temperature, top_p }: Sampling): Record<string, unknown> => ({
+  frequency_penalty: 0,
   instructions: body.instructions ?? null,
   max_output_tokens: body.max_output_tokens ?? null,
   max_tool_calls: null,
   metadata: body.metadata ?? {},
   parallel_tool_calls: body.parallel_tool_calls ?? true,
+  presence_penalty: 0,
   previous_response_id: body.previous_response_id ?? null,
   prompt: null,
   prompt_cache_key: body.prompt_cache_key ?? null,
   prompt_cache_retention: null,
   reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
   safety_identifier: null,
-  service_tier: null,
+  service_tier: 'default',
   temperature,
   text: { format: body.text?.format ?? { type: 'text' } },
   tool_choice: body.tool_choice ?? 'auto',
-  tools: (body.tools ?? []).filter(isFunction).map(({ type, name, description, parameters, strict }) => ({
-    type,
-    name,
-    description: description ?? null,
-    parameters: parameters ?? null,
-    strict: strict ?? null,
-  })),
+  tools: (body.tools ?? []).flatMap(toolAsSent),
   top_logprobs: body.top_logprobs ?? 0,
   top_p,
   truncation: body.truncation ?? 'disabled',

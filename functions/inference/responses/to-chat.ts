@@ -1,12 +1,13 @@
 import type { ChatCompletionRequest } from '../chat/request.ts';
-import type { ResponsesRequest } from './request.ts';
+import { isCompactionRequest, type ResponsesRequest } from './request.ts';
 import { toMessages } from './to-messages.ts';
-import { isFunction } from './tool.ts';
+import { namedBy } from './tools/tool-faults.ts';
 
 const EFFORTS = { none: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const;
 
-/** The only value of `include` that has an effect. */
+/** The values of `include` that have an effect. */
 export const LOGPROBS = 'message.output_text.logprobs';
+export const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
 /** True if the request asks for log probabilities. */
 export const wantsLogprobs = ({ body }: ResponsesRequest): boolean =>
@@ -22,22 +23,27 @@ const toResponseFormat = ({ body }: ResponsesRequest): ChatCompletionRequest['re
 
 /** Converts a request to a chat completion request without messages, for settings and checks. */
 export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest => {
-  const { body } = request;
+  const { body, names } = request;
   const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = body;
-  const tools = body.tools?.filter(isFunction).map(({ name, description, parameters, strict }) => ({
-    type: 'function' as const,
-    function: { name, description, parameters, strict },
-  }));
+  // A summary is text, whatever the conversation could call.
+  const asks = isCompactionRequest(request)
+    ? {}
+    : {
+        ...(names.functions.length > 0 && {
+          tools: names.functions.map((definition) => ({ type: 'function' as const, function: definition })),
+        }),
+        parallel_tool_calls,
+        response_format: toResponseFormat(request),
+        tool_choice:
+          choice && typeof choice !== 'string' ? { type: 'function' as const, function: { name: names.encode(namedBy(choice)) } } : choice,
+      };
   return {
     model,
     messages: [],
     stream: true,
     temperature,
     top_p,
-    tools,
-    parallel_tool_calls,
-    response_format: toResponseFormat(request),
-    tool_choice: choice && typeof choice !== 'string' ? { type: 'function', function: { name: choice.name } } : choice,
+    ...asks,
     reasoning_effort: reasoning?.effort && EFFORTS[reasoning.effort],
     ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: body.top_logprobs }),
   };
@@ -45,6 +51,6 @@ export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest
 
 /** Converts a request to a chat completion request: its settings, instructions, earlier conversation and input. */
 export const toChat = (request: ResponsesRequest): ChatCompletionRequest => {
-  const { body, before, input } = request;
-  return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], body.instructions) };
+  const { body, before, input, names } = request;
+  return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], body.instructions, names) };
 };

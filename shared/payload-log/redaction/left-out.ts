@@ -1,7 +1,7 @@
 // Calls of tools and their results: the items of responses, and the parts of messages in the shapes of other APIs.
-const TOOL_TYPE = /_call(?:_output)?$|^tool_(?:use|result)$/;
+const TOOL_TYPE = /_call(?:_output)?$|^tool_search_output$|(?:^|_)tool_(?:use|result)$/;
 // These fields identify a call. All others are left out, so that a new kind of call reveals nothing.
-const CALL_IDENTITY = new Set(['id', 'type', 'call_id', 'tool_use_id', 'name', 'role', 'status', 'server_label']);
+const CALL_IDENTITY = new Set(['id', 'type', 'call_id', 'tool_use_id', 'name', 'namespace', 'role', 'status', 'server_label']);
 
 // A tool's input and output: `arguments` anywhere, the `input` of something with a name, the content of a tool's
 // message, and the fields of a call in addition to its identity.
@@ -16,8 +16,9 @@ const TOKEN_FIELDS = new Set(['logprobs', 'top_logprobs', 'prompt_logprobs', 'to
 const hasEntries = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !(Array.isArray(value) && value.length === 0);
 
-// No pattern can be found in tokens, and they repeat text that is left out elsewhere.
+// No pattern can be found in tokens and in encoded text, and they repeat text that is left out elsewhere.
 const isTokens = (field: string, value: unknown): boolean =>
+  (field === 'encrypted_content' && typeof value === 'string') ||
   (TOKEN_FIELDS.has(field) && hasEntries(value)) ||
   (field === 'prompt' && Array.isArray(value) && value.some((part) => typeof part !== 'string'));
 

@@ -58,7 +58,7 @@ describe('a stored response', () => {
   test('is returned to its organization, with the limits of the key', async () => {
     const { statusCode, body, headers } = await ask('GET');
     expect(statusCode).toBe(200);
-    expect(body).toEqual({ id, object: 'response', output: [] });
+    expect(body).toEqual({ id, object: 'response', output: [], presence_penalty: 0, frequency_penalty: 0, service_tier: 'default' });
     expect(headers['x-ratelimit-limit-requests']).toBeDefined();
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { continueResponse } from '../../../../functions/inference/responses/continue-response.ts';
+import { sealText } from '../../../../functions/inference/responses/tools/compaction.ts';
 import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { ConversationItem } from '../../../../shared/responses/item.ts';
 import { createResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
@@ -47,6 +48,29 @@ describe('continuing a response', () => {
     const thinking = { ...thought('Hm'), id: `rs_${id.slice('resp_'.length)}_0` };
     await stores().put('org_1', { ...previous, response: { ...previous.response, output: [thinking] as never } });
     await expect(ask({ input: [{ type: 'item_reference', id: thinking.id }] })).rejects.toMatchObject(nothing);
+  });
+
+  test('begins with the summary of the conversation, after the instructions of the application', async () => {
+    const { id } = stored().response;
+    const summary = { id: 'cmp_1', type: 'compaction', encrypted_content: sealText('Hm.') };
+    const system = { role: 'developer', content: 'Be brief.' } as ConversationItem;
+    const input = [system, ...stored().input, { type: 'compaction_trigger' } as ConversationItem];
+    const { before } = await continued({ ...stored({ input }, [summary]), response: { id, output: [summary] as never } });
+    expect(before.items).toEqual([system, summary]);
+  });
+
+  test('has the tools that earlier items loaded, and accepts a choice of them', async () => {
+    const loaded = { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'patch' }] } as ConversationItem;
+    const previous = stored({ input: [loaded, ...stored().input] });
+    await stores().put('org_1', previous);
+    const ask = (name: string) =>
+      continueResponse(
+        stores(),
+        read({ input: 'And?', previous_response_id: previous.response.id, tool_choice: { type: 'custom', name } }),
+        'org_1',
+      );
+    expect((await ask('patch')).names.functions).toEqual([expect.objectContaining({ name: 'patch' })]);
+    await expect(ask('other')).rejects.toMatchObject({ status: 400, param: 'tool_choice' });
   });
 
   test('throws a 404 for a response that does not exist or belongs to another organization', async () => {

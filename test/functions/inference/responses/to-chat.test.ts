@@ -106,10 +106,10 @@ describe('the settings of a request', () => {
   });
 
   test('are listed if they have no effect', () => {
-    const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
+    const tools = [{ type: 'web_search' }, { type: 'computer', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
     const requested = {
       tools,
-      include: ['reasoning.encrypted_content'],
+      include: ['file_search_call.results'],
       text: { verbosity: 'low' },
       truncation: 'auto',
       client_metadata: {},
@@ -117,13 +117,13 @@ describe('the settings of a request', () => {
     expect(ignoredResponsesFields(read(requested), model)).toEqual([
       'client_metadata',
       'tools.web_search',
-      'tools.namespace',
+      'tools.computer',
       'include',
       'text.verbosity',
       'truncation',
     ]);
     const silent = {
-      include: ['message.output_text.logprobs'],
+      include: ['message.output_text.logprobs', 'reasoning.encrypted_content'],
       instructions: 'A',
       store: false,
       metadata: {},

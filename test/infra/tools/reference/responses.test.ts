@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { knownFields, responsesRequest } from '../../../../functions/inference/responses/request.ts';
+import { sealText } from '../../../../functions/inference/responses/tools/compaction.ts';
 import { openApiDocument } from '../../../../infra/tools/reference/inference-document.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems } from '../../../../shared/responses/input-items.ts';
@@ -39,6 +40,7 @@ describe('the request for a response', () => {
     [{ input: [reference, user('Hi')], previous_response_id: 'resp_1' }],
     [{ instructions: 'Be brief.', max_output_tokens: 1, temperature: 0, top_p: 1, top_logprobs: 20 }],
     [{ instructions: null, tools: null, text: null, reasoning: null, store: null, include: null, background: null, prompt: null }],
+    [{ tools: [{ type: 'namespace', name: 'n', tools: [tool] }, { type: 'custom', name: 'a b' }, { type: 'local_shell' }] }],
     [{ tools: [tool, { type: 'web_search', more: 1 }], tool_choice: { type: 'function', name: 'f' }, parallel_tool_calls: false }],
     [{ text: { format: { type: 'json_schema', name: 'a', schema: { type: 'object' } } } }],
     [{ text: { format: { type: 'json_object' }, verbosity: 'low' }, reasoning: { effort: 'minimal', summary: 'auto' } }],
@@ -58,6 +60,7 @@ describe('the request for a response', () => {
     [{ temperature: 3 }],
     [{ tools: [{ ...tool, name: 'no spaces' }] }],
     [{ tools: [{ name: 'f' }] }],
+    [{ tools: [{ type: 'custom' }] }],
     [{ tool_choice: 'always' }],
     [{ text: { format: { type: 'json_schema', schema: { type: 'object' } } } }],
     [{ reasoning: { effort: 'extreme' } }],
@@ -76,11 +79,23 @@ describe('the documentation of a response', () => {
   const call = [callDelta(0, { id: 'a', function: { name: 'f', arguments: '{' } }), callDelta(0, { function: { arguments: '}' } })];
   const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
   const settings = { metadata: { a: 1 }, tools, tool_choice: 'required', text: { format: { type: 'json_object' } }, user: 'u' };
+  const clientTools = [
+    { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+    { type: 'namespace', name: 'n', description: 'N', tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] },
+    { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+    { type: 'local_shell' },
+  ];
+  const calls = ['patch', 'n__f', 'tool_search', 'local_shell'].map((name, index) =>
+    callDelta(index, { id: `c${index}`, function: { name, arguments: '{"input":"x"}' } }),
+  );
   const answers: [string, Parameters<typeof whole>][] = [
     ['a text with log probabilities', [[[chunkOf({ content: 'a' }, { logprobs })], [ended()]], { top_logprobs: 1 }]],
     ['reasoning as it is', [[[chunkOf({ reasoning: 'Hm.' }), chunkOf({ content: 'a' })], [ended()]]]],
     ['reasoning as a summary', [[[chunkOf({ reasoning: 'Hm.' })], [ended()]], { reasoning: { effort: 'low', summary: 'auto' } }]],
     ['a function call, with all settings', [[call, [ended('tool_calls')]], settings]],
+    ['calls of every kind of tool', [[calls, [ended('tool_calls')]], { tools: clientTools }]],
+    ['reasoning that is sealed', [[[chunkOf({ reasoning: 'Hm.' })], [ended()]], { include: ['reasoning.encrypted_content'] }]],
+    ['a summary of the conversation', [[[chunkOf({ content: 'a' })], [ended()]], { input: [user('Hi'), { type: 'compaction_trigger' }] }]],
     ['an answer that reached its maximum length', [[[chunkOf({ content: 'a' })], [ended('length')]]]],
     ['an empty answer', [[[ended()]]]],
   ];
@@ -119,13 +134,36 @@ test.each(['asc', 'desc'])('a list with every kind of input item fits its schema
   const inParts = user([{ type: 'input_text', text: 'Hi' }]);
   const answered = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] };
   const parts = [{ type: 'input_text', text: 'x' }];
+  const ofTools = [
+    { type: 'custom_tool_call', call_id: 'b', name: 'patch', input: 'x' },
+    { type: 'custom_tool_call_output', call_id: 'b', output: parts },
+    { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: {} },
+    { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [{ type: 'function', name: 'f' }] },
+    { type: 'local_shell_call', call_id: 'd', action: { type: 'exec', command: ['ls'] } },
+    { type: 'local_shell_call_output', id: 'd', output: 'x' },
+    { type: 'additional_tools', role: 'developer', tools: [{ type: 'local_shell' }] },
+    { type: 'agent_message', author: '/root', recipient: '/root/a', content: [{ type: 'input_text', text: 'x' }] },
+    { type: 'compaction', encrypted_content: sealText('x') },
+    { type: 'web_search_call', id: 'ws_1' },
+    { type: 'compaction_trigger' },
+  ];
   const { input } = validate(responsesRequest, {
     model: 'm',
-    input: [user('Hi'), inParts, answered, { ...answered, content: 'a' }, thought('Hm.'), called('a'), result('a'), result('a', parts)],
+    input: [
+      user('Hi'),
+      inParts,
+      answered,
+      { ...answered, content: 'a' },
+      thought('Hm.'),
+      called('a'),
+      result('a'),
+      result('a', parts),
+      ...ofTools,
+    ],
   }).body as { input: Parameters<typeof listInputItems>[0]['input'] };
   const stored = { response: { id: facts.id, output: [] }, input, before: [], depth: 1 };
   const list = listInputItems(stored, InputItemsQuery.parse({ order }));
-  expect(list.data).toHaveLength(8);
+  expect(list.data).toHaveLength(8 + ofTools.length);
   expect(faults(refTo('InputItemList'), list)).toEqual([]);
   expect(faults(refTo('InputItemList'), { ...list, data: [{ type: 'message' }] })).not.toEqual([]);
 });

@@ -42,6 +42,12 @@ describe('what models pass to tools, and what tools return,', () => {
   });
 });
 
+test('encoded text is left out, also where arguments of tools are kept', () => {
+  const sealed = { type: 'reasoning', summary: [], encrypted_content: Buffer.from('a@b.example').toString('base64') };
+  expect(redact([sealed], { tool_arguments: 'keep' }).value).toEqual([{ ...sealed, encrypted_content: '[redacted:tokens]' }]);
+  expect(redact([{ ...sealed, encrypted_content: null }]).value).toEqual([{ ...sealed, encrypted_content: null }]);
+});
+
 test.each([
   [
     { type: 'custom', custom: { name: 'shell', input: 'ls' } },
@@ -62,6 +68,26 @@ test.each([
   [
     { type: 'apply_patch_call', call_id: 'c2', operation: { diff: 'x' } },
     { type: 'apply_patch_call', call_id: 'c2', operation: '[redacted:tool]' },
+  ],
+  [
+    { type: 'custom_tool_call', call_id: 'c3', name: 'apply_patch', namespace: 'n', input: 'x' },
+    { type: 'custom_tool_call', call_id: 'c3', name: 'apply_patch', namespace: 'n', input: '[redacted:tool]' },
+  ],
+  [
+    { type: 'tool_search_output', call_id: 'c4', execution: 'client', tools: [{ name: 'x' }] },
+    { type: 'tool_search_output', call_id: 'c4', execution: '[redacted:tool]', tools: '[redacted:tool]' },
+  ],
+  [
+    { type: 'server_tool_use', id: 't2', name: 'web_search', input: { query: 'x' } },
+    { type: 'server_tool_use', id: 't2', name: 'web_search', input: '[redacted:tool]' },
+  ],
+  [
+    { type: 'mcp_tool_use', id: 't3', server_name: 'x', input: { query: 'x' } },
+    { type: 'mcp_tool_use', id: 't3', server_name: '[redacted:tool]', input: '[redacted:tool]' },
+  ],
+  [
+    { type: 'web_search_tool_result', tool_use_id: 't2', content: [{ url: 'x' }] },
+    { type: 'web_search_tool_result', tool_use_id: 't2', content: '[redacted:tool]' },
   ],
 ])('leaves out everything of a call but what identifies it: %j', (call, expected) => {
   expect(redact([call]).value).toEqual([expected]);
