@@ -30,24 +30,31 @@ const ToolSearchCallItem = z.looseObject({
 });
 
 // Each tool is parsed with those of the request.
-const LoadedTools = firstFault(z.array(z.looseObject({ type: z.string().max(64) })).max(MAX_LOADED_TOOLS));
+const SentTools = firstFault(z.array(z.record(z.string(), z.unknown())).max(MAX_LOADED_TOOLS));
 
 const ToolSearchOutputItem = z.looseObject({
   type: z.literal('tool_search_output'),
   id,
   call_id: callId.nullish(),
   execution: Label.nullish(),
-  tools: LoadedTools,
+  tools: SentTools,
 });
 
 // Codex sends the tools of most models here and not in `tools`.
-const AdditionalToolsItem = z.looseObject({ type: z.literal('additional_tools'), id, role: Label.nullish(), tools: LoadedTools });
+const AdditionalToolsItem = z.looseObject({ type: z.literal('additional_tools'), id, role: Label.nullish(), tools: SentTools });
 
 const LocalShellCallItem = z.looseObject({
   type: z.literal('local_shell_call'),
   id,
   call_id: callId.nullish(),
-  action: z.looseObject({ type: z.literal('exec'), command: firstFault(z.array(z.string()).max(MAX_COMMAND_PARTS)) }),
+  action: z.looseObject({
+    type: z.literal('exec'),
+    command: firstFault(z.array(z.string()).max(MAX_COMMAND_PARTS)),
+    working_directory: z.string().nullish(),
+    timeout_ms: z.number().nullish(),
+    env: z.record(z.string(), z.string()).nullish(),
+    user: z.string().nullish(),
+  }),
 });
 
 // OpenAI's own clients name the call by `id`.

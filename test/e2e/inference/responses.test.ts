@@ -181,7 +181,7 @@ describe('POST /v1/responses', () => {
     });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
-    expect(response.headers.get('x-sluice-ignored')).toBe('client_metadata, tools.namespace, tools.web_search, include, text.verbosity');
+    expect(response.headers.get('x-sluice-ignored')).toBe('client_metadata, tools.web_search, text.verbosity');
     const text = await response.text();
     expect(text).toMatch(/^event: response.created\ndata: /);
     expect(text).toMatch(/\n\nevent: response\.(completed|incomplete)\ndata: [^\n]+\n\n$/);

@@ -128,6 +128,8 @@ describe('a call of', () => {
 });
 
 test('a response repeats the tools as they were sent, without those that do not run here', async () => {
-  const sent = [...tools.slice(1), { type: 'web_search' }, { type: 'tool_search' }];
-  expect((await whole([[ended()]], { tools: sent })).tools).toEqual(tools.slice(1));
+  const own = { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f' }] };
+  const mixed = { ...own, tools: [...own.tools, { type: 'web_search' }] };
+  const sent = [...tools.slice(1), mixed, { type: 'web_search' }, { type: 'tool_search' }];
+  expect((await whole([[ended()]], { tools: sent })).tools).toEqual([...tools.slice(1), own]);
 });

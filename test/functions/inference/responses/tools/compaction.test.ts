@@ -100,6 +100,18 @@ describe('encrypted reasoning', () => {
     expect((await whole([thinking], { reasoning })).output[0]).not.toHaveProperty('encrypted_content');
   });
 
+  test('is stored if it is all that there is, and only if it can be read', async () => {
+    const replay = async (thought: object) => {
+      const { stored, storage } = newStorage();
+      await whole([thinking], { input: [user('Hi'), { type: 'reasoning', summary: [], ...thought }] }, storage);
+      return stored[0]?.input[1];
+    };
+    expect(await replay({ encrypted_content: sealText('Hm') })).toHaveProperty('encrypted_content', sealText('Hm'));
+    expect(await replay({ encrypted_content: 'gAAAAA' })).not.toHaveProperty('encrypted_content');
+    const content = [{ type: 'reasoning_text', text: 'Hm' }];
+    expect(await replay({ encrypted_content: sealText('Hm'), content })).not.toHaveProperty('encrypted_content');
+  });
+
   test('is read where a client replays nothing else', () => {
     const replay = (encrypted_content: string, summary: object[] = []) =>
       toChat(read({ input: [user('Hi'), { type: 'reasoning', summary, encrypted_content }, { role: 'assistant', content: 'Yes' }] }))
