@@ -106,6 +106,8 @@ export const createRoutes = (createClients: CreateClients): Serve => {
     createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
     createResponse: (path) => lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ store, now }), dependencies)),
+    createMessage: (path) => lazy(async () => serve(path, (await import('./messages/route.ts')).messages, dependencies)),
+    countMessageTokens: (path) => lazy(async () => (await import('./messages/count.ts')).countTokens(path, dependencies)),
     tokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).tokenize(path, dependencies)),
     detokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).detokenize(path, dependencies)),
   });

@@ -25,12 +25,13 @@ export const metricNames = {
 const CLIENT_PROVIDER = 'aws.sagemaker';
 const SERVER_PROVIDER = 'sluice';
 
-const { createChatCompletion, createCompletion, createResponse } = inferenceHostRoutes;
+const { createChatCompletion, createCompletion, createMessage, createResponse } = inferenceHostRoutes;
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createChatCompletion.path, 'chat'],
   [createCompletion.path, 'text_completion'],
-  // Responses are converted to chat completions.
+  // Responses and messages are converted to chat completions.
   [createResponse.path, 'chat'],
+  [createMessage.path, 'chat'],
 ]);
 
 /** The operation of a request on a model. Undefined for other requests, such as tokenizations, or after a crash. */

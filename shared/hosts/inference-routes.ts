@@ -1,3 +1,4 @@
+import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../http/messages-path.ts';
 import { MODELS_PATH } from '../models/models-path.ts';
 import type { HostScope } from './host.ts';
 import type { Method, Operation } from './operation.ts';
@@ -23,6 +24,8 @@ const RESPONSES = '/v1/responses';
 export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },
+  createMessage: { ...inference, path: MESSAGES_PATH, scopes: both },
+  countMessageTokens: { ...inference, path: COUNT_TOKENS_PATH, scopes: both },
   createResponse: { ...inference, path: RESPONSES, scopes: both },
   retrieveResponse: { ...catalog, path: `${RESPONSES}/{id}` },
   deleteResponse: { ...catalog, method: 'DELETE', path: `${RESPONSES}/{id}` },
@@ -47,7 +50,7 @@ export const routesOfHost = (scope: HostScope): (InferenceHostRoute & { id: keyo
     route.scopes.includes(scope) ? [{ ...route, id: id as keyof InferenceHostRoutes }] : [],
   );
 
-export type InferenceTag = 'Inference' | 'Tokens' | 'Responses' | 'Models' | 'Key';
+export type InferenceTag = 'Inference' | 'Tokens' | 'Messages' | 'Responses' | 'Models' | 'Key';
 
 /** A route as the reference describes it. */
 export type OperationFacts = Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>;

@@ -32,7 +32,8 @@ const retryHeaders = (status: number, headers: Record<string, string>): Record<s
     ? { 'x-should-retry': 'false' }
     : {};
 
-const toMessagesError = (error: ApiError, requestId: string): Record<string, unknown> => {
+/** The body of an error of the Messages API, also of the event that ends a failed stream. */
+export const toMessagesError = (error: ApiError, requestId: string): Record<string, unknown> => {
   const type = TYPES_OF_CODES[error.code ?? ''] ?? TYPES[statusOf(error)] ?? 'api_error';
   const details = { error_code: error.code, param: error.param, ...error.details };
   return { type: 'error', error: { type, message: error.message, details }, request_id: requestId };

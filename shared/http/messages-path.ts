@@ -1,3 +1,8 @@
+/** The route of Anthropic's Messages API. */
+export const MESSAGES_PATH = '/v1/messages';
+/** The route that counts the input tokens of such a request. */
+export const COUNT_TOKENS_PATH = `${MESSAGES_PATH}/count_tokens`;
+
 const MESSAGES_PATHS = /^(?:\/v1)*\/messages(?:\/count_tokens)?\/*$/;
 
 /**

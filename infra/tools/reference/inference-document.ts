@@ -2,6 +2,7 @@ import { Health } from '../../../functions/catalog/model-health.ts';
 import { keyOperation, modelOperations, responseOperations } from '../../../functions/catalog/operations.ts';
 import { chatOperation, chatParts } from '../../../functions/inference/chat/operation.ts';
 import { completionOperation } from '../../../functions/inference/completions/operation.ts';
+import { messagesOperations } from '../../../functions/inference/messages/operation.ts';
 import { responseOperation } from '../../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../../functions/inference/tokenize/operations.ts';
 import type { HostScope } from '../../../shared/hosts/host.ts';
@@ -39,6 +40,7 @@ supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list
 
 const TAGS = {
   Inference: 'Generate text.',
+  Messages: 'Create messages with the Messages API of Anthropic.',
   Responses: 'Create and manage responses with the Responses API.',
   Tokens: 'Convert text to tokens and back.',
   Models: 'The models that can be called, and their prices.',
@@ -75,6 +77,7 @@ export const operations = (host: HostScope): Operation<Tag>[] => {
     createChatCompletion: chatOperation,
     createCompletion: completionOperation,
     createResponse: responseOperation,
+    ...messagesOperations,
     ...responseOperations,
     ...tokenizeOperations,
     ...modelOperations,

@@ -8,6 +8,8 @@ const routes = serveRoutes({
   createChatCompletion: answerWith('chat'),
   createCompletion: answerWith('completion'),
   createResponse: answerWith('response'),
+  createMessage: answerWith('message'),
+  countMessageTokens: answerWith('count'),
   tokenize: answerWith('tokens'),
   detokenize: answerWith('text'),
 });
@@ -17,6 +19,7 @@ describe('serveRoutes', () => {
   test.each([
     ['/tokenize', '/tokenize', 'tokens'],
     ['/v1/completions', '/v1/completions', 'completion'],
+    ['/v1/messages/count_tokens', '/v1/messages/count_tokens', 'count'],
     ['/tokenize', '/tokenize/', 'tokens'],
     ['/v1/completions', '/base/path/v1/completions', 'completion'],
   ])('serves the resource %s with its own route, even if the path is %s', async (resource, path, expected) => {

@@ -48,10 +48,10 @@ describe('the functions on the request path', () => {
 
   test('inference loads the code of each route with its first request', () => {
     const { start, later } = bundleFiles(named('inference')[0] as LambdaFunction);
-    const routes = /\/functions\/inference\/(chat|completions|responses|tokenize)\/routes?\.ts$/;
+    const routes = /\/functions\/inference\/(chat|completions|messages|responses|tokenize)\/routes?\.ts$/;
     expect(sourcesOf(start).filter((source) => routes.test(source))).toEqual([]);
     expect(new Set(sourcesOf(later).flatMap((source) => routes.exec(source)?.[1] ?? []))).toEqual(
-      new Set(['chat', 'completions', 'responses', 'tokenize']),
+      new Set(['chat', 'completions', 'messages', 'responses', 'tokenize']),
     );
   });
 
