@@ -6,7 +6,7 @@ const SILENCE_MS = 15_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
 
-/** A server of chat completions. */
+/** A server of chat completions, or of another route. */
 export interface Server {
   url: string;
   headers: Record<string, string>;

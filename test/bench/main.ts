@@ -9,6 +9,7 @@ import { measureFirstToken } from './first-token.ts';
 import { measureInFlight } from './in-flight.ts';
 import { applyLoad } from './load.ts';
 import { measureLongStream } from './long-stream.ts';
+import { measureMessages } from './messages.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
 import { measureParts } from './parts.ts';
 import { shortBody } from './prompts.ts';
@@ -59,6 +60,7 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   for (const name of ['direct', 'proxy', 'sluice'] as const)
     await applyLoad(stack.servers[name], shortBody(false), WARM_UP_CONCURRENCY, { ms: WARM_UP_MS[name] });
   await phase('requests', () => measureRequests(stack, secondsPerPhase));
+  await phase('messages', () => measureMessages(stack, secondsPerPhase));
   await phase('first-token', () => measureFirstToken(stack, secondsPerPhase));
   await phase('chunks', () => measureChunks(stack, secondsPerPhase));
   findings.push(memory(stack));

@@ -1,7 +1,18 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 
-const PHASES = ['requests', 'first-token', 'chunks', 'parts', 'long-stream', 'tokenizer', 'cold-start', 'database', 'in-flight'] as const;
+const PHASES = [
+  'requests',
+  'messages',
+  'first-token',
+  'chunks',
+  'parts',
+  'long-stream',
+  'tokenizer',
+  'cold-start',
+  'database',
+  'in-flight',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const USAGE = `npm run bench -- [options]

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import type { Server } from './client.ts';
 
@@ -15,6 +16,8 @@ export interface Stack {
   run: TestRun;
   keyId: string;
   servers: { direct: Server; proxy: Server; sluice: Server };
+  /** The serverless host's route for messages. */
+  messages: Server;
   pids: { runner: number; inference: number; dynamodb: number; container: number; proxy: number; client: number };
   close: () => Promise<void>;
 }
@@ -52,6 +55,7 @@ export const startStack = async (): Promise<Stack> => {
       proxy: { url: `http://127.0.0.1:${port}/invocations`, headers: {} },
       sluice: server,
     },
+    messages: { url: `${run.base_url}${inferenceHostRoutes.createMessage.path}`, headers: server.headers },
     pids: { runner, inference, dynamodb, container, proxy: proxy.pid ?? 0, client: process.pid },
     close: async () => {
       proxy.disconnect();
