@@ -60,8 +60,9 @@ describe('docs/api.md', () => {
   });
 
   test('shows every route of the host', () => {
-    for (const route of ['POST /v1/chat/completions', 'POST /v1/completions', 'POST /v1/responses', 'POST /tokenize', 'POST /detokenize'])
-      expect(page).toContain(route);
+    for (const route of ['/v1/chat/completions', '/v1/completions', '/v1/messages', '/v1/messages/count_tokens', '/v1/responses'])
+      expect(page).toContain(`POST ${route}`);
+    for (const route of ['/tokenize', '/detokenize']) expect(page).toContain(`POST ${route}`);
     for (const route of ['/v1/models', '/v1/models/{model}', '/v1/key', '/health', '/version', '/openapi.json', '/docs'])
       expect(page).toContain(`GET ${route}`);
   });
