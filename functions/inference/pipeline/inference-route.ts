@@ -28,8 +28,8 @@ export interface ReplyFacts {
   id: string;
   /** The tokens of the prompt: exact if they were counted, otherwise estimated. */
   promptTokens?: number;
-  /** The end of the model's context window limits the answer more than the request does. */
-  endsAtWindow?: boolean;
+  /** True if the end of the model's context window limits the answer more than the request and the deadline do. */
+  endsAtWindow?: () => boolean;
   /** Seconds since the epoch. */
   created: number;
   /** The published name, whatever the runtime calls the model. */

@@ -127,7 +127,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     created: Math.floor(event.receivedAtMs / 1_000),
     model: model.name,
     promptTokens: fitted.promptTokens ?? estimateTokens(prepared.promptBytes),
-    endsAtWindow: fitted.maxTokens < prepared.maxTokens,
+    endsAtWindow: () => fitted.maxTokens < prepared.maxTokens && deadline.stopped() === undefined,
     requestId,
     organization: admission.organization,
     mayStore,

@@ -43,8 +43,19 @@ const addChunk = (made: Loose, chunk: Loose): void => {
   }
 };
 
-// Items are found by their ids, in the order of their first events.
+// Blocks of messages are found by their indexes.
+const addBlockEvent = (made: Loose, { type, index, ...event }: Loose): void => {
+  const block = at(at(made, 'blocks'), index);
+  if (type !== 'content_block_delta') block[type] = event;
+  else for (const [name, text] of Object.entries<string>(event.delta)) block[name] = name === 'type' ? text : join(block[name], text);
+};
+
+// Items of responses are found by their ids, in the order of their first events.
 const addEvent = (made: Loose, { type, sequence_number: _, ...event }: Loose): void => {
+  if (event.index !== undefined) {
+    addBlockEvent(made, { type, ...event });
+    return;
+  }
   const id = event.item_id ?? event.item?.id;
   if (id === undefined) {
     made[type] = event;

@@ -2,6 +2,8 @@ import type { ReplyForm } from '../../../../functions/inference/chat/reply.ts';
 import { createChatStream } from '../../../../functions/inference/chat/reply-stream.ts';
 import { createChatCompletion } from '../../../../functions/inference/chat/reply-whole.ts';
 import { type CompletionForm, createCompletion, createCompletionStream } from '../../../../functions/inference/completions/reply.ts';
+import { createMessageStream } from '../../../../functions/inference/messages/reply-stream.ts';
+import { createMessageReply } from '../../../../functions/inference/messages/reply-whole.ts';
 import type { ReplyFacts } from '../../../../functions/inference/pipeline/inference-route.ts';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
@@ -63,6 +65,11 @@ const responses = (body: Record<string, unknown>): Route => {
   });
 };
 
+const messages = (): Route => {
+  const facts = factsOf('msg_0123456789abcdefgh', false);
+  return route({ toWhole: () => createMessageReply(facts), toStream: () => createMessageStream(facts) });
+};
+
 /** Every route in each of its forms. */
 export const routes: [string, Route][] = [
   ['chat with everything', chat({ includeUsage: true, tokenIds: true, isLegacy: false }, true)],
@@ -72,4 +79,5 @@ export const routes: [string, Route][] = [
   ['completions with nothing', completions({ includeUsage: false, tokenIds: false }, false)],
   ['responses', responses({})],
   ['responses with a summary', responses({ reasoning: { summary: 'auto' } })],
+  ['messages', messages()],
 ];
