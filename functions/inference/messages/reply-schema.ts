@@ -69,13 +69,6 @@ const Delta = z.discriminatedUnion('type', [
 
 const index = z.int().min(0);
 
-/** The error body of Anthropic's Messages API, which is also the last event of a stream that failed. */
-export const MessagesErrorBody = z.object({
-  type: z.literal('error'),
-  error: z.looseObject({ type: z.string(), message: z.string() }),
-  request_id: z.string(),
-});
-
 /** An event of a stream, with its name in `type`. */
 export const MessageStreamEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: NewMessage }),
@@ -89,7 +82,6 @@ export const MessageStreamEvent = z.discriminatedUnion('type', [
     usage: MessageUsage,
   }),
   z.object({ type: z.literal('message_stop') }),
-  MessagesErrorBody,
 ]);
 
 /** The reply to a request to count tokens. */

@@ -35,9 +35,10 @@ const messageOf = (facts: ExceededFacts): string => {
   const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
   const inPrompt = promptTokens === undefined ? '' : `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
   const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
-  if (maxPromptTokens === undefined) return `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
-  const { bound, remedy } = boundOf(maxPromptTokens, names);
-  return `${bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${remedy}.`;
+  const limit = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
+  return limit
+    ? `${limit.bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${limit.remedy}.`
+    : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
 };
 
 /** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */

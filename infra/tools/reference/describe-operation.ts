@@ -5,6 +5,7 @@ import type { Body, Operation, OperationReply } from '../../../shared/hosts/oper
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../../shared/http/user-id.ts';
 import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
+import { messagesErrorName } from './messages-errors.ts';
 
 /** The texts that a host adds to the descriptions of its operations. */
 export interface HostFacts {
@@ -91,14 +92,14 @@ const contentOf = ({ name, examples }: Pick<Body, 'name' | 'examples'>): JsonSch
 const hasVersion = ({ json }: OperationReply): boolean =>
   json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
 
-const replyOf = (reply: OperationReply): JsonSchema => {
+const replyOf = (reply: OperationReply, errorBody: string): JsonSchema => {
   const { description, json, events, html, text = [], headers = [] } = reply;
   const etag = hasVersion(reply) && { etag: { $ref: '#/components/headers/version-etag' } };
   const content = {
     ...(json && contentOf(json)),
     ...(events && {
       'text/event-stream': {
-        schema: { anyOf: [refTo(events.name), refTo('Error')], description: 'The data of one event.' },
+        schema: { anyOf: [refTo(events.name), refTo(errorBody)], description: 'The data of one event.' },
         examples: { stream: { summary: 'A complete stream', value: events.stream } },
       },
     }),
@@ -117,8 +118,10 @@ const NOT_MODIFIED: JsonSchema = {
   headers: headerRefs(['etag']),
 };
 
-const failureRefs = (statuses: Iterable<number>): JsonSchema =>
-  Object.fromEntries([...new Set(statuses)].sort((a, b) => a - b).map((status) => [status, { $ref: `#/components/responses/${status}` }]));
+const failureRefs = (statuses: Iterable<number>, toName: (status: number) => string): JsonSchema =>
+  Object.fromEntries(
+    [...new Set(statuses)].sort((a, b) => a - b).map((status) => [status, { $ref: `#/components/responses/${toName(status)}` }]),
+  );
 
 const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
   if (!body) return undefined;
@@ -129,6 +132,7 @@ const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
 /** Converts an operation to OpenAPI. @throws Error if it doesn't describe a parameter of its path */
 export const describeOperation = (operation: Operation, host: HostFacts): JsonSchema => {
   const { operationId, tag, summary, description, access, reply, trialReply, errors } = operation;
+  const isOfMessages = operation.errorShape === 'messages';
   const parameters = [
     ...pathParametersOf(operation),
     ...(operation.takesUserId ? [USER_ID] : []),
@@ -149,10 +153,10 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      [reply.status]: replyOf(reply),
-      ...(trialReply && { [trialReply.status]: replyOf(trialReply) }),
+      [reply.status]: replyOf(reply, isOfMessages ? 'MessagesError' : 'Error'),
+      ...(trialReply && { [trialReply.status]: replyOf(trialReply, 'Error') }),
       ...(reply.headers?.includes('etag') && { 304: NOT_MODIFIED }),
-      ...failureRefs([...errors, 500, ...host.impliedErrors(operation)]),
+      ...failureRefs([...errors, 500, ...host.impliedErrors(operation)], isOfMessages ? messagesErrorName : String),
     },
   };
 };

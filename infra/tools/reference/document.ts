@@ -1,7 +1,10 @@
 import type { Body, FieldDoc, Operation } from '../../../shared/hosts/operation.ts';
+import { toWire } from '../../../shared/http/errors.ts';
+import { toMessagesError } from '../../../shared/http/messages-failure.ts';
 import { describeOperation, documentPath, type HostFacts, headerRefs } from './describe-operation.ts';
-import { ErrorBody, type ErrorReply, UnauthorizedBody } from './error-reply.ts';
+import { ErrorBody, type ErrorReply, EXAMPLE_REQUEST_ID, MessagesErrorBody, UnauthorizedBody } from './error-reply.ts';
 import { type Component, type Direction, type JsonSchema, refTo, toComponents } from './json-schema.ts';
+import { messagesErrorName, messagesErrorReplies } from './messages-errors.ts';
 import { replyHeaders } from './reply-headers.ts';
 
 /** The contents of a host's document in addition to its operations. */
@@ -22,6 +25,8 @@ export interface HostDocument<Tag extends string> extends HostFacts {
   replyDirection: Direction;
 }
 
+const hasMessagesErrors = ({ errorShape }: Operation): boolean => errorShape === 'messages';
+
 const componentsOf = (
   operations: readonly Operation[],
   { parts = [], fieldDocs, replyDirection: io }: Pick<HostDocument<never>, 'parts' | 'fieldDocs' | 'replyDirection'>,
@@ -30,6 +35,7 @@ const componentsOf = (
     ['Error', { schema: ErrorBody, io }],
     ['Unauthorized', { schema: UnauthorizedBody, io }],
   ]);
+  if (operations.some(hasMessagesErrors)) components.set('MessagesError', { schema: MessagesErrorBody, io });
   for (const { name, schema } of parts) components.set(name, { schema });
   for (const { body, reply, trialReply } of operations) {
     for (const sent of [reply.json, reply.events, trialReply?.json]) if (sent) components.set(sent.name, { schema: sent.schema, io });
@@ -48,13 +54,14 @@ const shareExamples = (operations: readonly Operation[]): Operation[] => {
   });
 };
 
-const failuresOf = (replies: Readonly<Record<number, ErrorReply>>): JsonSchema =>
-  Object.fromEntries(
-    Object.entries(replies).map(([status, { description, schema, headers, examples }]) => [
-      status,
-      { description, headers: headerRefs(headers), content: { 'application/json': { schema: refTo(schema), examples } } },
-    ]),
-  );
+const failureOf = ({ description, schema, headers, errors }: ErrorReply): JsonSchema => {
+  const toBody = schema === 'MessagesError' ? toMessagesError : toWire;
+  const examples = Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toBody(error, EXAMPLE_REQUEST_ID) }]));
+  return { description, headers: headerRefs(headers), content: { 'application/json': { schema: refTo(schema), examples } } };
+};
+
+const failuresOf = (replies: Readonly<Record<number, ErrorReply>>, toName: (status: string) => string): JsonSchema =>
+  Object.fromEntries(Object.entries(replies).map(([status, reply]) => [toName(status), failureOf(reply)]));
 
 // Collects the headers that a part of the document refers to.
 const headersOf = (part: unknown): JsonSchema => {
@@ -72,7 +79,10 @@ export const createDocument = <Tag extends string>(operations: readonly Operatio
     const path = documentPath(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation, host) };
   }
-  const responses = failuresOf(host.errorReplies);
+  const responses = {
+    ...failuresOf(host.errorReplies, (status) => status),
+    ...(operations.some(hasMessagesErrors) && failuresOf(messagesErrorReplies(host.errorReplies), messagesErrorName)),
+  };
   const used = new Set<string>(operations.map(({ tag }) => tag));
   return {
     openapi: '3.1.0',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ApiError, toWire } from '../../../shared/http/errors.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
 import type { ReplyHeader } from '../../../shared/http/reply-headers.ts';
 
 /** The error body of interface 2.6, for every status except 401. */
@@ -26,19 +26,31 @@ export const ErrorBody = z.object({
 /** The error body of a 401, whose `error` is a string. */
 export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().nullable(), request_id: z.string() });
 
+/** The error body of the Messages API, which also ends a stream that failed. */
+export const MessagesErrorBody = z.object({
+  type: z.literal('error'),
+  error: z.object({
+    type: z.string(),
+    message: ErrorBody.shape.error.shape.message,
+    details: z
+      .object({ error_code: z.string().nullable(), param: ErrorBody.shape.error.shape.param, wake: ErrorBody.shape.error.shape.wake })
+      .optional()
+      .meta({ description: 'Absent if API Gateway rejected the request.' }),
+    code: z.string().optional().meta({ description: 'Only if API Gateway rejected the request.' }),
+    param: z.null().optional(),
+  }),
+  request_id: z.string(),
+});
+
 export const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
 
-/** The error response with one status. */
+/** The error response with one status, with errors as examples, so that the texts match. */
 export interface ErrorReply {
   description: string;
-  schema: 'Error' | 'Unauthorized';
+  schema: 'Error' | 'Unauthorized' | 'MessagesError';
   headers: readonly ReplyHeader[];
-  examples: Record<string, { value: unknown }>;
+  errors: Record<string, ApiError>;
 }
-
-/** Creates examples from the errors themselves, so that the texts match. */
-export const examplesOf = (errors: Record<string, ApiError>): Record<string, { value: unknown }> =>
-  Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toWire(error, EXAMPLE_REQUEST_ID) }]));
 
 /** The error that a check throws. */
 export const refusalOf = (check: () => unknown): ApiError => {

@@ -18,7 +18,7 @@ import { INFERENCE_HEADERS, LIMIT_HEADERS } from '../../../shared/http/reply-hea
 import { validate } from '../../../shared/http/validate.ts';
 import { ModelNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import { type ErrorReply, EXAMPLE_REQUEST_ID, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
+import { type ErrorReply, EXAMPLE_REQUEST_ID, refusalOf, requestTooLarge } from './error-reply.ts';
 
 const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
 const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatRequest, body));
@@ -42,66 +42,66 @@ export const inferenceErrorReplies = {
     description: 'The request is invalid, or uses a feature that the model does not support. `param` names the field.',
     schema: 'Error',
     headers: INFERENCE_HEADERS,
-    examples: examplesOf({
+    errors: {
       missing_property: chatRefusal({ messages: ask.messages }),
       contradiction: chatRefusal({ ...ask, n: 2, temperature: 0 }),
       unsupported_parameter: new UnsupportedByModel('tools', ask.model),
       structured_outputs_off: new StructuredOutputsOff('response_format', ask.model),
       wait_for_capacity: invalidWait(),
-    }),
+    },
   },
   401: {
     description: 'The API key is missing, invalid, expired or for another host. Here `error` is a string.',
     schema: 'Unauthorized',
     headers: [],
-    examples: examplesOf({ missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') }),
+    errors: { missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') },
   },
   403: {
     description: 'The API key is not allowed to use this model, or its organization is suspended.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
-    examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}), suspended: new OrganizationSuspended() }),
+    errors: { model_not_allowed: new ModelNotAllowed(ask.model, {}), suspended: new OrganizationSuspended() },
   },
   404: {
     description: 'A resource in the request does not exist.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
-    examples: examplesOf({
+    errors: {
       model_not_found: new ModelNotFound('qwen3-9b'),
       response: new ResponseNotFound('resp_8fK2'),
       previous_response: new PreviousResponseNotFound('resp_8fK2'),
       item: new ItemNotFound('msg_8fK2_0', 0),
-    }),
+    },
   },
   409: {
     description: 'The first request with this idempotency key is still in progress, or its result was not stored.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-sluice-idempotency'],
-    examples: examplesOf({
+    errors: {
       in_progress: new IdempotencyInProgress({ leaseMs: 5_000 }),
       not_stored: new IdempotentResultNotStored({ requestId: EXAMPLE_REQUEST_ID }),
-    }),
+    },
   },
   422: {
     description: 'The idempotency key was used for a different request.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'x-should-retry'],
-    examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
+    errors: { key_reused: new IdempotencyKeyReused() },
   },
   413: {
     description: 'The body is larger than 4.5 MB.',
     schema: 'Error',
     headers: [],
-    examples: examplesOf({
+    errors: {
       request_too_large: requestTooLarge(),
-    }),
+    },
   },
   429: {
     description:
       'A limit of the API key or of its organization has been reached. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
-    examples: examplesOf({
+    errors: {
       requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
       tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
       concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
@@ -110,19 +110,19 @@ export const inferenceErrorReplies = {
       budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
       credit_spent: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: false, retryAfterMs: 3_600_000 } }),
       credit_held: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: true, retryAfterMs: 1_000 } }),
-    }),
+    },
   },
   500: {
     description: 'An internal error. It has been logged under the request id.',
     schema: 'Error',
     headers: INFERENCE_HEADERS,
-    examples: examplesOf({ internal_error: new InternalError() }),
+    errors: { internal_error: new InternalError() },
   },
   503: {
     description: 'The model or the service is temporarily unavailable. A failed request without streaming is not charged.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
-    examples: examplesOf({
+    errors: {
       deployment_waking: wakingExample({ scope: 'serverless' }, 'not_requested'),
       no_capacity: new UpstreamFailed('no_capacity', ''),
       model_not_ready: new UpstreamFailed('model_not_ready', ''),
@@ -130,6 +130,6 @@ export const inferenceErrorReplies = {
       upstream_error: new UpstreamFailed('upstream_error', ''),
       service_unavailable: new ServiceUnavailable(),
       not_priced: new ModelNotPriced(ask.model),
-    }),
+    },
   },
 } as const satisfies Partial<Record<ErrorStatus, ErrorReply>>;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { reasonCodes, reasonFor } from '../../../functions/deployments/reasons.ts';
 import { controlErrorReplies } from '../../../infra/tools/reference/control-errors.ts';
+import type { ErrorReply } from '../../../infra/tools/reference/error-reply.ts';
 import { inferenceErrorReplies } from '../../../infra/tools/reference/inference-errors.ts';
 import { onDemandErrorReplies } from '../../../infra/tools/reference/on-demand-errors.ts';
 import { allErrors, PAGE, renderPage } from './page.ts';
@@ -26,12 +27,9 @@ describe('errorTexts', () => {
   test('finds the errors of every host', () => {
     const codes = new Set(errors.map(({ code }) => code));
     const replies = [inferenceErrorReplies, onDemandErrorReplies, controlErrorReplies].flatMap((byStatus) => Object.values(byStatus));
-    const examples = replies.flatMap(({ examples }) => Object.values(examples)) as {
-      value: { error: { code: string | null } | string; code?: string };
-    }[];
-    expect(examples.length).toBeGreaterThan(50);
-    const inReference = examples.map(({ value: { error, code } }) => (typeof error === 'string' ? code : error.code));
-    expect(inReference.filter((code) => !codes.has(code ?? null))).toEqual([]);
+    const inReference = replies.flatMap((reply: ErrorReply) => Object.values(reply.errors).map(({ code }) => code));
+    expect(inReference.length).toBeGreaterThan(50);
+    expect(inReference.filter((code) => !codes.has(code))).toEqual([]);
     expect(messages.length).toBeGreaterThan(300);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MessagesErrorBody } from '../../../../functions/inference/messages/reply-schema.ts';
+import { MessagesErrorBody } from '../../../../infra/tools/reference/error-reply.ts';
 import { ApiError, Forbidden, InternalError, InvalidRequest, ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import { toMessagesFailure } from '../../../../shared/http/messages-failure.ts';
 import { RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageStreamEvent } from '../../../../functions/inference/messages/reply-schema.ts';
 import { createMessageStream } from '../../../../functions/inference/messages/reply-stream.ts';
+import { MessagesErrorBody } from '../../../../infra/tools/reference/error-reply.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import { randomAnswer } from '../idempotency/random-answers.ts';
 import { callOf, chunkOf, ended, facts, readEvents, stream, usage } from './replies.ts';
@@ -103,7 +104,7 @@ describe('a stream of a message', () => {
         request_id: 'req_1',
       },
     ]);
-    expect(MessageStreamEvent.parse(readEvents(failed)[0])).toEqual(readEvents(failed)[0]);
+    expect(MessagesErrorBody.parse(readEvents(failed)[0])).toEqual(readEvents(failed)[0]);
   });
 
   test('has no [DONE], and keeps the connection open with pings', () => {

@@ -32,6 +32,8 @@ const { schemas, responses } = document.components as { schemas: Record<string, 
 const PUBLIC = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
 const OF_END_USER = [
   'POST /v1/chat/completions',
+  'POST /v1/messages',
+  'POST /v1/messages/count_tokens',
   'POST /v1/responses',
   'GET /v1/responses/{id}',
   'DELETE /v1/responses/{id}',
@@ -61,7 +63,8 @@ describe.each(documented)('%s', (name, operation) => {
     if (!isOfEndUser) return;
     expect(userId).toMatchObject({ required: true, schema: { type: 'string', format: 'uuid' } });
     expect(schemasOf(document).faults(userId?.schema ?? {}, userId?.example)).toEqual([]);
-    expect(operation.responses).toHaveProperty('400', { $ref: '#/components/responses/400' });
+    const component = name.includes('/v1/messages') ? 'messages-400' : '400';
+    expect(operation.responses).toHaveProperty('400', { $ref: `#/components/responses/${component}` });
   });
 });
 

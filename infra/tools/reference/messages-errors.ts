@@ -1,0 +1,30 @@
+import { toMessagesFailure } from '../../../shared/http/messages-failure.ts';
+import { type ErrorReply, EXAMPLE_REQUEST_ID } from './error-reply.ts';
+
+// Where they differ from those of other routes.
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'The request is invalid, uses a feature that the model does not support, or does not fit into its context window. Or the idempotency key was used for a different request. `error.details.param` names the field.',
+  401: 'The API key is missing, invalid, expired or for another host.',
+  402: 'The budget or the credit of the API key or of its organization has been spent. `x-should-retry` is `false`.',
+  429: 'A limit of the API key or of its organization has been reached. Official clients wait for `retry-after` and retry automatically.',
+};
+
+/** The component that describes an error of the Messages API with this status. */
+export const messagesErrorName = (status: number | string): string => `messages-${status}`;
+
+/** Converts a host's error responses to those of its Messages API, by their status there. */
+export const messagesErrorReplies = (replies: Readonly<Record<number, ErrorReply>>): Record<number, ErrorReply> => {
+  const converted: Record<number, ErrorReply> = {};
+  for (const { description, headers, errors } of Object.values(replies))
+    for (const [name, error] of Object.entries(errors)) {
+      const { status } = toMessagesFailure(error, EXAMPLE_REQUEST_ID);
+      converted[status] ??= {
+        description: DESCRIPTIONS[status] ?? description,
+        schema: 'MessagesError',
+        headers: ['request-id', ...headers],
+        errors: {},
+      };
+      converted[status].errors[name] = error;
+    }
+  return converted;
+};
