@@ -26,7 +26,7 @@ export const answerPhases = (body: ChatRequest, called: CalledTools, reasoningTo
 
 /**
  * Returns the most reasoning tokens for an answer: the effort or the budget, whichever is smaller, and at most half
- * of `maxTokens`. Throws `BadRequest` for a budget if the model doesn't reason.
+ * of `maxTokens`; none if the answer continues a message. Throws `BadRequest` for a budget if the model doesn't reason.
  */
 export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens: number): number => {
   const { thinking_token_budget: budget, reasoning_effort: effort, chat_template_kwargs: variables } = body;
@@ -35,7 +35,7 @@ export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens
     const advice = 'Please set --reasoning-config to use thinking_token_budget.';
     throw new BadRequest(`thinking_token_budget is set but reasoning_config is not configured. ${advice}`);
   }
-  if (variables?.enable_thinking === false) return 0;
+  if (variables?.enable_thinking === false || body.continue_final_message) return 0;
   return Math.min(MAX_REASONING_TOKENS[effort ?? 'medium'], budget ?? Infinity, Math.floor(maxTokens / 2));
 };
 

@@ -6,22 +6,24 @@ import type { ChatRequest, ChatRequestMessage, Tool } from './request.ts';
 export const textOf = ({ content }: ChatRequestMessage): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join('\n');
 
-interface Conversation extends Pick<ChatRequest, 'messages' | 'tools' | 'chat_template_kwargs'> {
-  add_generation_prompt?: boolean | undefined;
-}
+type Conversation = Pick<ChatRequest, 'messages' | 'tools' | 'chat_template_kwargs' | 'add_generation_prompt' | 'continue_final_message'>;
 
 /**
- * Returns the prompt tokens. Throws `BadRequest` for invalid JSON in tool arguments, or if the chat template raises
- * an error.
+ * Returns the prompt tokens. Throws `BadRequest` for invalid JSON in tool arguments, if the chat template raises an
+ * error, or if the prompt should both continue the last message and begin another one.
  */
 export const encodeConversation = (body: Conversation, tokenizer: ContainerTokenizer): number[] => {
   const conversation = body.messages.map(toChatMessage);
-  const { tools, chat_template_kwargs: variables, add_generation_prompt: addGenerationPrompt } = body;
+  const { tools, chat_template_kwargs: variables } = body;
+  const { add_generation_prompt: addGenerationPrompt = true, continue_final_message: continuesFinalMessage = false } = body;
+  if (addGenerationPrompt && continuesFinalMessage)
+    throw new BadRequest('Cannot set both `continue_final_message` and `add_generation_prompt` to True.');
   try {
     return tokenizer.encodeChat(conversation, {
       tools: tools?.map(toTemplateTool),
       variables: variables ?? undefined,
       addGenerationPrompt,
+      continuesFinalMessage,
     });
   } catch (error) {
     throw new BadRequest(error instanceof Error ? error.message : String(error));

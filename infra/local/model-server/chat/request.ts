@@ -43,6 +43,8 @@ export const ChatRequest = z.looseObject({
   thinking_token_budget: Integer.min(0).nullish(),
   chat_template_kwargs: JsonObject.nullish(),
   include_reasoning: z.boolean().optional(),
+  add_generation_prompt: z.boolean().optional(),
+  continue_final_message: z.boolean().optional(),
   // Sluice's own: in vLLM's chat completions `echo` has another meaning and `echo_last` doesn't exist.
   echo: z.boolean().optional(),
   echo_last: Integer.nullish(),

@@ -24,6 +24,8 @@ interface PromptOptions {
   variables?: Record<string, unknown> | undefined;
   /** Ends the prompt with the start of the assistant's turn; default true. */
   addGenerationPrompt?: boolean | undefined;
+  /** Ends the prompt within the last message; default false. */
+  continuesFinalMessage?: boolean | undefined;
 }
 
 /** Returns the bytes of a token id. */
@@ -85,14 +87,22 @@ const createTokenizer = (json: TokenizerJson, chatTemplate: string): ContainerTo
     },
     encodeText: encodeWith(plain),
     encodePrompt,
-    encodeChat: (messages, { tools, variables, addGenerationPrompt = true } = {}) =>
-      encodePrompt(template.render({ ...variables, messages, tools, add_generation_prompt: addGenerationPrompt })),
+    encodeChat: (messages, { tools, variables, addGenerationPrompt = true, continuesFinalMessage = false } = {}) => {
+      const marked = continuesFinalMessage ? withEndMark(messages) : messages;
+      const prompt = template.render({ ...variables, messages: marked, tools, add_generation_prompt: addGenerationPrompt });
+      return encodePrompt(continuesFinalMessage ? prompt.slice(0, prompt.lastIndexOf(END_MARK)) : prompt);
+    },
     decode: (ids, spellSpecials) =>
       new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(ids.map((id) => tokenBytes(id, spellSpecials)))),
     vocabularyEntry: (id) => entries[id] ?? '',
     tokenBytes,
   };
 };
+
+// As in vLLM. The template doesn't strip the last message, so the mark is always in the prompt.
+const END_MARK = 'CONTINUE_FINAL_MESSAGE_TAG ';
+const withEndMark = (messages: readonly ChatMessage[]): ChatMessage[] =>
+  messages.map((message, at) => (at === messages.length - 1 ? { ...message, content: message.content + END_MARK } : message));
 
 const idOf = (ids: ReadonlyMap<string, number>, content: string): number => {
   const id = ids.get(content);

@@ -13,6 +13,7 @@ const TokenizeChat = z.object({
   messages: z.array(ChatRequestMessage),
   tools: z.array(Tool).nullish(),
   add_generation_prompt: z.boolean().optional(),
+  continue_final_message: z.boolean().optional(),
   chat_template_kwargs: JsonObject.nullish(),
 });
 

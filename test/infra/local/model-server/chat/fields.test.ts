@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Completion, type Container, invoke, model, question, startContainer, tokenizer } from '../fixtures.ts';
+import { type Completion, type Container, invoke, model, question, REASONING_MODEL_NAME, startContainer, tokenizer } from '../fixtures.ts';
 
 let container: Container;
 beforeAll(async () => {
@@ -144,5 +144,27 @@ describe('an echo', () => {
     const plain = await textOf({ temperature: 0 });
     expect(await textOf({ temperature: 0, echo_last: 6 })).toBe(tokenizer.decode(prompt.slice(-6)) + plain);
     expect(await textOf({ temperature: 0, echo_last: 0 })).toBe(plain);
+  });
+});
+
+describe('a continued message', () => {
+  const messages = [...question, { role: 'assistant', content: 'A lock ' }];
+  const continued = { messages, add_generation_prompt: false, continue_final_message: true };
+
+  test('ends the prompt, so that the answer is only the rest', async () => {
+    const reply = (await (await invoke(container, { max_tokens: 3, return_token_ids: true, ...continued })).json()) as Completion;
+    expect(reply.prompt_token_ids).toEqual([...tokenizer.encodeChat(question as never), ...tokenizer.encodeText('A lock ')]);
+    expect(reply.choices[0]?.message.content).not.toMatch(/^A lock /);
+  });
+
+  test('has no reasoning before its rest', async () => {
+    const reply = (await (await invoke(container, { model: REASONING_MODEL_NAME, max_tokens: 20, ...continued })).json()) as Completion;
+    expect(reply.choices[0]?.message.reasoning ?? null).toBeNull();
+  });
+
+  test('rejects the start of another message after it', async () => {
+    const reply = await invoke(container, { ...continued, add_generation_prompt: true });
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain('Cannot set both `continue_final_message` and `add_generation_prompt` to True.');
   });
 });
