@@ -4,13 +4,15 @@ import { MAX_STEPS, TooManySteps } from '../jinja/budget.ts';
 import { parseTemplate } from '../jinja/nodes.ts';
 import { createTemplate, RaisedByTemplate } from '../jinja/template.ts';
 import { detectContentFormat } from './content-format.ts';
+import { cutAtEndMark, withEndMark } from './continued-prompt.ts';
 import { toTemplateMessage, toTemplateTools, toValue } from './template-input.ts';
 
 /** The texts of special tokens by the names that templates use, such as `bos_token`. */
 export type SpecialTokens = Record<string, string>;
 
 /**
- * Renders a prompt as a runtime does before encoding, up to the start of the answer by default.
+ * Renders a prompt as a runtime does before encoding: up to the start of the answer by default, or up to the end of the
+ * message that the answer continues.
  * @throws TemplateRefused if the template rejects the prompt, TemplateFailed if rendering fails
  */
 export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?: boolean }) => string;
@@ -28,7 +30,7 @@ export const createRenderPrompt = (source: string, specialTokens: SpecialTokens)
   const parsed = parseTemplate(source);
   const contentFormat = detectContentFormat(parsed);
   const render = createTemplate(parsed);
-  return ({ messages, tools, variables = {} }, { addGenerationPrompt = true } = {}) => {
+  const renderAll: RenderPrompt = ({ messages, tools, variables = {} }, { addGenerationPrompt = true } = {}) => {
     const own = Object.entries(variables).filter(([name]) => !RESERVED.has(name));
     try {
       return render([
@@ -44,4 +46,8 @@ export const createRenderPrompt = (source: string, specialTokens: SpecialTokens)
       throw error instanceof TooManySteps ? new TemplateFailed(error, TOO_MANY_STEPS) : new TemplateFailed(error);
     }
   };
+  return (prompt, options) =>
+    prompt.continues
+      ? cutAtEndMark(renderAll({ ...prompt, messages: withEndMark(prompt.messages) }, { addGenerationPrompt: false }))
+      : renderAll(prompt, options);
 };

@@ -42,6 +42,37 @@ describe('a chat template', () => {
   });
 });
 
+describe('a continued message', () => {
+  const continued = (template: string, content: string) =>
+    render(template, {
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content },
+      ],
+      continues: true,
+    });
+  const chatml =
+    '{% for m in messages %}<{{ m.role }}>{{ m.content }}</>\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}';
+
+  test('ends the prompt, with the spaces at its end', () => {
+    expect(continued(chatml, 'A lock ')).toBe('<user>Hi</>\n<assistant>A lock ');
+    expect(continued(chatml, 'Hi')).toBe('<user>Hi</>\n<assistant>Hi');
+  });
+
+  test('ends it where the template strips messages, as transformers does', () => {
+    expect(continued(chatml.replace('m.content', 'm.content | trim'), ' A lock ')).toBe('<user>Hi</>\n<assistant>A lock');
+  });
+
+  test('ends it where the template reads parts', () => {
+    const parts = '{% for m in messages %}<{{ m.role }}>{% for part in m.content %}{{ part.text }}{% endfor %}</>{% endfor %}';
+    expect(continued(parts, 'A lock')).toBe('<user>Hi</><assistant>A lock');
+  });
+
+  test('is rejected where the template leaves it out', () => {
+    expect(() => continued('{{ messages[0].content }}', 'A lock')).toThrow(TemplateRefused);
+  });
+});
+
 test('takes tokenizer_config.json’s template without a file: of several, the default or that for tools', () => {
   const load = (chat_template: unknown) => loadTokenizer({ tokenizer: texts.tokenizer, config: JSON.stringify({ chat_template }) });
   const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
