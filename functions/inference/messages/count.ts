@@ -1,9 +1,62 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { authenticateForRead, presentedKey } from '../../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
+import { jsonReply } from '../../../shared/http/reply.ts';
+import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
+import { forDeployments, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
+import { checkModel } from '../admission/admit.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
+import { parseRequest } from '../pipeline/parse-request.ts';
+import { ignoredHeader, resolveMaxTokens } from '../pipeline/prepare-request.ts';
+import { countRequest, type MessagesRequest } from './request.ts';
+import { checkMessages, ignoredMessagesFields } from './support.ts';
+import { messagesPrompt } from './to-chat.ts';
 
-/** Counts the input tokens of a message. */
+// At a 404, Claude Code estimates instead.
+class NotCountable extends ApiError {
+  constructor(model: string) {
+    super({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'tokens_not_countable',
+      param: 'model',
+      message: `Tokens can't be counted for the model '${model}': it has no tokenizer here that can render the messages. Estimate them instead, or ask your administrator to add one.`,
+    });
+  }
+}
+
+const countPrompt = async (tokenizer: Tokenizer, { name, tokenizer: files }: Model, prompt: ChatPrompt): Promise<number> => {
+  const counted = files && (await tokenizer.fit({ files, prompt, max_prompt_tokens: null }));
+  if (!counted || counted.prompt_tokens === null) throw new NotCountable(name);
+  return counted.prompt_tokens;
+};
+
+/**
+ * Counts the tokens of a message's prompt, exactly as the same request is charged. It is free and reads one key:
+ * clients send many at once, so it uses nothing of the key's limits and has no usage event (decision 0087).
+ */
 export const countTokens =
-  (_path: string, _deps: Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'tokenizer' | 'now'>): Serve =>
-  async () => {
-    throw new InvalidRequest({ message: 'This route is not ready. Use chat completions.' });
+  (_: string, deps: Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'tokenizer' | 'now'>): Serve =>
+  async (event) => {
+    const key = presentedKey(event, deps.host);
+    const prepare = (request: MessagesRequest, model: Model): ChatPrompt => {
+      checkMessages(request, model, resolveMaxTokens(request.body.max_tokens ?? undefined, model));
+      return messagesPrompt(request, model);
+    };
+    const { request, model, prepared: prompt } = await parseRequest({ schema: countRequest }, prepare, deps, key, event);
+    const item = await authenticateForRead(deps.keys, key);
+    checkModel(item, model.name, deps.now());
+    const headers = {
+      ...limitHeaders([item], deps.now()),
+      ...ignoredHeader(ignoredMessagesFields(request, model)),
+      ...deprecationHeaders(model),
+    };
+    const tokenizer = deps.host.scope === 'on_demand' ? forDeployments(deps.tokenizer, item.org) : deps.tokenizer;
+    try {
+      return jsonReply(event.requestId, 200, { input_tokens: await countPrompt(tokenizer, model, prompt) }, headers);
+    } catch (error) {
+      throw error instanceof ApiError ? error.withHeaders(headers) : error;
+    }
   };

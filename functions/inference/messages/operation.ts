@@ -1,10 +1,10 @@
 import type { OperationsById } from '../../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../../shared/hosts/operation.ts';
-import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS, LIMIT_HEADERS } from '../../../shared/http/reply-headers.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { InputTokens, MessageReply, MessageStreamEvent } from './reply-schema.ts';
 import { createMessageStream } from './reply-stream.ts';
 import { createMessageReply } from './reply-whole.ts';
-import { messagesRequest } from './request.ts';
+import { countRequest, messagesRequest } from './request.ts';
 
 const model = 'qwen3-8b';
 const question = { role: 'user', content: 'What is a sluice?' };
@@ -61,7 +61,8 @@ const EMPTY = { type: ['array', 'object', 'null'], maxItems: 0, maxProperties: 0
 // Only fields that a chat completion doesn't have, or that mean something else here.
 const fields: Readonly<Record<string, FieldDoc>> = {
   system: {
-    description: 'The system prompt: a string, or a list of text blocks. Blocks that begin with `x-anthropic-billing-header` are left out.',
+    description:
+      'The system prompt: a string, or a list of text blocks. A line at the beginning of a block with `x-anthropic-billing-header` is left out.',
   },
   messages: {
     description:
@@ -132,7 +133,7 @@ export const messagesOperations = {
       'Counts the tokens of the prompt that the same request would have as a message. It is free, and counts neither as a request nor as tokens of the key’s limits. Returns 404 if the model was published without its tokenizer.',
     body: {
       name: 'CountTokensRequest',
-      schema: messagesRequest,
+      schema: countRequest,
       examples: { count: { summary: 'A question', value: { model, messages: [question] } } },
       fields,
     },
@@ -140,7 +141,7 @@ export const messagesOperations = {
       status: 200,
       description: 'The number of tokens.',
       json: { name: 'InputTokens', schema: InputTokens, examples: { count: { summary: 'A question', value: { input_tokens: 13 } } } },
-      headers: ['request-id', ...LIMIT_HEADERS],
+      headers: ['request-id', ...INFERENCE_HEADERS],
     },
     takesContent: true,
     errorShape: 'messages',

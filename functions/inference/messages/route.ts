@@ -1,24 +1,31 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { idLike } from '../../../shared/ids/id.ts';
+import { toUpstreamChat } from '../chat/to-upstream.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
+import { PromptTooLong } from './prompt-too-long.ts';
+import { createMessageStream } from './reply-stream.ts';
+import { createMessageReply } from './reply-whole.ts';
 import { type MessagesRequest, messagesRequest } from './request.ts';
+import { checkMessages, fieldNames, ignoredMessagesFields, isMessagesField } from './support.ts';
+import { messagesPrompt, toChatSettings } from './to-chat.ts';
 
-const notYet = (): never => {
-  throw new InvalidRequest({ message: 'This route is not ready. Use chat completions.' });
-};
-
-/** Creates messages. */
+/** Creates messages, as Anthropic's Messages API defines them (https://platform.claude.com/docs/en/api/messages). */
 export const messages: InferenceRoute<MessagesRequest> = {
   schema: messagesRequest,
-  maxTokens: ({ body }) => body.max_tokens,
-  checkSupport: notYet,
-  ignored: () => [],
-  isDocumented: () => false,
+  maxTokens: ({ body }) => body.max_tokens ?? undefined,
+  checkSupport: checkMessages,
+  ignored: ignoredMessagesFields,
+  isDocumented: isMessagesField,
   choices: () => 1,
-  window: ({ body }) => ({ requestedTokens: body.max_tokens, whenExceeded: 'truncate', maxPromptTokens: undefined }),
-  toPrompt: notYet,
-  toUpstream: notYet,
+  window: ({ body }) => ({
+    requestedTokens: body.max_tokens ?? undefined,
+    whenExceeded: 'truncate',
+    maxPromptTokens: undefined,
+    names: fieldNames,
+    exceeded: (facts) => new PromptTooLong(facts),
+  }),
+  toPrompt: messagesPrompt,
+  toUpstream: (request, model, facts) => toUpstreamChat(toChatSettings(request, facts.maxTokens), model, facts),
   replyId: (requestId) => idLike('message', requestId),
-  toStream: notYet,
-  toWhole: notYet,
+  toStream: (_, facts) => createMessageStream(facts),
+  toWhole: (_, facts) => createMessageReply(facts),
 };

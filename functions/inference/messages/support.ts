@@ -1,0 +1,79 @@
+import { ApiError, type FieldNames, nameOf } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
+import { checkSupport, ignoredFields } from '../chat/support.ts';
+import { droppedBlocks } from './blocks.ts';
+import { isThinking, knownFields, type MessagesRequest } from './request.ts';
+import { toChatSettings } from './to-chat.ts';
+
+/** The Messages API's names for a chat completion's fields. */
+export const fieldNames: FieldNames = {
+  stop: 'stop_sequences',
+  user: 'metadata.user_id',
+  parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  response_format: 'output_config.format',
+  reasoning_effort: 'output_config.effort',
+};
+
+// A new message instead would be another answer.
+class PrefillUnsupported extends ApiError {
+  constructor(model: string) {
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'unsupported_parameter',
+      param: 'messages',
+      message: `The model '${model}' can't continue an assistant message (prefill). Add a user message at the end.`,
+    });
+  }
+}
+
+/** Rejects a request that asks for something that its model does not support. @throws 400 */
+export const checkMessages = (request: MessagesRequest, model: Model, maxTokens: number): void => {
+  if (request.conversation.continues && !dialects[model.dialect].continuesLastMessage) throw new PrefillUnsupported(model.name);
+  checkSupport(toChatSettings(request, maxTokens), model, maxTokens, fieldNames);
+};
+
+// Anthropic's fields without effect here.
+const FOREIGN = [
+  'anthropic_beta',
+  'anthropic_version',
+  'betas',
+  'cache_control',
+  'context_management',
+  'diagnostics',
+  'inference_geo',
+  'service_tier',
+  'speed',
+  'user_profile_id',
+  'workspace_id',
+];
+const DISPLAY = 'thinking.display';
+const blockField = (type: string): string => `messages.${type}`;
+
+const documentedNames: ReadonlySet<string> = new Set([
+  ...knownFields,
+  ...FOREIGN,
+  ...Object.values(fieldNames),
+  ...droppedBlocks.map(blockField),
+  'thinking.budget_tokens',
+  DISPLAY,
+]);
+
+/** True if a name is one of the fields of Anthropic's API. */
+export const isMessagesField = (name: string): boolean => documentedNames.has(name);
+
+/** The fields that were accepted but have no effect on this model. */
+export const ignoredMessagesFields = (request: MessagesRequest, model: Model): string[] => {
+  const { body, conversation } = request;
+  const { thinking, output_config } = body;
+  const hidesThinking = thinking != null && 'display' in thinking && thinking.display === 'omitted';
+  return [
+    ...Object.entries(body).flatMap(([name, value]) => (value == null || knownFields.has(name) ? [] : [name])),
+    ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, fieldNames)),
+    ...(output_config?.effort && !isThinking(body) ? [nameOf('reasoning_effort', fieldNames)] : []),
+    // The text always goes out: without it, a client could not send the reasoning between two calls back.
+    ...(hidesThinking ? [DISPLAY] : []),
+    ...Array.from(conversation.dropped, blockField),
+  ];
+};
