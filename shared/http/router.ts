@@ -1,5 +1,6 @@
 import { type ApiEvent, requestedPath } from './api-event.ts';
 import { ApiError } from './errors.ts';
+import { isMessagesPath } from './messages-path.ts';
 import { preflightReply, type Reply } from './reply.ts';
 
 /** Answers a request. `event.pathParameters` has the path's parameters, decoded. */
@@ -15,13 +16,17 @@ export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 // All paths begin with it, but those about the host itself.
 const VERSION = '/v1';
 
+// Anthropic's own clients add the whole path to their base URL, others only what follows `/v1`.
+const baseUrlFor = (path: string, meant: string): string =>
+  isMessagesPath(meant) && path.endsWith(meant) ? 'have no path' : `end with ${VERSION} once, and with no other path`;
+
 export class NotFound extends ApiError {
   /** @param meant the path of a route that was probably meant */
   constructor(method: string, path: string, meant?: string) {
     const hint =
       meant === undefined
         ? 'GET /docs lists its routes.'
-        : `Did you mean ${method} ${meant.slice(0, 200)}? If you set the base URL of a client, it must end with ${VERSION} once, and with no other path.`;
+        : `Did you mean ${method} ${meant.slice(0, 200)}? If you set the base URL of a client, it must ${baseUrlFor(path, meant)}.`;
     super({
       status: 404,
       type: 'invalid_request_error',

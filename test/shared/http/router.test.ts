@@ -99,6 +99,8 @@ describe('the 404 of a wrong base URL', () => {
     '/v1/models/{model+}': { GET: echo('model') },
     '/v1/chat/completions': { POST: 'elsewhere' },
     '/v1/responses': { POST: 'elsewhere' },
+    '/v1/messages': { POST: 'elsewhere' },
+    '/v1/messages/count_tokens': { POST: 'elsewhere' },
     '/v1/responses/{id}': { GET: echo('response') },
   });
   const messageOf = async (path: string, method: string): Promise<string> => {
@@ -120,10 +122,19 @@ describe('the 404 of a wrong base URL', () => {
     ['of another API', 'POST', '/openai/deployments/chat/completions', '/v1/chat/completions'],
     ['for one resource', 'GET', '/responses/resp_1', '/v1/responses/resp_1'],
     ['for a list', 'GET', '/v1/v1/models', '/v1/models'],
+    ['without /v1', 'POST', '/messages', '/v1/messages'],
   ])('names the route that was meant, %s: %s %s', async (_, method, path, meant) => {
     const message = await messageOf(path, method);
     expect(message).toContain(`Did you mean ${method} ${meant}?`);
     expect(message).toContain('it must end with /v1 once');
+  });
+
+  test.each([
+    ['/v1/v1/messages', '/v1/messages'],
+    ['/v1/v1/messages/count_tokens', '/v1/messages/count_tokens'],
+    ['/v1/chat/completions/v1/messages', '/v1/messages'],
+  ])('says that clients which add /v1 themselves need no path: POST %s', async (path, meant) => {
+    expect(await messageOf(path, 'POST')).toMatch(`Did you mean POST ${meant}? If you set the base URL of a client, it must have no path.`);
   });
 
   test.each([

@@ -29,7 +29,10 @@ describe('a streamed reply', () => {
     expect(ended).toHaveBeenCalledTimes(1);
   });
 
-  test('sends comments between whole events while the source is idle', async () => {
+  test.each([
+    ['comments', [], ': keep-alive\n\n'],
+    ['events of the route', ['event: ping\ndata: {}\n\n'], 'event: ping\ndata: {}\n\n'],
+  ])('sends %s between whole events while the source is idle', async (_, keepAlive, sent) => {
     jest.useFakeTimers();
     try {
       const writes: string[] = [];
@@ -41,13 +44,13 @@ describe('a streamed reply', () => {
         });
         yield 'data: 2\n\n';
       };
-      const done = replyBody(events(), () => undefined, nothing).writeTo(collect(writes));
+      const done = replyBody(events(), () => undefined, nothing, ...keepAlive).writeTo(collect(writes));
       await jest.advanceTimersByTimeAsync(14_999);
       expect(writes).toEqual(['data: 1\n\n']);
       await jest.advanceTimersByTimeAsync(20_001);
       go();
       await done;
-      expect(writes).toEqual(['data: 1\n\n', ': keep-alive\n\n', ': keep-alive\n\n', 'data: 2\n\n']);
+      expect(writes).toEqual(['data: 1\n\n', sent, sent, 'data: 2\n\n']);
     } finally {
       jest.useRealTimers();
     }
