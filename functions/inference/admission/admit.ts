@@ -232,8 +232,15 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   };
 };
 
-/** Releases a request's reservations based on what it used. Idempotent. */
-export const release = async ({ store, cache, now }: Keys, { requestId, reservations, growth }: Admission, used: Used): Promise<void> => {
+/**
+ * Releases a request's reservations based on what it used. Idempotent.
+ * @param used `undone`: the request leaves no trace in the limits
+ */
+export const release = async (
+  { store, cache, now }: Keys,
+  { requestId, reservations, growth }: Admission,
+  used: Used | 'undone',
+): Promise<void> => {
   await endReservations(store, reservations, { requestId, used, nowMs: now() });
   for (const { limiterId } of reservations) {
     cache.forgetRefusal(limiterId);

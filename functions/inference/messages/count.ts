@@ -1,12 +1,12 @@
-import { authenticateForRead, presentedKey } from '../../../shared/admission/keys/authenticate.ts';
-import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
+import { presentedKey } from '../../../shared/admission/keys/authenticate.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { jsonReply } from '../../../shared/http/reply.ts';
+import { logError } from '../../../shared/logging/log.ts';
 import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import { forDeployments, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import { checkModel } from '../admission/admit.ts';
+import { type Admission, admit, type Keys, release } from '../admission/admit.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader, resolveMaxTokens } from '../pipeline/prepare-request.ts';
@@ -33,9 +33,18 @@ const countPrompt = async (tokenizer: Tokenizer, { name, tokenizer: files }: Mod
   return counted.prompt_tokens;
 };
 
+// If this fails, the sweep undoes the reservation later.
+const giveBack = async (keys: Keys, admission: Admission): Promise<void> => {
+  try {
+    await release(keys, admission, 'undone');
+  } catch (error) {
+    logError('undo_failed', error, { request_id: admission.requestId, key_id: admission.keyId, org_id: admission.organization });
+  }
+};
+
 /**
- * Counts the tokens of a message's prompt, exactly as the same request is charged. It is free and reads one key:
- * clients send many at once, so it uses nothing of the key's limits and has no usage event (decision 0087).
+ * Counts the tokens of a message's prompt, exactly as the same request is charged. It is in flight while it lasts, so
+ * that nobody can have more tokenizers than their share, and then leaves no trace in the key's limits (decision 0087).
  */
 export const countTokens =
   (_: string, deps: Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'tokenizer' | 'now'>): Serve =>
@@ -45,18 +54,20 @@ export const countTokens =
       checkMessages(request, model, resolveMaxTokens(request.body.max_tokens ?? undefined, model));
       return messagesPrompt(request, model);
     };
-    const { request, model, prepared: prompt } = await parseRequest({ schema: countRequest }, prepare, deps, key, event);
-    const item = await authenticateForRead(deps.keys, key);
-    checkModel(item, model.name, deps.now());
+    const { request, model, prepared: prompt, authenticated } = await parseRequest({ schema: countRequest }, prepare, deps, key, event);
+    const { requestId } = event;
+    const admission = await admit(deps.keys, { key, model: model.name, requestId, tokens: 1, maxCostNanos: () => 0n, authenticated });
     const headers = {
-      ...limitHeaders([item], deps.now()),
+      ...admission.headers,
       ...ignoredHeader(ignoredMessagesFields(request, model)),
       ...deprecationHeaders(model),
     };
-    const tokenizer = deps.host.scope === 'on_demand' ? forDeployments(deps.tokenizer, item.org) : deps.tokenizer;
+    const tokenizer = deps.host.scope === 'on_demand' ? forDeployments(deps.tokenizer, admission.organization) : deps.tokenizer;
     try {
-      return jsonReply(event.requestId, 200, { input_tokens: await countPrompt(tokenizer, model, prompt) }, headers);
+      return jsonReply(requestId, 200, { input_tokens: await countPrompt(tokenizer, model, prompt) }, headers);
     } catch (error) {
       throw error instanceof ApiError ? error.withHeaders(headers) : error;
+    } finally {
+      await giveBack(deps.keys, admission);
     }
   };

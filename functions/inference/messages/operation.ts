@@ -130,7 +130,7 @@ export const messagesOperations = {
     tag: 'Messages',
     summary: 'Count the input tokens of a message',
     description:
-      'Counts the tokens of the prompt that the same request would have as a message. It is free, and counts neither as a request nor as tokens of the key’s limits. Returns 404 if the model was published without its tokenizer.',
+      'Counts the tokens of the prompt that the same request would have as a message. It is free: a request in flight while it lasts, and then neither a request nor tokens of the key’s limits. Returns 404 if the model was published without its tokenizer.',
     body: {
       name: 'CountTokensRequest',
       schema: countRequest,

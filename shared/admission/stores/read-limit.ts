@@ -43,7 +43,7 @@ export class TooManyReads extends ApiError {
       status: 429,
       type: 'requests',
       code: 'rate_limit_exceeded',
-      message: `This API key has sent too many requests that read stored data or count tokens, such as repeated requests with an idempotency key: ${READS_PER_SECOND} per second are allowed. Try again in ${wait['retry-after']} s.`,
+      message: `This API key has sent too many requests that read stored data, such as repeated requests with an idempotency key: ${READS_PER_SECOND} per second are allowed. Try again in ${wait['retry-after']} s.`,
       headers: { ...headers, ...wait },
     });
   }

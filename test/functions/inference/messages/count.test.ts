@@ -6,7 +6,8 @@ import { messagesPrompt } from '../../../../functions/inference/messages/to-chat
 import { countPrompt } from '../../../../functions/tokenizer/engine/fit-prompt.ts';
 import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { CHAT_TEMPLATE_FILE } from '../../../../infra/local/model-server/model/tokenizer.ts';
-import { READS_AT_ONCE } from '../../../../shared/admission/stores/read-limit.ts';
+import { inFlightOf, type LimiterItem, usageOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { slotOf } from '../../../../shared/admission/item/sliding-window.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
@@ -84,7 +85,6 @@ describe('POST /v1/messages/count_tokens', () => {
   const setUp = async (fields: Partial<TestKey> = {}, tokenizer: Partial<Tokenizer> = { fit }) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
-    // The reads of the limit come back over time, so that its clock stands still.
     const nowMs = Date.now();
     const serve = countTokens('/v1/messages/count_tokens', {
       host: { scope: 'serverless' },
@@ -106,7 +106,12 @@ describe('POST /v1/messages/count_tokens', () => {
       return { status: reply.statusCode, headers: reply.headers, body: JSON.parse(String(reply.body)) };
     };
     const revoke = () => database.limiters.configure(key_id, { status: 'revoked' });
-    return { call, revoke, events: () => database.recentEvents(key_id), item: () => database.limiters.whole(key_id) };
+    const usage = async () => {
+      const item = (await database.limiters.whole(key_id)) as LimiterItem;
+      const { requests, tokens } = usageOf(item, slotOf(nowMs));
+      return { requests: requests.current, tokens: tokens.current, inFlight: inFlightOf(item) };
+    };
+    return { call, revoke, events: () => database.recentEvents(key_id), usage };
   };
 
   test('returns the number of tokens, and the fields without effect', async () => {
@@ -117,19 +122,40 @@ describe('POST /v1/messages/count_tokens', () => {
     expect(headers).toMatchObject({ 'x-sluice-ignored': 'context_management', 'x-ratelimit-limit-requests': '100000' });
   });
 
-  test('is free: many at once use nothing of the key’s limits and have no usage event', async () => {
-    const { call, events, item } = await setUp({ requests_per_minute: 1, tokens_per_minute: 1, concurrency: 1 });
-    const before = await item();
-    const replies = await Promise.all(Array.from({ length: 25 }, () => call()));
-    expect(replies.map(({ status }) => status)).toEqual(Array(25).fill(200));
-    expect(await item()).toEqual(before);
+  test('is free: 25 at once leave no trace in the key’s limits and have no usage event', async () => {
+    const { call, events, usage } = await setUp({ requests_per_minute: 25, tokens_per_minute: 25, concurrency: 25 });
+    for (let round = 0; round < 2; round++) {
+      const replies = await Promise.all(Array.from({ length: 25 }, () => call()));
+      expect(replies.map(({ status }) => status)).toEqual(Array(25).fill(200));
+    }
+    expect(await usage()).toEqual({ requests: 0, tokens: 0, inFlight: 0 });
     expect(await events()).toEqual([]);
   });
 
-  test('is limited in each environment, with an error that names it', async () => {
-    const { call } = await setUp();
-    for (let sent = 0; sent < READS_AT_ONCE; sent++) await call();
-    await expect(call()).rejects.toMatchObject({ status: 429, message: expect.stringContaining('count tokens') });
+  test('is in flight while it lasts, so that a key can’t have more tokenizers than its share', async () => {
+    const { promise: released, resolve: releaseAll } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const slow = async (request: { prompt: ChatPrompt }) => {
+      begin();
+      await released;
+      return fit(request);
+    };
+    const { call, usage } = await setUp({ concurrency: 1 }, { fit: slow });
+    const first = call();
+    await begun;
+    await expect(call()).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    releaseAll();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await usage()).toMatchObject({ inFlight: 0 });
+  });
+
+  test('leaves no trace in the key’s limits if the tokenizer fails', async () => {
+    const failing = async () => {
+      throw new Error('no tokenizer');
+    };
+    const { call, usage } = await setUp({}, { fit: failing });
+    await expect(call()).rejects.toThrow('no tokenizer');
+    expect(await usage()).toEqual({ requests: 0, tokens: 0, inFlight: 0 });
   });
 
   test('has its errors in the order 401, 403, 400, 404', async () => {
