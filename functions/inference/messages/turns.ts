@@ -22,6 +22,8 @@ export interface UserTurn {
   text: string;
 }
 
+// As many as a chat message can have.
+const MAX_CALLS = 128;
 const MAX_ID_CHARACTERS = 64;
 const shown = (id: string): string => `'${id.slice(0, MAX_ID_CHARACTERS)}'`;
 
@@ -41,6 +43,8 @@ export const readAssistantTurn = ({ messages }: Turn, dropped: Set<string>, repo
       if (block.type === 'text') turn.text = joined(turn.text, '\n', block.text);
       else if (block.type === 'thinking') turn.reasoning = joined(turn.reasoning, '\n', block.thinking);
       else if (block.type !== 'tool_use') dropped.add(block.type);
+      else if (turn.calls.length === MAX_CALLS)
+        report([index, 'content', position], `expected at most ${MAX_CALLS} tool_use blocks in a turn`);
       else if (turn.calls.some(({ id }) => id === block.id))
         report([index, 'content', position, 'id'], `another tool_use of the same turn has the id ${shown(block.id)}`);
       else turn.calls.push(toCall(block));

@@ -179,6 +179,15 @@ describe('the results of a turn', () => {
     expect(refusal({ messages: later })).toMatchObject({ param: 'messages[4].content[1].tool_use_id' });
   });
 
+  test('can answer up to 128 calls', () => {
+    const many = (count: number) => {
+      const ids = Array.from({ length: count }, (_, index) => `id${index}`);
+      return { messages: [user('Hi'), assistant(ids.map((id) => used(id))), user(ids.map((id) => result(id)))] };
+    };
+    expect(read(many(128)).conversation.messages).toHaveLength(130);
+    expect(refusal(many(129))).toMatchObject({ param: 'messages[1].content[128]' });
+  });
+
   test('can be told apart: two calls of a turn have different ids', () => {
     expect(refusal({ messages: [user('Hi'), assistant([used('a'), used('a')]), user([result('a')])] })).toMatchObject({
       param: 'messages[1].content[1].id',
