@@ -87,13 +87,14 @@ describe('POST /v1/messages/count_tokens', () => {
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
     const nowMs = Date.now();
     const serve = countTokens('/v1/messages/count_tokens', {
-      host: { scope: 'serverless' },
+      host: { scope: fields.scope ?? 'serverless' },
       modelsOf: () => inventory,
       keys: makeCaller(database.limiters, () => nowMs),
       tokenizer: { ...noTokenizer, ...tokenizer },
       now: Date.now,
     });
-    const call = async (body: object | string = {}, headers: Record<string, string> = { authorization: `Bearer ${secret}` }) => {
+    const authorized = { authorization: `Bearer ${secret}`, 'x-user-id': '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30' };
+    const call = async (body: object | string = {}, headers: Record<string, string> = authorized) => {
       const event = {
         headers,
         body: typeof body === 'string' ? body : JSON.stringify({ model: 'm', messages: [user('Hi')], ...body }),
@@ -175,6 +176,18 @@ describe('POST /v1/messages/count_tokens', () => {
     await expect(call({ model: 'plain' })).rejects.toMatchObject({ status: 404, code: 'tokens_not_countable' });
     const broken = await setUp({}, { fit: async () => ({ prompt_tokens: null, kept: null }) });
     await expect(broken.call()).rejects.toMatchObject({ status: 404, code: 'tokens_not_countable' });
+  });
+
+  test('counts for the organization whose deployment it is', async () => {
+    const organizations: (string | undefined)[] = [];
+    const noting = async ({ organization }: { organization?: string | undefined }) => {
+      organizations.push(organization);
+      return { prompt_tokens: 7, kept: null };
+    };
+    const shared = await setUp({}, { fit: noting });
+    const own = await setUp({ scope: 'on_demand' }, { fit: noting });
+    expect([(await shared.call()).body, (await own.call()).body]).toEqual([{ input_tokens: 7 }, { input_tokens: 7 }]);
+    expect(organizations).toEqual([undefined, wide.org]);
   });
 
   test('rejects a revoked key at once, though the environment still knows the valid one', async () => {
