@@ -9,8 +9,20 @@ const scopes = { serverless: 'serverless', 'on-demand': 'on_demand' } as const;
 const SERVICE_ROUTES = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
 const PUBLIC = { serverless: [...SERVICE_ROUTES, 'GET /v1/models', 'GET /v1/models/{model+}'], 'on-demand': SERVICE_ROUTES };
 const all: (host: HostScope) => Operation[] = operations;
+type Headers = Readonly<Record<string, string>>;
 const nameOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`;
 const named = (some: readonly Operation[]): [string, Operation][] => some.map((operation) => [nameOf(operation), operation]);
+
+const request_id = expect.stringMatching(/^req_/);
+const ERROR = { error: expect.any(String), code: 'invalid_api_key', request_id };
+const details = { error_code: 'invalid_api_key', param: null };
+const MESSAGES_ERROR = { type: 'error', error: { type: 'authentication_error', message: expect.any(String), details }, request_id };
+
+const VERSION = { 'anthropic-version': '2023-06-01' };
+const CREDENTIALS: [string, (secret: string) => Headers][] = [
+  ['the authorization header', (secret) => ({ authorization: `Bearer ${secret}` })],
+  ['x-api-key', (secret) => ({ 'x-api-key': secret, ...VERSION })],
+];
 
 describe.each(HOSTS)('the %s host', (host) => {
   const scope = scopes[host];
@@ -24,12 +36,12 @@ describe.each(HOSTS)('the %s host', (host) => {
     await run.close();
   });
 
-  /** Sends the example of the operation with this authorization header. */
-  const send = (operation: Operation, authorization?: string): Promise<Response> => {
+  /** Sends the example of the operation with these headers. */
+  const send = (operation: Operation, credentials: Headers = {}): Promise<Response> => {
     const [example] = Object.values(operation.body?.examples ?? {});
     return fetch(run.base_url + operation.path.replace(/\{\w+\+?\}/, 'sluice-tiny'), {
       method: operation.method,
-      headers: { ...run.host.headers, 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+      headers: { ...run.host.headers, 'content-type': 'application/json', ...credentials },
       ...(example && { body: JSON.stringify(example.value) }),
     });
   };
@@ -54,28 +66,37 @@ describe.each(HOSTS)('the %s host', (host) => {
     expect((await send(operation)).status).toBe(200);
   });
 
-  describe.each(named(closed))('%s rejects', (_, operation) => {
-    const rejects = async (authorization?: string): Promise<void> => {
-      const response = await send(operation, authorization);
-      const error = { error: expect.any(String), code: 'invalid_api_key', request_id: expect.stringMatching(/^req_/) };
-      expect([response.status, await response.json()]).toEqual([401, error]);
+  describe.each(named(closed))('%s', (_, operation) => {
+    const isOfMessages = operation.errorShape === 'messages';
+    const rejects = async (credentials?: Headers): Promise<void> => {
+      const response = await send(operation, credentials);
+      expect([response.status, await response.json()]).toEqual([401, isOfMessages ? MESSAGES_ERROR : ERROR]);
     };
 
-    test('a request without an API key', () => rejects());
-    test('another authorization scheme', () => rejects('Basic c2s6'));
-    test('a malformed key', () => rejects('Bearer sk-s0000'));
-    test('a key with a wrong secret', async () => {
-      const { secret } = await run.createKey();
-      const other = (await run.createKey()).secret;
-      await rejects(`Bearer ${secret.slice(0, 22)}${other.slice(22)}`);
+    test('rejects a request without an API key', () => rejects());
+    test('rejects another authorization scheme', () => rejects({ authorization: 'Basic c2s6' }));
+    test('reads x-api-key of clients of the Messages API only', async () => {
+      const key = { 'x-api-key': (await run.createKey()).secret };
+      if (!isOfMessages) await rejects(key);
+      for (const credentials of [...(isOfMessages ? [key] : []), { ...key, ...VERSION }])
+        expect((await send(operation, credentials)).status).not.toBe(401);
     });
-    test('a key for the other host', async () => {
-      const { secret } = await run.createKey({ scope: run.host.otherScope });
-      await rejects(`Bearer ${secret}`);
-    });
-    test('an expired key', async () => {
-      const { secret } = await run.createKey({ expires_at: 1 });
-      await rejects(`Bearer ${secret}`);
+
+    describe.each(CREDENTIALS)('rejects in %s', (__, withKey) => {
+      test('a malformed key', () => rejects(withKey('sk-s0000')));
+      test('a key with a wrong secret', async () => {
+        const { secret } = await run.createKey();
+        const other = (await run.createKey()).secret;
+        await rejects(withKey(`${secret.slice(0, 22)}${other.slice(22)}`));
+      });
+      test('a key for the other host', async () => {
+        const { secret } = await run.createKey({ scope: run.host.otherScope });
+        await rejects(withKey(secret));
+      });
+      test('an expired key', async () => {
+        const { secret } = await run.createKey({ expires_at: 1 });
+        await rejects(withKey(secret));
+      });
     });
   });
 });
