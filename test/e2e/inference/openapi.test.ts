@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { referredReply } from '../../support/clients/document-faults.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { type Json, schemasOf } from '../../support/clients/schemas.ts';
 
@@ -28,12 +29,11 @@ afterAll(async () => {
   await run.close();
 });
 
-// A reference to a component is followed.
 const documentedReply = (path: string, method: string, status: number): Reply => {
   const paths = document.paths as Record<string, Record<string, { responses: Record<string, Reply> }>>;
   const reply = paths[path]?.[method]?.responses[status];
   if (!reply) throw new Error(`The document has no ${status} for ${method} ${path}.`);
-  return reply.$ref ? ((document.components as { responses: Record<string, Reply> }).responses[status] as Reply) : reply;
+  return referredReply(document as unknown as Parameters<typeof referredReply<Reply>>[0], reply);
 };
 
 // Checks status, headers and body, or each event of a stream, against the document. Returns the values.

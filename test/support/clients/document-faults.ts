@@ -39,6 +39,10 @@ const operationOf = ({ paths }: Document, { method, path }: SeenReply): { respon
   return paths[matching.includes(path) ? path : (matching[0] ?? '')]?.[method];
 };
 
+/** A documented reply; a reference to a component is followed. */
+export const referredReply = <R extends { $ref?: string }>({ components }: { components: { responses: Record<string, R> } }, reply: R): R =>
+  components.responses[reply.$ref?.split('/').at(-1) ?? ''] ?? reply;
+
 const valuesOf = (type: string, text: string): unknown[] =>
   type === 'text/event-stream' ? readEvents(text).events.map(({ data }) => data) : [JSON.parse(text)];
 
@@ -48,7 +52,7 @@ const faultsOfReply = async (document: Document, schemas: ReturnType<typeof sche
   const text = await seen.text;
   if (!operation || text === undefined) return [];
   const documented = operation.responses[status];
-  const reply = documented?.$ref ? document.components.responses[status] : documented;
+  const reply = documented && referredReply(document, documented);
   // A list without rows is an empty file.
   if (text === '' && (type === '' || type === 'application/json'))
     return reply && !reply.content ? [] : [{ method, path, status, fault: 'the document has no such reply without a body' }];

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { referredReply } from './document-faults.ts';
 import { type Json, schemasOf } from './schemas.ts';
 import { readEvents } from './server-sent-events.ts';
 
@@ -43,11 +44,10 @@ export const documentedReplies = async ({ base_url, api_key }: { base_url: strin
     return operation;
   };
 
-  /** The documented reply; a reference to a component is followed. */
   const replyOf = (path: string, method: string, status: number): Reply => {
     const reply = operationOf(path, method).responses[status];
     if (!reply) throw new Error(`The document has no ${status} for ${method} ${path}.`);
-    return reply.$ref ? (document.components.responses[status] as Reply) : reply;
+    return referredReply(document, reply);
   };
 
   /**
