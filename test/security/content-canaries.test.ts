@@ -86,10 +86,11 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
     const planted = plantIn(`${route}, repeated,`);
     const headers = { 'idempotency-key': planted.secret('idempotency key') };
     expect((await send(route, planted, { headers })).status).toBe(200);
-    expect((await send(route, planted, { headers })).status).toBe(422);
+    // Clients of the Messages API know no 422.
+    expect((await send(route, planted, { headers })).status).toBe(route === 'messages' ? 400 : 422);
   }
   const ondemand = { url: run.ondemand_url as string, key: ondemandKey, headers: { 'x-user-id': USER_ID } };
-  await expectAll(['chat', 'responses'], 'on demand', 200, ondemand);
+  await expectAll(['chat', 'responses', 'messages', 'count-tokens'], 'on demand', 200, ondemand);
   await expectAll(all, 'opted out', 200, { headers: { 'x-sluice-log': 'off' } }, false);
   await expectAll(
     all.filter((route) => route !== 'stored-responses'),
@@ -114,7 +115,8 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   await expectAll(all, 'to an unknown model', 404, { change: ({ secret }) => ({ model: secret('model') }) }, false);
   await expectAll(all, 'without a valid key', 401, { key: canaries.plant('an invalid key') }, false);
   const { secret: limitedKey } = await run.createKey({ requests_per_minute: 0 });
-  await expectAll(all, 'over a limit', 429, { key: limitedKey }, false);
+  const limited = all.filter((route) => route !== 'count-tokens');
+  await expectAll(limited, 'over a limit', 429, { key: limitedKey }, false);
 
   const failing = async (server: 'container' | 'sagemaker', fault: object, name: string, status: number | RegExp, sending?: Sending) => {
     await run.control(server, { fault });
@@ -184,11 +186,13 @@ test('keeps content only in the payload log, while that is on, and in stored res
       'user message of chat, whole, with the log on',
       'prompt of completions, streamed, with the log on',
       'input of responses, whole, with the log on',
+      'thinking of messages, whole, with the log on',
+      'document of messages, streamed, with the log on',
     ]),
   );
   for (const place of ['table Usage', 'table Observability'])
     expect(foundIn(place)).toEqual(
-      expect.arrayContaining(['metadata value of chat, whole, with the log off', 'user of chat, whole, with the log on']),
+      expect.arrayContaining(['metadata value of chat, whole, with the log off', 'user of messages, whole, with the log on']),
     );
   expect(foundIn('table Responses')).toContain('input of stored-responses, whole, with the log off');
   expect(foundIn('table Audit')).toContain('the name of an organization');

@@ -1,3 +1,4 @@
+import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import type { Planted } from './canaries.ts';
 
 /** A request's body and headers, with a canary wherever a caller can write text. */
@@ -97,6 +98,51 @@ const responses =
     };
   };
 
+// Everything that a prompt is made from, so that tokens are counted for the same.
+const conversation = (planted: Planted) => {
+  const { content, secret, ignored } = planted;
+  const { toolArguments, toolResult, email } = hidden(planted);
+  const { parameters: input_schema, ...named } = toolOf(planted);
+  const id = content('call id');
+  const found = [{ type: 'text', text: secret('result of a server') }];
+  return {
+    system: [{ type: 'text', text: content('system prompt') }],
+    messages: [
+      { role: 'user', content: `${content('user message')} ${email}` },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: content('thinking'), signature: content('signature') },
+          { type: 'redacted_thinking', data: content('redacted thinking') },
+          { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'search', server_name: 'a', input: { [secret('field')]: secret('search') } },
+          { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: found },
+          { type: 'text', text: content('assistant message') },
+          { type: 'tool_use', id, name: 'look_up', input: JSON.parse(toolArguments) },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: toolResult }] },
+          { type: 'document', title: content('title'), source: { type: 'text', media_type: 'text/plain', data: content('document') } },
+          { type: 'text', text: content('text block') },
+        ],
+      },
+      { role: 'system', content: content('system message') },
+    ],
+    tools: [{ ...named, input_schema }],
+    metadata: { user_id: planted.traced('user') },
+    [ignored('unknown field')]: { [content('unknown name')]: content('unknown value') },
+  };
+};
+
+const messages: CanaryRoute = (planted) => ({
+  path: MESSAGES_PATH,
+  body: { ...conversation(planted), stop_sequences: [planted.content('stop sequence')], max_tokens: 4, ...GREEDY },
+});
+
+const countTokens: CanaryRoute = (planted) => ({ path: COUNT_TOKENS_PATH, body: conversation(planted) });
+
 const tokenizeText: CanaryRoute = (planted) => ({
   path: '/tokenize',
   body: { prompt: planted.content('prompt'), ...commonOf(planted) },
@@ -115,10 +161,12 @@ export const canaryRoutes: Record<string, CanaryRoute> = {
   completions,
   responses: responses(false),
   'stored-responses': responses(true),
+  messages,
+  'count-tokens': countTokens,
   tokenize: tokenizeText,
   'tokenize-chat': tokenizeChat,
   detokenize,
 };
 
 /** The routes that call the model. */
-export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses'] as const;
+export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses', 'messages'] as const;
