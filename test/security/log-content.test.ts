@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MESSAGES_PATH } from '../../shared/http/messages-path.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 
 // Containers repeat the words of a caller in their errors.
@@ -23,7 +24,7 @@ const post = async (route: string, body: object): Promise<string> => {
   const response = await fetch(`${run.base_url}${route}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: run.model, user: MARKER, metadata: { [MARKER]: MARKER }, ...body }),
+    body: JSON.stringify({ model: run.model, user: MARKER, metadata: { [MARKER]: MARKER, user_id: MARKER }, ...body }),
   });
   return `${response.status} ${await response.text()}`;
 };
@@ -35,6 +36,8 @@ const requests: [route: string, body: object][] = [
   ['/v1/chat/completions', { messages, max_tokens: 4, stream: true }],
   ['/v1/completions', { prompt: MARKER, max_tokens: 4 }],
   ['/v1/responses', { input: MARKER, max_output_tokens: 16, stream: true }],
+  [MESSAGES_PATH, { messages, system: MARKER, tools: [{ name: MARKER, input_schema: { type: 'object' } }], max_tokens: 4 }],
+  [MESSAGES_PATH, { messages, max_tokens: 4, stream: true }],
 ];
 
 const quoted = { error: { message: `cannot process '${MARKER}'`, type: MARKER, code: MARKER } };
@@ -64,7 +67,7 @@ test.each(answers)('logs no words of a caller that a container repeats in %s', a
   await run.control('container', { fault });
   const before = new Set(await lines());
   const replies = await Promise.all(requests.map(([route, body]) => post(route, body)));
-  expect(replies.every((reply) => !reply.startsWith('200') || /error|failed|\[DONE\]/.test(reply))).toBe(true);
+  expect(replies.every((reply) => !reply.startsWith('200') || /error|failed|\[DONE\]|message_stop/.test(reply))).toBe(true);
   const logged = (await lines()).filter((line) => !before.has(line));
   expect(logged.length).toBeGreaterThanOrEqual(requests.length);
   expect(logged.filter((line) => line.includes(MARKER))).toEqual([]);

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MESSAGES_PATH } from '../../shared/http/messages-path.ts';
 import { type Control, controlOf } from '../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { totpOf } from '../support/clients/totp.ts';
@@ -35,6 +36,15 @@ const chat = (key: string, body: object) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': `${Math.random()}` },
     body: JSON.stringify({ model: run.model, max_tokens: 8, ...body }),
   });
+
+const statusOfMessage = async (key: string, max_tokens: number): Promise<number> => {
+  const response = await fetch(`${run.base_url}${MESSAGES_PATH}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: run.model, max_tokens, messages: [{ role: 'user', content: PROMPT }] }),
+  });
+  return response.status;
+};
 
 const lastCodeTo = async (email: string): Promise<string> => {
   const lines = (await readFile(path.join(run.state, 'logs', MAIL), 'utf8')).trim().split('\n');
@@ -87,6 +97,7 @@ const useEverySecret = async (): Promise<void> => {
   secret('the access token of another', ownToken);
   const key = await done('POST', '/v1/api-keys', { token: ownToken, body: { name: 'key' } });
   secret('an API key', key.secret);
+  const other = await done('POST', '/v1/api-keys', { token: ownToken, body: { name: 'other' } });
   const rotated = await done('POST', `/v1/api-keys/${key.id}/rotate`, { token: ownToken, body: { overlap_seconds: 600 } });
   secret('a rotated API key', rotated.secret);
   const answered = await chat(rotated.secret, {
@@ -96,6 +107,9 @@ const useEverySecret = async (): Promise<void> => {
   expect(answered.status).toBe(200);
   await chat(key.secret, { messages: [{ role: 'user', content: secret('a refused prompt', REFUSED_PROMPT) }], temperature: 9 });
   await chat(key.secret, { messages: [{ role: REFUSED_PROMPT, content: 3 }] });
+  expect(await statusOfMessage(secret('an API key in x-api-key', other.secret), 8)).toBe(200);
+  expect(await statusOfMessage(secret('a wrong API key in x-api-key', `${other.secret.slice(0, -4)}zzzz`), 8)).toBe(401);
+  expect(await statusOfMessage(other.secret, 0)).toBe(400);
   await chat(rotated.secret, { model: 'no-such-model', messages: [{ role: 'user', content: PROMPT }] });
   await call('GET', '/v1/me', { token: `${token}x` });
   await call('DELETE', `/v1/api-keys/${key.id}`, { token: ownToken });
