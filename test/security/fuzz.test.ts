@@ -30,7 +30,7 @@ const operations = new Map<string, { requests: number; authenticated: number; su
 const count = <Key>(counts: Map<Key, number>, key: Key): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
 
 // Most errors have a code.
-const codeOf = ({ text }: FuzzedReply): string => /"code":"(\w+)"/.exec(text)?.[0] ?? '';
+const codeOf = ({ text }: FuzzedReply): string => /"(?:error_)?code":"(\w+)"/.exec(text)?.[0] ?? '';
 
 const fuzzHost = async (
   name: string,

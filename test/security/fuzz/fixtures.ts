@@ -29,7 +29,13 @@ const bearer = (name: string, token: string, headers: Record<string, string> = {
   headers: { authorization: `Bearer ${token}`, ...headers },
 });
 
-const STRANGERS: readonly Caller[] = [{ name: 'nobody', headers: {} }, bearer('forger', FORGED)];
+// As clients of the Messages API send a key.
+const keyOf = (name: string, secret: string, headers: Record<string, string> = {}): Caller => ({
+  name,
+  headers: { 'x-api-key': secret, 'anthropic-version': '2023-06-01', ...headers },
+});
+
+const STRANGERS: readonly Caller[] = [{ name: 'nobody', headers: {} }, bearer('forger', FORGED), keyOf('forger', FORGED)];
 
 const documentOf = async (baseUrl: string): Promise<FuzzedDocument> =>
   (await (await fetch(`${baseUrl}/openapi.json`)).json()) as FuzzedDocument;
@@ -80,11 +86,11 @@ const inferenceCallers = async (run: TestRun) => {
   const user = { 'x-user-id': USER_ID };
   return {
     serverless: {
-      callers: [...keys.map(({ secret }) => bearer('key', secret)), bearer('narrow key', narrow.secret)],
-      strangers: [...STRANGERS, bearer('expired', expired.secret), bearer('on-demand', onDemand.secret)],
+      callers: [...keys.map(({ secret }) => bearer('key', secret)), keyOf('key', key.secret), bearer('narrow key', narrow.secret)],
+      strangers: [...STRANGERS, bearer('expired', expired.secret), keyOf('on-demand', onDemand.secret)],
     },
     onDemand: {
-      callers: onDemandKeys.map(({ secret }) => bearer('key', secret, user)),
+      callers: [...onDemandKeys.map(({ secret }) => bearer('key', secret, user)), keyOf('key', onDemand.secret, user)],
       strangers: [...STRANGERS, bearer('key without user', onDemand.secret), bearer('serverless', key.secret, user)],
     },
     keyIds: [...keys, narrow, ...onDemandKeys].map(({ key_id }) => key_id),
