@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { chatRequest } from '../../../../functions/inference/chat/request.ts';
 import { CompletionRequest } from '../../../../functions/inference/completions/request.ts';
+import { messagesRequest } from '../../../../functions/inference/messages/request.ts';
 import { knownFieldsOf } from '../../../../functions/inference/payload-log/known-fields.ts';
 import { responsesRequest } from '../../../../functions/inference/responses/request.ts';
 import { keepEffective } from '../../../../shared/payload-log/effective-fields.ts';
@@ -9,6 +10,7 @@ const SCHEMAS = {
   'chat completions': chatRequest,
   completions: CompletionRequest,
   responses: responsesRequest,
+  messages: messagesRequest,
 };
 
 const BODIES: Record<keyof typeof SCHEMAS, object> = {
@@ -55,6 +57,45 @@ const BODIES: Record<keyof typeof SCHEMAS, object> = {
     text: { format: { type: 'json_schema', name: 's', schema: { a: { b: 1 } } } },
     reasoning: { effort: 'low' },
     metadata: { a: 'b' },
+  },
+  messages: {
+    model: 'm',
+    system: [{ type: 'text', text: 's' }],
+    messages: [
+      { role: 'user', content: 'x' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 't' },
+          { type: 'text', text: 'x' },
+          { type: 'tool_use', id: 'c', name: 'f', input: { a: [{ b: 1 }] } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'c',
+            is_error: true,
+            content: [
+              { type: 'text', text: 'x' },
+              { type: 'tool_reference', tool_name: 'f' },
+            ],
+          },
+          { type: 'document', title: 'd', context: 'c', source: { type: 'text', data: 'x' } },
+          { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'x' }] } },
+          { type: 'search_result', title: 'r', source: 'u', content: [{ type: 'text', text: 'x' }] },
+        ],
+      },
+      { role: 'system', content: 's' },
+    ],
+    tools: [{ name: 'f', description: 'd', input_schema: { type: 'object', properties: { a: {} } }, strict: true }],
+    tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+    thinking: { type: 'enabled', budget_tokens: 1 },
+    output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object', x: { y: 1 } } } },
+    stop_sequences: ['x'],
+    metadata: { user_id: 'u' },
   },
 };
 
