@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { IN_THE_STREAM } from '../../../infra/local/sagemaker/invocation-settings.ts';
+import { isMessagesPath, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -73,6 +74,53 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(response.status).toBe(400);
       expect((await errorOf(response)).param).toBe('messages[0].tool_calls[0].function');
     });
+  });
+
+  test('returns errors of each route in the shape that its clients read', async () => {
+    const of = (path: string, key: string, body: unknown): Promise<Response> =>
+      fetch(`${run.base_url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...run.host.headers },
+        body: JSON.stringify(body),
+      });
+    for (const path of run.host.paths) {
+      const isOfMessages = isMessagesPath(path);
+      const unauthorized = await of(path, 'sk-nonsense', {});
+      const message = expect.stringMatching(/API key/);
+      expect([path, unauthorized.status, await unauthorized.json()]).toEqual([
+        path,
+        401,
+        expect.objectContaining(
+          isOfMessages ? { error: expect.objectContaining({ type: 'authentication_error', message }) } : { error: message },
+        ),
+      ]);
+      const invalid = await of(path, secret, { model: 5 });
+      const details = { error_code: null, param: 'model' };
+      const error = {
+        type: 'invalid_request_error',
+        message: expect.any(String),
+        ...(isOfMessages ? { details } : { code: null, param: 'model' }),
+      };
+      expect([path, invalid.status, await invalid.json()]).toEqual([
+        path,
+        400,
+        { ...(isOfMessages && { type: 'error' }), error, request_id: invalid.headers.get('request-id') },
+      ]);
+    }
+  });
+
+  test('returns 413 for a body of the Messages API that is too large, and 404 for a wrong base URL, in its shape', async () => {
+    const ofMessages = (path: string, content: string): Promise<Response> =>
+      fetch(`${run.base_url}${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': secret, 'content-type': 'application/json', ...run.host.headers },
+        body: JSON.stringify({ ...ask, messages: [{ role: 'user', content }] }),
+      });
+    const tooLarge = await ofMessages(MESSAGES_PATH, 'x '.repeat(2_375_000));
+    expect([tooLarge.status, await tooLarge.json()]).toMatchObject([413, { type: 'error', error: { type: 'request_too_large' } }]);
+    const unknown = await ofMessages(`/v1${MESSAGES_PATH}`, 'Hello');
+    const body = { type: 'error', error: { type: 'not_found_error', details: { error_code: 'not_found' } } };
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, body]);
   });
 
   test('accepts a request without a content type', async () => {

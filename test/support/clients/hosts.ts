@@ -1,3 +1,4 @@
+import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
 
@@ -25,13 +26,15 @@ export interface HostFacts {
   headers: Readonly<Record<string, string>>;
 }
 
+const MESSAGES_PATHS = [MESSAGES_PATH, COUNT_TOKENS_PATH];
+
 const FACTS: Record<HostName, HostFacts> = {
   serverless: {
     inference: 'inference',
     scope: 'serverless',
     otherScope: 'on_demand',
     otherName: 'on-demand host',
-    paths: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'],
+    paths: ['/v1/chat/completions', '/v1/completions', '/v1/responses', ...MESSAGES_PATHS, '/tokenize', '/detokenize'],
     openPaths: ['/v1/models', '/health', '/version'],
     notReady: 'model_not_ready',
     noCopies: 'no_capacity',
@@ -42,7 +45,7 @@ const FACTS: Record<HostName, HostFacts> = {
     scope: 'on_demand',
     otherScope: 'serverless',
     otherName: 'serverless host',
-    paths: ['/v1/chat/completions', '/v1/responses'],
+    paths: ['/v1/chat/completions', '/v1/responses', ...MESSAGES_PATHS],
     openPaths: ['/health', '/version'],
     notReady: 'deployment_not_ready',
     noCopies: 'deployment_not_ready',
