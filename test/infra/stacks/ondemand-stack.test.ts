@@ -7,8 +7,13 @@ const ondemand = templateOf('ondemand');
 const serverless = templateOf('serverless');
 
 describe('the on-demand host', () => {
-  test('streams chat completions and responses from its own functions', () => {
-    expect(streamedPaths(ondemand)).toEqual(['POST /v1/chat/completions', 'POST /v1/responses']);
+  test('streams the routes of the inference function from its own functions', () => {
+    expect(streamedPaths(ondemand)).toEqual([
+      'POST /v1/chat/completions',
+      'POST /v1/messages',
+      'POST /v1/messages/count_tokens',
+      'POST /v1/responses',
+    ]);
     expect(namesOfFunctions(ondemand)).toEqual(['ondemand-catalog', 'ondemand-inference']);
     for (const SLUICE_FUNCTION of ['ondemand-inference', 'ondemand-catalog'])
       ondemand.hasResourceProperties('AWS::Lambda::Function', {

@@ -73,7 +73,7 @@ describe.each(HOSTS)('CloudFront in front of the %s host', (host) => {
   test("waits longer for a packet than a stream's comments need, and neither caches nor compresses streams", () => {
     expect(distributionOf(gateway, host).Origins[0].CustomOriginConfig.OriginReadTimeout).toBe(120);
     expect(distributionOf(gateway, host).Origins[0]).not.toHaveProperty('ResponseCompletionTimeout');
-    for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/responses']) {
+    for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']) {
       const behavior = behaviorOf(gateway, host, path);
       expect(behavior).toMatchObject({ CachePolicyId: CachePolicy.CACHING_DISABLED.cachePolicyId, Compress: false });
       expect(behavior.OriginRequestPolicyId).toBe(OriginRequestPolicy.ALL_VIEWER.originRequestPolicyId);

@@ -6,7 +6,7 @@ import { Firewall } from '../../../../infra/constructs/hosts/firewall.ts';
 import { options } from '../../../support/assembly/every-option.ts';
 
 const STAGE = 'arn:aws:apigateway:eu-west-1::/restapis/api/stages/live';
-const PROMPTS = ['/v1/chat/completions', '/v1/responses'];
+const PROMPTS = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens'];
 
 interface Rule {
   Name: string;
