@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
@@ -15,7 +16,7 @@ const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${run.base_u
 const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } });
 
 describe('an official client that repeats a request', () => {
-  test('gets the same chat completion, completion and response, streamed or not, and pays once', async () => {
+  test('gets the same chat completion, completion, response and message, streamed or not, and pays once', async () => {
     const { secret, key_id } = await run.createKey();
     const client = clientOf(secret);
     const chat = { model: run.model, messages, max_tokens: 20, temperature: 1 };
@@ -33,10 +34,18 @@ describe('an official client that repeats a request', () => {
     const kept = await client.responses.retrieve(response.id);
     expect(kept.output.map(({ id }) => id)).toEqual(repeated.output.map(({ id }) => id));
     expect(kept.output_text).toBe(repeated.output_text);
+    const anthropic = new Anthropic({ apiKey: secret, baseURL: run.base_url });
+    const ask = { model: run.model, messages, max_tokens: 20, temperature: 1 };
+    const whole = await anthropic.messages.create(ask, keyed('e'));
+    expect(await anthropic.messages.create(ask, keyed('e'))).toEqual(whole);
+    const parts = await anthropic.messages.stream(ask, keyed('f')).finalMessage();
+    expect(await anthropic.messages.stream(ask, keyed('f')).finalMessage()).toEqual(parts);
     expect((await run.eventsOf(key_id)).map(({ route }) => route).sort()).toEqual([
       '/v1/chat/completions',
       '/v1/chat/completions',
       '/v1/completions',
+      '/v1/messages',
+      '/v1/messages',
       '/v1/responses',
     ]);
   });
