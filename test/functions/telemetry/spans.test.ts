@@ -145,6 +145,16 @@ describe('the spans of a request', () => {
     expect(spansOf(chatEvent({ step_ends_ms: [2, 9, 10, null, null, null] }))).toHaveLength(1);
   });
 
+  test.each([
+    ['/v1/chat/completions', 'chat'],
+    ['/v1/completions', 'text_completion'],
+    ['/v1/responses', 'chat'],
+    ['/v1/messages', 'chat'],
+  ])('have a call to the model for %s, with the operation %s', (route, operation) => {
+    const [, client] = spansOf(chatEvent({ route })) as [OtlpSpan, OtlpSpan];
+    expect(attributesOf(client.attributes)).toMatchObject({ 'gen_ai.operation.name': operation });
+  });
+
   test('leave out what callers write: metadata and names of users', () => {
     expect(JSON.stringify(decodeTraces(bodyOf(chatEvent())))).not.toContain('canary');
   });
