@@ -109,7 +109,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     }
   });
 
-  test('returns 413 for a body of the Messages API that is too large, and 404 for a wrong base URL, in its shape', async () => {
+  test('returns 413 for a large body of the Messages API, and 404 for a wrong base URL, in its shape', async () => {
     const ofMessages = (path: string, content: string): Promise<Response> =>
       fetch(`${run.base_url}${path}`, {
         method: 'POST',

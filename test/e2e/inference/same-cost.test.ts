@@ -41,7 +41,7 @@ const result = 'Rain until noon.';
 const id = 'call_1';
 const limit = 100;
 
-/** The same conversation for each API, without thinking. */
+// The same conversation for each API, without thinking.
 const CONVERSATIONS: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {
     messages: [

@@ -80,9 +80,9 @@ describe('POST /v1/messages/count_tokens', () => {
     jest.restoreAllMocks();
   });
 
-  const fit = async ({ prompt }: { prompt: ChatPrompt }) => ({ prompt_tokens: countPrompt(sluice, prompt), kept: null });
+  const fitAll = async ({ prompt }: { prompt: ChatPrompt }) => ({ prompt_tokens: countPrompt(sluice, prompt), kept: null });
 
-  const setUp = async (fields: Partial<TestKey> = {}, tokenizer: Partial<Tokenizer> = { fit }) => {
+  const setUp = async (fields: Partial<TestKey> = {}, tokenizer: Partial<Tokenizer> = { fit: fitAll }) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
     const nowMs = Date.now();
@@ -139,7 +139,7 @@ describe('POST /v1/messages/count_tokens', () => {
     const slow = async (request: { prompt: ChatPrompt }) => {
       begin();
       await released;
-      return fit(request);
+      return fitAll(request);
     };
     const { call, usage } = await setUp({ concurrency: 1 }, { fit: slow });
     const first = call();
