@@ -58,6 +58,9 @@ const isTimed = (firstTokenMs: number): JsonPattern =>
     any(notExists('$.may_wait'), numberValue(`$.step_ends_ms[${STEPS.indexOf('invoked')}]`, '<=', firstTokenMs)),
   );
 
+// Spent money is a 402 on the routes of the Messages API.
+const isLimited = any(numberValue('$.status', '=', 429), numberValue('$.status', '=', 402));
+
 /**
  * Adds metrics of a host's requests. They have no dimensions: a key or an organization as a dimension would be a
  * metric of its own, with its own price.
@@ -76,6 +79,6 @@ export const addHostMetrics = (alarms: Alarms, prefix: string, { inference, excu
     promptTokens: value('PromptTokens', '$.prompt_tokens').with({ statistic: 'sum' }),
     completionTokens: value('CompletionTokens', '$.completion_tokens').with({ statistic: 'sum' }),
     admissionRoundTrips: value('AdmissionRoundTrips', '$.admission_round_trips'),
-    limited: alarms.countOrZero(`${prefix}RequestsLimited`, all(logMessage('refused'), numberValue('$.status', '=', 429)), inference),
+    limited: alarms.countOrZero(`${prefix}RequestsLimited`, all(logMessage('refused'), isLimited), inference),
   };
 };
