@@ -11,7 +11,7 @@ import type { Write } from '../../../../shared/database/transaction.ts';
 import { createAliasStore } from '../../../../shared/models/alias-store.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { actorOf, admin, type Managed, manage } from '../../../support/fixtures/managed-models.ts';
+import { actorOf, admin, type Managed, manage, NOW_SECONDS } from '../../../support/fixtures/managed-models.ts';
 
 let database: TestDatabase;
 let managed: Managed;
@@ -47,8 +47,12 @@ beforeEach(async () => {
   [owner, member] = [actorOf('owner', organization), actorOf('member', organization)];
 });
 
+// The clock advances a second with each change, so that the log has an order.
+let seconds = NOW_SECONDS;
+const next = ({ role, organization: of }: Actor): Actor => actorOf(role, of, ++seconds * 1_000);
 const set = (actor: Actor, alias: string, model: string, fields: object = {}) =>
-  setModelAlias(deps, actor, alias, NewModelAlias.parse({ model, ...fields }));
+  setModelAlias(deps, next(actor), alias, NewModelAlias.parse({ model, ...fields }));
+const remove = (actor: Actor, alias: string, named?: string) => deleteModelAlias(deps, next(actor), alias, named);
 const list = async (actor: Actor, query: object = {}) => {
   const { data } = await listModelAliases(deps, actor, { limit: 100, ...query });
   return data.map(({ alias, model }) => [alias, model]);
@@ -61,7 +65,7 @@ describe('an alias', () => {
     expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, organization });
     await set(owner, 'gpt', own);
     expect(await list(member)).toEqual([['gpt', own]]);
-    await deleteModelAlias(deps, owner, 'gpt', undefined);
+    await remove(owner, 'gpt');
     expect(await list(member)).toEqual([]);
     const log = await managed.log(organization, 'gpt');
     expect(log.map(({ action, changes }) => [action, changes])).toEqual([
@@ -79,7 +83,7 @@ describe('an alias', () => {
   test('for all is set and deleted by admins, in the log of the platform', async () => {
     expect(await set(admin, 'for/all', shared)).toMatchObject({ organization: null });
     expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(new Map([['for/all', shared]]));
-    await deleteModelAlias(deps, admin, 'for/all', undefined);
+    await remove(admin, 'for/all');
     expect((await managed.log(null, 'for/all')).map(({ action }) => action)).toEqual(['model_alias.deleted', 'model_alias.updated']);
   });
 
@@ -87,7 +91,7 @@ describe('an alias', () => {
     expect(await set(admin, 'gpt', own, { organization })).toMatchObject({ organization });
     expect(await list(member)).toEqual([['gpt', own]]);
     expect(await list(admin, { organization })).toEqual([['gpt', own]]);
-    await deleteModelAlias(deps, admin, 'gpt', organization);
+    await remove(admin, 'gpt', organization);
     expect(await list(member)).toEqual([]);
   });
 
@@ -117,8 +121,7 @@ describe('an alias', () => {
     expect(await list(stranger)).toEqual([]);
     await expect(list(stranger, { organization })).rejects.toMatchObject({ status: 404 });
     await expect(set(stranger, 'gpt', shared, { organization })).rejects.toMatchObject({ status: 404 });
-    for (const named of [undefined, organization])
-      await expect(deleteModelAlias(deps, stranger, 'gpt', named)).rejects.toMatchObject({ status: 404 });
+    for (const named of [undefined, organization]) await expect(remove(stranger, 'gpt', named)).rejects.toMatchObject({ status: 404 });
     await expect(set(admin, 'gpt', shared, { organization: 'org_none' })).rejects.toMatchObject({ status: 404 });
     expect(await list(owner)).toEqual([['gpt', shared]]);
   });
