@@ -48,11 +48,11 @@ const ReplyMessage = z.object({
   refusal: z.string().nullable(),
   annotations: z.array(z.looseObject({})),
   audio: z.null(),
-  function_call: CalledFunction.optional().meta({
+  function_call: CalledFunction.nullish().meta({
     deprecated: true,
     description: 'Replaces tool_calls if the request has `functions`.',
   }),
-  tool_calls: z.array(MadeToolCall).optional(),
+  tool_calls: z.array(MadeToolCall).nullish().meta({ description: 'Null only in a result that release 0.1.0 stored.' }),
   reasoning: z.string().nullable().meta({ description: 'The reasoning that a reasoning model wrote before its answer.' }),
 });
 
