@@ -51,7 +51,12 @@ export const startWalk = async (...flags: string[]) => {
       // another one.
       const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
         cwd: folder,
-        env: { ...process.env, ...variables, BASH_ENV: undefined, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
+        env: {
+          ...process.env,
+          ...variables,
+          BASH_ENV: undefined,
+          PATH: `${path.dirname(process.execPath)}:${variables.PATH ?? process.env.PATH}`,
+        },
       });
       let output = '';
       child.stdout.on('data', (text: Buffer) => {
@@ -72,9 +77,9 @@ export const startWalk = async (...flags: string[]) => {
      * Types every command of a document, and expects what it says that they print, and that they write only under
      * `.sluice/`. Returns the number of steps.
      */
-    follow: async (document: string): Promise<number> => {
+    follow: async (document: string, variables?: NodeJS.ProcessEnv): Promise<number> => {
       const steps = stepsOf(readFileSync(document, 'utf8'));
-      const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
+      const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''), variables);
       const printed = output.split(MARK).map((text) => text.trim());
       for (const [i, { command, printed: expected }] of steps.entries()) {
         if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
