@@ -50,6 +50,7 @@ const documented = {
     .nullish(),
   output_format: OutputFormat.nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  thread: z.unknown().optional(),
   mcp_servers: refused('MCP servers are not supported: connect to them from the client and send their tools'),
   container: refused('containers are not supported: leave this field out'),
 };

@@ -28,8 +28,17 @@ class PrefillUnsupported extends ApiError {
   }
 }
 
+// A request in a thread has only the new messages. Anthropic's clients send all of them after an error with this code.
+class ThreadUnsupported extends ApiError {
+  constructor() {
+    const message = 'Conversations are not stored. Send all messages, without thread.';
+    super({ status: 400, type: 'invalid_request_error', code: 'thread_unsupported_request', param: 'thread', message });
+  }
+}
+
 /** Rejects a request that asks for something that its model does not support. @throws 400 */
 export const checkMessages = (request: MessagesRequest, model: Model, maxTokens: number): void => {
+  if (request.body.thread != null) throw new ThreadUnsupported();
   if (request.conversation.continues && !dialects[model.dialect].continuesLastMessage) throw new PrefillUnsupported(model.name);
   checkSupport(toChatSettings(request, maxTokens), model, maxTokens, fieldNames);
 };

@@ -70,6 +70,15 @@ describe('the model', () => {
   });
 });
 
+describe('a thread, which is a conversation that the server stores,', () => {
+  test('is rejected with the code after which clients send the whole conversation', () => {
+    expect(() => checkMessages(read({ thread: { type: 'create' } }), model, 100)).toThrow(
+      expect.objectContaining({ status: 400, param: 'thread', code: 'thread_unsupported_request' }),
+    );
+    expect(() => checkMessages(read({ thread: null }), model, 100)).not.toThrow();
+  });
+});
+
 describe('a prompt that leaves no room', () => {
   const request = read({ max_tokens: 500 });
   const fitted = (promptTokens: number) => {
