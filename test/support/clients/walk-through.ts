@@ -47,10 +47,10 @@ export const startWalk = async (...flags: string[]) => {
   /** Runs a script as a person types it, in one shell; what it printed. */
   const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
     new Promise((resolve, reject) => {
-      // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names
-      // another one.
+      // A program that reads its input finds none. BASH_ENV would name a startup file.
       const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
         cwd: folder,
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: {
           ...process.env,
           ...variables,
