@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 
 const MODEL = 'scripted';
@@ -19,6 +20,8 @@ export interface ScriptedAnswer {
   usage?: { prompt_tokens: number; completion_tokens: number; [detail: string]: unknown };
   /** The number of chunks after which the connection breaks. */
   diesAfterChunks?: number;
+  /** The time that it takes for each chunk; 0 by default, so that all of them can arrive at once. */
+  chunkDelayMs?: number;
 }
 
 /** An error reply as vLLM sends it. */
@@ -77,9 +80,13 @@ const refuse = (response: ServerResponse, { status, message }: ScriptedRefusal):
   send(response, status, { error });
 };
 
-const stream = async (response: ServerResponse, chunks: object[], diesAfterChunks = Number.POSITIVE_INFINITY): Promise<void> => {
+const stream = async (response: ServerResponse, chunks: object[], answer: ScriptedAnswer): Promise<void> => {
+  const { diesAfterChunks = Number.POSITIVE_INFINITY, chunkDelayMs = 0 } = answer;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const chunk of chunks.slice(0, diesAfterChunks)) await write(response, `data: ${JSON.stringify(chunk)}\n\n`);
+  for (const chunk of chunks.slice(0, diesAfterChunks)) {
+    await write(response, `data: ${JSON.stringify(chunk)}\n\n`);
+    if (chunkDelayMs > 0) await setTimeout(chunkDelayMs);
+  }
   if (diesAfterChunks < chunks.length) response.destroy();
   else response.end('data: [DONE]\n\n');
 };
@@ -98,7 +105,7 @@ export const startScriptedContainer = async (steps: readonly ScriptedStep[] = []
     const step = left.shift() ?? { status: 400, message: `The script has no step for request ${number}.` };
     const reply = typeof step === 'function' ? step(request) : step;
     if ('status' in reply) return refuse(response, reply);
-    await stream(response, chunksOf(reply, request, number), reply.diesAfterChunks);
+    await stream(response, chunksOf(reply, request, number), reply);
   });
   const url = await listen(server, 0);
   return {
