@@ -11,6 +11,9 @@ const NEW_FIELDS = [
   ['/v1/organizations', 'has_default_concurrency'],
   ['/v1/organizations/{id}', 'has_default_concurrency'],
   ['/v1/organizations/{id}/limits', 'has_default_concurrency'],
+  ...['/v1/responses', '/v1/responses/{id}'].flatMap((path) =>
+    ['presence_penalty', 'frequency_penalty', 'service_tier'].map((field) => [path, field] as const),
+  ),
 ] as const;
 
 const GRANTED = 1_000_000_000n;

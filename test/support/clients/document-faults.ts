@@ -30,12 +30,13 @@ export interface ReplyFault {
   fault: string;
 }
 
-const matchingPaths = (paths: readonly string[], path: string): string[] =>
-  paths.filter((documented) => new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+/** True if a path is one of those that a documented path with parameters stands for. */
+export const isOfPath = (path: string, documented: string): boolean =>
+  new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
 
 // A path without parameters wins over one with parameters.
 const operationOf = ({ paths }: Document, { method, path }: SeenReply): { responses: Record<string, Reply> } | undefined => {
-  const matching = matchingPaths(Object.keys(paths), path).filter((documented) => paths[documented]?.[method]);
+  const matching = Object.keys(paths).filter((documented) => isOfPath(path, documented) && paths[documented]?.[method]);
   return paths[matching.includes(path) ? path : (matching[0] ?? '')]?.[method];
 };
 

@@ -20,7 +20,7 @@ import { assemblyDir } from '../assembly/assembly.ts';
 import { openLimiters } from '../emulators/limiters.ts';
 import { isChecked, recordUses } from '../emulators/used-permissions.ts';
 import { createKey, type TestKey } from '../fixtures/create-key.ts';
-import type { ReplyFault } from './document-faults.ts';
+import { isOfPath, type ReplyFault } from './document-faults.ts';
 import { watchReplies } from './watch-replies.ts';
 
 const START = path.join(import.meta.dirname, '../../../infra/local/start.ts');
@@ -155,7 +155,7 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
   const expectedDenials = new Set<string>();
   const missingFields: { path: string; field: string }[] = [];
   const isExpectedToMiss = ({ path: of, fault }: ReplyFault): boolean =>
-    missingFields.some(({ path: documented, field }) => of === documented && fault.includes(`must have required property '${field}'`));
+    missingFields.some(({ path: documented, field }) => isOfPath(of, documented) && fault.includes(`must have required property '${field}'`));
   return {
     ...facts,
     state,
