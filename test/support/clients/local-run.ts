@@ -155,7 +155,9 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
   const expectedDenials = new Set<string>();
   const missingFields: { path: string; field: string }[] = [];
   const isExpectedToMiss = ({ path: of, fault }: ReplyFault): boolean =>
-    missingFields.some(({ path: documented, field }) => isOfPath(of, documented) && fault.includes(`must have required property '${field}'`));
+    missingFields.some(
+      ({ path: documented, field }) => isOfPath(of, documented) && fault.includes(`must have required property '${field}'`),
+    );
   return {
     ...facts,
     state,
