@@ -90,7 +90,7 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
     expect((await send(route, planted, { headers })).status).toBe(route === 'messages' ? 400 : 422);
   }
   const ondemand = { url: run.ondemand_url as string, key: ondemandKey, headers: { 'x-user-id': USER_ID } };
-  await expectAll(['chat', 'responses', 'messages', 'count-tokens'], 'on demand', 200, ondemand);
+  await expectAll(['chat', 'responses', 'codex', 'messages', 'count-tokens'], 'on demand', 200, ondemand);
   await expectAll(all, 'opted out', 200, { headers: { 'x-sluice-log': 'off' } }, false);
   await expectAll(
     all.filter((route) => route !== 'stored-responses'),
@@ -186,6 +186,7 @@ test('keeps content only in the payload log, while that is on, and in stored res
       'user message of chat, whole, with the log on',
       'prompt of completions, streamed, with the log on',
       'input of responses, whole, with the log on',
+      'request of codex, streamed, with the log on',
       'thinking of messages, whole, with the log on',
       'document of messages, streamed, with the log on',
     ]),

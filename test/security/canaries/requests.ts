@@ -98,6 +98,46 @@ const responses =
     };
   };
 
+// The tools of Codex, with a conversation that uses each of them and begins with a summary.
+const codex: CanaryRoute = (planted) => {
+  const { content, secret } = planted;
+  const { email } = hidden(planted);
+  const { parameters, ...named } = toolOf(planted);
+  const loaded = { type: 'function', name: 'look_up', description: secret('tool that was found') };
+  const sealed = `sluice.1.${Buffer.from(`${secret('summary')} ${email}`).toString('base64url')}`;
+  return {
+    path: '/v1/responses',
+    body: {
+      store: false,
+      input: [
+        { type: 'compaction', encrypted_content: sealed },
+        { role: 'user', content: content('request') },
+        { type: 'custom_tool_call', call_id: 'call_1', name: 'apply_patch', input: secret('input of a custom tool') },
+        { type: 'custom_tool_call_output', call_id: 'call_1', output: secret('output of a custom tool') },
+        { type: 'tool_search_call', call_id: 'call_2', execution: 'client', arguments: { [secret('search field')]: secret('search') } },
+        { type: 'tool_search_output', call_id: 'call_2', execution: 'client', status: 'completed', tools: [loaded] },
+        { type: 'local_shell_call', call_id: 'call_3', status: 'completed', action: { type: 'exec', command: [secret('command')] } },
+        { type: 'local_shell_call_output', call_id: 'call_3', output: secret('output of a command') },
+        { role: 'user', content: content('question') },
+      ],
+      tools: [
+        { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: content('grammar') } },
+        {
+          type: 'namespace',
+          name: content('namespace'),
+          description: content('namespace description'),
+          tools: [{ type: 'function', ...named, parameters }],
+        },
+        { type: 'tool_search', execution: 'client', description: content('search description'), parameters: { type: 'object' } },
+        { type: 'local_shell' },
+      ],
+      max_output_tokens: 16,
+      ...GREEDY,
+      ...commonOf(planted),
+    },
+  };
+};
+
 // Everything that a prompt is made from, so that tokens are counted for the same.
 const conversation = (planted: Planted) => {
   const { content, secret, ignored } = planted;
@@ -161,6 +201,7 @@ export const canaryRoutes: Record<string, CanaryRoute> = {
   completions,
   responses: responses(false),
   'stored-responses': responses(true),
+  codex,
   messages,
   'count-tokens': countTokens,
   tokenize: tokenizeText,
@@ -169,4 +210,4 @@ export const canaryRoutes: Record<string, CanaryRoute> = {
 };
 
 /** The routes that call the model. */
-export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses', 'messages'] as const;
+export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses', 'codex', 'messages'] as const;
