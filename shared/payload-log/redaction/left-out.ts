@@ -12,6 +12,8 @@ const isToolContent = (field: string, { role, type, name }: Record<string, unkno
   (typeof type === 'string' && TOOL_TYPE.test(type) && !CALL_IDENTITY.has(field));
 
 const TOKEN_FIELDS = new Set(['logprobs', 'top_logprobs', 'prompt_logprobs', 'token_ids', 'prompt_token_ids']);
+// Text that a client keeps between requests: a model's reasoning, or the summary of a conversation.
+const SEALED = 'encrypted_content';
 
 const hasEntries = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !(Array.isArray(value) && value.length === 0);
@@ -20,6 +22,7 @@ const hasEntries = (value: unknown): boolean =>
 const isTokens = (field: string, value: unknown): boolean =>
   (field === 'encrypted_content' && typeof value === 'string') ||
   (TOKEN_FIELDS.has(field) && hasEntries(value)) ||
+  (field === SEALED && typeof value === 'string') ||
   (field === 'prompt' && Array.isArray(value) && value.some((part) => typeof part !== 'string'));
 
 /** Why the value of a field is left out as a whole; undefined: it is not. */
