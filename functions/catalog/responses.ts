@@ -29,8 +29,8 @@ export interface ResponsesDependencies {
   store: ResponseStore;
 }
 
-// Responses of older releases lack them.
-const LATER_FIELDS = { presence_penalty: 0, frequency_penalty: 0 };
+// The same for every response; those of older releases lack them.
+const CONSTANT_FIELDS = { presence_penalty: 0, frequency_penalty: 0, service_tier: 'default' };
 
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateForRead(keys, presentedKey(event, host));
@@ -58,7 +58,7 @@ export const retrieveResponse =
       });
     const id = idOf(event);
     const stored = await storedResponse(deps, organization, id);
-    return jsonReply(event.requestId, 200, { ...LATER_FIELDS, ...stored.response, service_tier: 'default' }, headers);
+    return jsonReply(event.requestId, 200, { ...stored.response, ...CONSTANT_FIELDS }, headers);
   };
 
 /** After this, the response can't be retrieved or continued. */
