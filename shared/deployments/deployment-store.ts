@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../database/database.ts';
+import type { Database, Item } from '../database/database.ts';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { queryItems } from '../database/query.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
+import { fromStoredCapabilities, toStoredCapabilities } from '../models/stored-capabilities.ts';
 import { Deployment, type GpuMeter, inState } from './deployment.ts';
 
 /** The index with every deployment that is not deleted. */
@@ -47,7 +48,13 @@ export class DeploymentExists extends Conflict {
   }
 }
 
-const itemOf = (deployment: Deployment) => ({ ...deployment, ...(deployment.state !== 'deleted' && { live: LIVE }) });
+const itemOf = ({ serving, ...deployment }: Deployment) => ({
+  ...deployment,
+  serving: toStoredCapabilities(serving),
+  ...(deployment.state !== 'deleted' && { live: LIVE }),
+});
+
+const ofRow = (row: Item): Deployment => StoredDeployment.parse({ ...row, serving: fromStoredCapabilities(row.serving as Item) });
 
 /**
  * The deployments in the table `deployments`: a row for each, and a row for each served name. The only code that
@@ -57,7 +64,7 @@ const itemOf = (deployment: Deployment) => ({ ...deployment, ...(deployment.stat
 export const createDeploymentStore = (table: RecordTable) => {
   const find = async (id: string): Promise<Deployment | undefined> => {
     const row = await table.get(recordKeyOf(id));
-    return row && StoredDeployment.parse(row);
+    return row && ofRow(row);
   };
   return {
     find,
@@ -79,7 +86,7 @@ export const createDeploymentStore = (table: RecordTable) => {
     list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
       const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
       const found = await table.getMany(rows.map(({ id }) => recordKeyOf(String(id))));
-      return { deployments: found.map((row) => StoredDeployment.parse(row)), hasMore };
+      return { deployments: found.map(ofRow), hasMore };
     },
 
     /**

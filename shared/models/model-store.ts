@@ -1,4 +1,4 @@
-import type { Database, Item } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
@@ -6,6 +6,7 @@ import { logError } from '../logging/log.ts';
 import type { Price } from '../prices/price.ts';
 import { ModelExists } from './errors.ts';
 import type { Model, NewModel } from './model.ts';
+import { fromStoredCapabilities, toStoredCapabilities } from './stored-capabilities.ts';
 
 /** The pool of shared models; the pool of an organization's deployments is the organization's id. */
 export const SERVERLESS_POOL = 'serverless';
@@ -25,15 +26,6 @@ const isOfVersion = (version: number) => ({
   ExpressionAttributeValues: { ':version': version },
 });
 
-// Release 0.1.0 can't read a row whose capabilities have a name that it doesn't know, but ignores further attributes.
-const rowOf = ({ capabilities: { structured_outputs, ...capabilities }, ...model }: Model): Item => ({
-  ...model,
-  capabilities,
-  ...(structured_outputs && { structured_outputs }),
-});
-const ofRow = ({ structured_outputs, ...row }: Item): Item =>
-  structured_outputs === undefined ? row : { ...row, capabilities: { ...(row.capabilities as object), structured_outputs } };
-
 const retired = (pool: string): string => `retired#${pool}`;
 
 const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
@@ -41,12 +33,12 @@ const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 /** The `models` table: the inventory, with one partition per pool. The only code that knows its key attributes. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
-    await database.put({ TableName: table, Item: { pool, ...rowOf((await schemas()).Model.parse(model)) } });
+    await database.put({ TableName: table, Item: { pool, ...toStoredCapabilities((await schemas()).Model.parse(model)) } });
   },
 
   get: async (pool: string, name: string): Promise<Model | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: { pool, name }, ConsistentRead: true });
-    return Item && (await schemas()).StoredModel.parse(ofRow(Item));
+    return Item && (await schemas()).StoredModel.parse(fromStoredCapabilities(Item));
   },
 
   /** All models of a pool, by name. */
@@ -61,7 +53,7 @@ export const createModelStore = (database: Database, table: string) => ({
     const { StoredModel } = await schemas();
     const models = new Map<string, Model>();
     for await (const { pool: _, ...item } of queryItems(database, query, MAX_LISTED_PAGES)) {
-      const { data: model, error } = StoredModel.safeParse(ofRow(item));
+      const { data: model, error } = StoredModel.safeParse(fromStoredCapabilities(item));
       // One unreadable row must not make the other models unavailable.
       if (model) models.set(model.name, model);
       else logError('model_unreadable', error, { pool, model: item.name });
@@ -74,7 +66,7 @@ export const createModelStore = (database: Database, table: string) => ({
     item: {
       Put: {
         TableName: table,
-        Item: { pool, ...rowOf(model) },
+        Item: { pool, ...toStoredCapabilities(model) },
         ConditionExpression: 'attribute_not_exists(#pool)',
         ExpressionAttributeNames: { '#pool': 'pool' },
       },
@@ -97,7 +89,9 @@ export const createModelStore = (database: Database, table: string) => ({
 
   /** Replaces the version that was read and increments the version: 412 if another change came first. */
   toReplace: (pool: string, model: Model): Write => ({
-    item: { Put: { TableName: table, Item: { pool, ...rowOf(model), version: model.version + 1 }, ...isOfVersion(model.version) } },
+    item: {
+      Put: { TableName: table, Item: { pool, ...toStoredCapabilities(model), version: model.version + 1 }, ...isOfVersion(model.version) },
+    },
     refused: changedMeanwhile,
   }),
 

@@ -42,6 +42,7 @@ const StopReason = z
 const CalledFunction = z.object({ name: z.string(), arguments: z.string().meta({ description: 'JSON as the model wrote it.' }) });
 const MadeToolCall = z.object({ id: z.string(), type: z.literal('function'), function: CalledFunction });
 
+// The calls are null only in results that release 0.1.0 stored under an idempotency key.
 const ReplyMessage = z.object({
   role: z.literal('assistant'),
   content: z.string().nullable(),
@@ -52,7 +53,7 @@ const ReplyMessage = z.object({
     deprecated: true,
     description: 'Replaces tool_calls if the request has `functions`.',
   }),
-  tool_calls: z.array(MadeToolCall).nullish().meta({ description: 'Null only in a result that release 0.1.0 stored.' }),
+  tool_calls: z.array(MadeToolCall).nullish(),
   reasoning: z.string().nullable().meta({ description: 'The reasoning that a reasoning model wrote before its answer.' }),
 });
 

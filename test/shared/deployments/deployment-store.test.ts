@@ -25,6 +25,22 @@ describe('a stored deployment', () => {
     expect((await store.list(stored.organization, { limit: 10 })).deployments).toEqual([stored]);
   });
 
+  test('keeps structured outputs where release 0.1.0 can read the row', async () => {
+    const { serving } = newDeployment({ organization: newOrganization() });
+    const able = { ...serving, capabilities: { ...serving.capabilities, structured_outputs: true } };
+    const stored = await storeDeployment(emulator, { organization: newOrganization(), serving: able });
+    expect(await deploymentsOf(emulator).get(stored.organization, stored.id)).toEqual(stored);
+    expect(stored.serving.capabilities.structured_outputs).toBe(true);
+    const TableName = emulator.tables.Deployments as string;
+    const { Item } = await emulator.database.get({ TableName, Key: { account: stored.id, record: 'deployment' } });
+    expect(Object.keys((Item as unknown as { serving: typeof serving }).serving.capabilities).toSorted()).toEqual([
+      'json_object',
+      'logprobs',
+      'thinking_budget',
+      'tools',
+    ]);
+  });
+
   test('does not exist for another organization', async () => {
     const stored = await storeDeployment(emulator, { organization: newOrganization() });
     const other = newOrganization();
