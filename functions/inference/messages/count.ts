@@ -14,6 +14,9 @@ import { countRequest, type MessagesRequest } from './request.ts';
 import { checkMessages, ignoredMessagesFields } from './support.ts';
 import { messagesPrompt } from './to-chat.ts';
 
+// Of the key's limit, while the count lasts.
+const RESERVED_TOKENS = 1;
+
 // At a 404, Claude Code estimates instead.
 class NotCountable extends ApiError {
   constructor(model: string) {
@@ -56,7 +59,14 @@ export const countTokens =
     };
     const { request, model, prepared: prompt, authenticated } = await parseRequest({ schema: countRequest }, prepare, deps, key, event);
     const { requestId } = event;
-    const admission = await admit(deps.keys, { key, model: model.name, requestId, tokens: 1, maxCostNanos: () => 0n, authenticated });
+    const admission = await admit(deps.keys, {
+      key,
+      model: model.name,
+      requestId,
+      tokens: RESERVED_TOKENS,
+      maxCostNanos: () => 0n,
+      authenticated,
+    });
     const headers = {
       ...admission.headers,
       ...ignoredHeader(ignoredMessagesFields(request, model)),
