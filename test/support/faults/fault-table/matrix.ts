@@ -14,13 +14,13 @@ interface Section {
 const COLUMNS: readonly { title: string; has: (row: Row) => boolean }[] = [
   { title: 'Whole answer', has: ({ request, mode }) => isAnswer(request) && mode === 'whole' },
   { title: 'Stream', has: ({ request, mode }) => isAnswer(request) && mode === 'stream' },
-  { title: 'Token lists', has: ({ request }) => /^(de)?tokenize/.test(request) },
+  { title: 'Tokens', has: ({ request }) => /^((de)?tokenize|count tokens)/.test(request) },
   { title: 'Models', has: ({ request }) => request === 'models' },
   { title: 'Log in, refresh', has: ({ request }) => /^(log in|refresh)/.test(request) },
   { title: 'Control plane', has: ({ request }) => /\(control\)$/.test(request) && !/^(log in|refresh)/.test(request) },
 ];
 
-const isAnswer = (request: string): boolean => /^(chat completions|completions|responses)/.test(request);
+const isAnswer = (request: string): boolean => /^(chat completions|completions|responses|messages)/.test(request);
 
 const cellsOf = (line: string): string[] =>
   line

@@ -1,3 +1,4 @@
+import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../../shared/http/messages-path.ts';
 import type { SignedIn } from '../../clients/control.ts';
 import type { HostName } from '../../clients/hosts.ts';
 
@@ -31,7 +32,9 @@ export interface TableRoute {
 
 const MAX_TOKENS = 8;
 const sampling = { temperature: 0, ignore_eos: true };
-const chat = { ...sampling, messages: [{ role: 'user', content: 'Hello' }], max_tokens: MAX_TOKENS };
+const conversation = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: MAX_TOKENS };
+const chat = { ...sampling, ...conversation };
+const message = { temperature: 0, ...conversation };
 const completion = { ...sampling, prompt: 'Hello', max_tokens: MAX_TOKENS };
 const response = { temperature: 0, input: 'Hello', max_output_tokens: 16 };
 
@@ -49,8 +52,11 @@ export const INFERENCE_ROUTES: readonly TableRoute[] = [
   ...wholeAndStream('chat completions', 'serverless', '/v1/chat/completions', chat),
   ...wholeAndStream('completions', 'serverless', '/v1/completions', completion),
   ...wholeAndStream('responses', 'serverless', '/v1/responses', response),
+  ...wholeAndStream('messages', 'serverless', MESSAGES_PATH, message),
   ...wholeAndStream('chat completions', 'on-demand', '/v1/chat/completions', chat),
   ...wholeAndStream('responses', 'on-demand', '/v1/responses', response),
+  ...wholeAndStream('messages', 'on-demand', MESSAGES_PATH, message),
+  { ...free, name: 'count tokens', host: 'serverless', path: COUNT_TOKENS_PATH, access: 'key', bodyOf: ofModel(message) },
   { ...free, name: 'tokenize', host: 'serverless', path: '/tokenize', access: 'key', bodyOf: ofModel({ prompt: 'Hello' }) },
   { ...free, name: 'detokenize', host: 'serverless', path: '/detokenize', access: 'key', bodyOf: ofModel({ tokens: [48, 49] }) },
   { ...free, name: 'models', host: 'serverless', path: '/v1/models', access: 'none' },

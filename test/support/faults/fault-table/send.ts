@@ -1,3 +1,4 @@
+import { MESSAGES_PATH } from '../../../../shared/http/messages-path.ts';
 import type { TestRun } from '../../clients/local-run.ts';
 import type { TableCaller, TableRoute } from './routes.ts';
 import { REPLY_LIMIT_MS } from './time-class.ts';
@@ -16,6 +17,12 @@ export interface SeenReply {
   elapsedMs: number;
 }
 
+// The end of a complete stream, by path.
+const ENDS: Readonly<Record<string, RegExp>> = {
+  '/v1/responses': /^event: response\.(completed|incomplete)$/m,
+  [MESSAGES_PATH]: /^event: message_stop$/m,
+};
+const DONE = /^data: \[DONE\]$/m;
 const INTERNAL = /arn:aws|\b\d{12}\b|https?:\/\/127|node_modules|at .*:\d+:\d+|DynamoDB|SageMaker/;
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 
@@ -46,8 +53,7 @@ const read = (route: TableRoute, response: Response, text: string): Omit<SeenRep
   const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
   const events = isStream ? [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json)) : [JSON.parse(text)];
   const error = events.map(errorOf).find((found) => found !== undefined);
-  const isEnded =
-    !isStream || (route.path === '/v1/responses' ? /^event: response\.(completed|incomplete)$/m : /^data: \[DONE\]$/m).test(text);
+  const isEnded = !isStream || (ENDS[route.path] ?? DONE).test(text);
   return {
     status: response.status,
     code: error ? String(error.code) : null,
@@ -62,14 +68,18 @@ interface WireError {
   message?: unknown;
 }
 
-// A body, or an event of a stream. The error of a 401 is a text, with its code beside it.
+// A body, or an event of a stream. The error of a 401 is a text, with its code beside it; the Messages API has the code
+// among the details.
 interface WireBody {
-  error?: WireError | string | null;
+  error?: (WireError & { details?: { error_code: unknown } }) | string | null;
   code?: unknown;
   response?: { error?: WireError | null };
 }
 
-const errorOf = ({ error, code, response }: WireBody): WireError | undefined =>
-  typeof error === 'string' ? { message: error, code } : (error ?? response?.error ?? undefined);
+const errorOf = ({ error, code, response }: WireBody): WireError | undefined => {
+  if (typeof error === 'string') return { message: error, code };
+  if (error?.details) return { message: error.message, code: error.details.error_code };
+  return error ?? response?.error ?? undefined;
+};
 
 const isPlain = ({ message }: WireError): boolean => typeof message === 'string' && message.length > 0 && !INTERNAL.test(message);

@@ -14,6 +14,8 @@ const readingFiles = (name: string, outage: object, metered: TableFault['metered
     ...smallWindow,
     emulator: 's3',
     coldFunctions: [...READERS, 'tokenizer'],
+    // An environment of the tokenizer remembers for five seconds that it could not read the files.
+    staleFunctions: [...READERS, 'tokenizer'],
     begin: async (faulty) => {
       await smallWindow.begin(faulty);
       await faulty.run.control('s3', { method: 'GET', ...outage });
