@@ -20,7 +20,6 @@ const hasEntries = (value: unknown): boolean =>
 
 // No pattern can be found in tokens and in encoded text, and they repeat text that is left out elsewhere.
 const isTokens = (field: string, value: unknown): boolean =>
-  (field === 'encrypted_content' && typeof value === 'string') ||
   (TOKEN_FIELDS.has(field) && hasEntries(value)) ||
   (field === SEALED && typeof value === 'string') ||
   (field === 'prompt' && Array.isArray(value) && value.some((part) => typeof part !== 'string'));
