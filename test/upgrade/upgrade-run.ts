@@ -5,16 +5,19 @@ import { ledgerFaults } from './ledger.ts';
 import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
-// Fields that this version adds to replies which these tests read, by path: those of the last release lack them.
-const NEW_FIELDS = [
-  ['/v1/billing/profile', 'invoice_note'],
-  ['/v1/organizations', 'has_default_concurrency'],
-  ['/v1/organizations/{id}', 'has_default_concurrency'],
-  ['/v1/organizations/{id}/limits', 'has_default_concurrency'],
-  ...['/v1/responses', '/v1/responses/{id}'].flatMap((path) =>
-    ['presence_penalty', 'frequency_penalty', 'service_tier'].map((field) => [path, field] as const),
+const RESPONSES = ['/v1/responses', '/v1/responses/{id}'];
+const lacking = (field: string): string => `must have required property '${field}'`;
+
+// Where replies of the last release, which these tests read, differ from this version's document: by path, the fault.
+const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
+  ['/v1/billing/profile', lacking('invoice_note')],
+  ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].map(
+    (path) => [path, lacking('has_default_concurrency')] as const,
   ),
-] as const;
+  ...RESPONSES.flatMap((path) =>
+    [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
+  ),
+];
 
 const GRANTED = 1_000_000_000n;
 
@@ -26,7 +29,7 @@ export const startUpgradeRun = async (change?: (script: string) => string) => {
   const folder = temporaryFolder();
   unpackRelease(LAST_RELEASE, folder.path, change);
   const run = await startTestRun('--second-release', folder.path, '--batch-window-ms', '20');
-  for (const [path, field] of NEW_FIELDS) run.expectMissing(path, field);
+  for (const [path, fault] of DIFFERENCES) run.expectFault(path, fault);
   /** Sets the share of the invocations that the last release gets. */
   const setShare = async (other_share: number): Promise<void> => {
     const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });
