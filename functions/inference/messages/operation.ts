@@ -94,6 +94,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   },
   mcp_servers: { description: 'Not supported. Returns 400 unless it is empty. Send the tools of the servers in `tools`.', ...EMPTY },
   container: { description: 'Not supported. Returns 400 unless it is empty.', ...EMPTY },
+  thread: { description: 'Not supported. Returns 400 unless it is null, after which Anthropic’s clients send all messages.', type: 'null' },
 };
 
 const HEADERS = ['request-id', ...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS] as const;
