@@ -6,6 +6,7 @@ import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
 import { sendDuring } from './traffic.ts';
 
 const RESPONSES = ['/v1/responses', '/v1/responses/{id}'];
+const MODELS = ['/v1/models', '/v1/models/{model+}', '/v1/deployments', '/v1/deployments/{id}'];
 const lacking = (field: string): string => `must have required property '${field}'`;
 
 // Where replies of the last release, which these tests read, differ from this version's document: by path, the fault.
@@ -14,6 +15,7 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].map(
     (path) => [path, lacking('has_default_concurrency')] as const,
   ),
+  ...MODELS.map((path) => [path, lacking('structured_outputs')] as const),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
   ),

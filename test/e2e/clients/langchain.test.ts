@@ -71,8 +71,4 @@ describe('LangChain', () => {
       .invoke('Who?');
     expect(answer).toEqual({ name: 'Ann', age: 3 });
   });
-
-  test('gets an error that says what to use instead of a JSON schema', async () => {
-    await expect(chat().withStructuredOutput(Person).invoke('Who?')).rejects.toThrow(/json_object/);
-  });
 });

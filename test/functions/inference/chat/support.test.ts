@@ -30,7 +30,9 @@ describe('token ids', () => {
         });
 
         test('says what to send instead of a JSON schema, and what an admin can do', () => {
-          expect(() => check(read({ response_format: schemaFormat }), model())).toThrow(/tool.*your administrator.*capabilities\.structured_outputs/);
+          expect(() => check(read({ response_format: schemaFormat }), model())).toThrow(
+            /tool.*your administrator.*capabilities\.structured_outputs/,
+          );
         });
 
         test('is accepted with the capability that it needs', () => {
