@@ -40,7 +40,8 @@ const toReply = (status: number, message: Message, stream: Pick<Reply, 'events' 
     error: error?.type,
     id: id?.match(/^[a-z]+/)?.[0],
     'stop reason': stop_reason,
-    'stop sequence': stop_sequence,
+    // vLLM leaves it out if there is none.
+    'stop sequence': stop_sequence ?? null,
     blocks: content.map(({ type }) => type),
     text: all('text'),
     thinking: all('thinking'),
