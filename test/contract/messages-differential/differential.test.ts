@@ -108,7 +108,7 @@ describe('judge', () => {
     expect(judge(whole, whole)).toEqual([]);
   });
 
-  test('explains what vLLM always does differently', () => {
+  test('explains what vLLM always does differently (bug 22)', () => {
     const vllm = {
       ...whole,
       id: 'chatcmpl',

@@ -91,6 +91,22 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'count tokens',
+    sends: 'messages of 300 kB to count',
+    neighbour: 'serverless',
+    senders: 24,
+    everyMs: 4_000,
+    prepare: async ({ run, attacker }) => {
+      const messages = [{ role: 'user', content: 'river '.repeat(TEXT_BYTES / 6) }];
+      return (sender) => ({
+        method: 'POST',
+        url: `${run.base_url}/v1/messages/count_tokens`,
+        token: pick(attacker.serverlessKeys, sender),
+        body: { model: run.model, messages },
+      });
+    },
+  },
+  {
     name: 'payload log',
     sends: '1 MB of `AA11 ` in a field that has no effect, with the payload log switched on',
     neighbour: 'serverless',

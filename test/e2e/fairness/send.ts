@@ -31,8 +31,8 @@ export const attackersAddresses = (): string[] => Array.from({ length: ADDRESSES
 
 const codeOf = (text: string): string | undefined => {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: string | null } };
-    return error?.code ?? undefined;
+    const { error } = JSON.parse(text) as { error?: { code?: string | null; details?: { error_code?: string | null } } };
+    return error?.code ?? error?.details?.error_code ?? undefined;
   } catch {
     return undefined;
   }
