@@ -37,14 +37,15 @@ const SHELL_PARAMETERS = {
 };
 
 const namespaceFunctions = ({ name: namespace, description, tools }: NamespaceTool): FlatTool[] =>
-  tools.flatMap((tool, index) => {
-    if (isForeign(tool)) return [];
-    const kind = tool.type;
-    const definition = kind === 'custom' ? customDefinition(tool) : definitionOf(tool);
-    // Once, because descriptions of namespaces can be long.
-    const described = index === 0 ? joined(description, definition.description) : definition.description;
-    return [{ named: { kind, name: tool.name, namespace }, definition: { ...definition, description: described } }];
-  });
+  tools
+    .flatMap((tool) => (isForeign(tool) ? [] : [tool]))
+    .map((tool, index) => {
+      const kind = tool.type;
+      const definition = kind === 'custom' ? customDefinition(tool) : definitionOf(tool);
+      // Once, because descriptions of namespaces can be long.
+      const described = index === 0 ? joined(description, definition.description) : definition.description;
+      return { named: { kind, name: tool.name, namespace }, definition: { ...definition, description: described } };
+    });
 
 const definitionOf = ({ description, parameters, strict }: FlatTool['definition']): FlatTool['definition'] => ({
   description,

@@ -21,6 +21,11 @@ describe('the names of functions', () => {
     ]);
   });
 
+  test('have the description of the namespace once, whatever its first tool is', () => {
+    const { functions } = namesOf(namespace('time', { type: 'web_search' }, fn('now'), fn('later')));
+    expect(functions.map(({ description }) => description)).toEqual(['About time.', undefined]);
+  });
+
   test('lack the default namespace of Codex, which its clients do not know either', () => {
     const names = namesOf(namespace('functions', custom('exec'), fn('wait')));
     expect(names.functions.map(({ name }) => name)).toEqual(['exec', 'wait']);
