@@ -1,7 +1,7 @@
-import { MAX_DEPTH, MAX_VALUES, measureJson } from '../../../shared/http/json-size.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { ChatPrompt, PromptMessage, PromptToolCall } from '../../../shared/tokens/prompt.ts';
 import { callsOf, pairCalls } from './call-ids.ts';
+import { isJsonObject } from './json-object.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { ChatCompletionRequest } from './request.ts';
 import { templateVariables, toUpstreamThinking } from './thinking.ts';
@@ -13,21 +13,11 @@ const textOf = (content: Message['content']): string | null =>
     ? content.map((part) => (part.type === 'text' ? (part as { text: string }).text : (part as { refusal: string }).refusal)).join('\n')
     : (content ?? null);
 
-const isObject = (text: string): boolean => {
-  try {
-    const { depth, values } = measureJson(text);
-    const value: unknown = depth <= MAX_DEPTH && values <= MAX_VALUES && JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
-
 // Chat templates read the keys of arguments. Text that isn't a JSON object is passed under `_raw`.
 const argumentsOf = (value: ToolCall['function']['arguments']): string => {
   if (typeof value !== 'string') return JSON.stringify(value ?? {});
   if (value.trim() === '') return '{}';
-  return isObject(value) ? value : JSON.stringify({ _raw: value });
+  return isJsonObject(value) ? value : JSON.stringify({ _raw: value });
 };
 
 const ROLES: Record<Message['role'], PromptMessage['role']> = {

@@ -1,18 +1,7 @@
-import { isRawNumber, parseKeepingNumbers } from '../../../shared/http/json-numbers.ts';
-import { MAX_DEPTH, MAX_VALUES, measureJson } from '../../../shared/http/json-size.ts';
+import { parseKeepingNumbers } from '../../../shared/http/json-numbers.ts';
+import { isJsonObject } from '../chat/json-object.ts';
 
 const OPAQUE = { fields: new Set(['tool']), keys: new Set(['input']) };
-
-const parse = (text: string): unknown => {
-  try {
-    const { depth, values, hasOtherNumbers } = measureJson(text);
-    if (depth > MAX_DEPTH || values > MAX_VALUES) return undefined;
-    const input: unknown = JSON.parse(text);
-    return hasOtherNumbers ? (parseKeepingNumbers(`{"tool":{"input":${text}}}`, OPAQUE) as { tool: { input: unknown } }).tool.input : input;
-  } catch {
-    return undefined;
-  }
-};
 
 /**
  * The input of a tool call from its arguments. Numbers keep their form. Arguments that aren't a JSON object are passed
@@ -20,9 +9,8 @@ const parse = (text: string): unknown => {
  */
 export const readToolInput = (text: string): Record<string, unknown> => {
   if (text.trim() === '') return {};
-  const input = parse(text);
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input) && !isRawNumber(input);
-  return isObject ? (input as Record<string, unknown>) : { _raw: text };
+  if (!isJsonObject(text)) return { _raw: text };
+  return (parseKeepingNumbers(`{"tool":{"input":${text}}}`, OPAQUE) as { tool: { input: Record<string, unknown> } }).tool.input;
 };
 
 /**

@@ -6,6 +6,7 @@ import type {
   OutputLocalShellCall,
   OutputToolSearchCall,
 } from '../../../../shared/responses/output-item.ts';
+import { isJsonObject } from '../../chat/json-object.ts';
 import { createCustomInput } from './custom-input.ts';
 import { added, done } from './item-events.ts';
 import type { NamedTool, ToolKind } from './tool-kinds.ts';
@@ -76,12 +77,7 @@ const openCustomCall: Opening = (id, index, { name, namespace }, callId) => {
 // Arguments that are not an object are passed under `_raw`, as in a prompt.
 const objectOf = (text: string): Record<string, unknown> => {
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : { _raw: text };
-  } catch {
-    return { _raw: text };
-  }
+  return isJsonObject(text) ? JSON.parse(text) : { _raw: text };
 };
 
 // Neither has events for its arguments, which are complete only at the end.
