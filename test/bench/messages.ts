@@ -6,12 +6,8 @@ import { shownRatio } from './lib/table.ts';
 import { applyLoad } from './load.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings } from './report.ts';
+import { AFTERMATH_MS, CONCURRENCIES, ROUNDS } from './requests.ts';
 import type { Stack } from './stack.ts';
-
-const CONCURRENCIES = [1, 32];
-const ROUNDS = 9;
-// Work after a reply still counts in this time after a load.
-const AFTERMATH_MS = 20;
 
 interface RouteFigures {
   cpuMs: number[];

@@ -7,15 +7,15 @@ import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';
 
-const CONCURRENCIES = [1, 32];
+export const CONCURRENCIES = [1, 32];
 // CPU of a request as a multiple of the proxy's, by concurrency.
 const MAX_CPU_RATIOS: Readonly<Record<number, number>> = { 1: 10, 32: 8 };
 // Portkey has no keys, limits or records here; LiteLLM has keys, limits and budgets.
 const PEERS = { 'requests/s': 'Portkey 0.14×', 'CPU ms': 'Envoy 0.5×, Portkey 7.6×, LiteLLM 98×' };
 // Odd, so that the median is the middle one.
-const ROUNDS = 9;
+export const ROUNDS = 9;
 // Work after a reply, such as a log line or a freed socket, still counts in this time after a load.
-const AFTERMATH_MS = 20;
+export const AFTERMATH_MS = 20;
 
 // One server, over all rounds.
 interface ServerFigures {
