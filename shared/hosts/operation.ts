@@ -1,12 +1,6 @@
 import type * as z from 'zod';
 import type { ReplyHeader } from '../http/reply-headers.ts';
-
-/**
- * The roles of users, lowest first: each may call the routes that the ones before it may. The role `support` belongs
- * to no organization and can call only what anyone who is logged in can: its own account, and tickets.
- */
-export const ROLES = ['support', 'member', 'owner', 'admin'] as const;
-export type RouteRole = (typeof ROLES)[number];
+import type { Permission } from './permissions.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -64,10 +58,12 @@ export interface Operation<Tag extends string = string> {
   tag: Tag;
   summary: string;
   description?: string;
-  /** Callers: anyone, those with an API key, or users from this role up. */
-  access: 'public' | 'api_key' | RouteRole;
+  /** Callers: anyone, those with an API key, or users with this permission. */
+  access: 'public' | 'api_key' | Permission;
   /** Members of a suspended organization may call it even though it is not a read. */
   isOpenToSuspended?: true;
+  /** Only people may call it, and no service accounts. */
+  isForPeople?: true;
   /** Admins may call it who have no second factor yet: to set one up. */
   isOpenWithoutSecondFactor?: true;
   /** The request must name its end user. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
-import { ROLES, type RouteRole } from '../hosts/operation.ts';
+import { ROLES } from '../hosts/permissions.ts';
 
 /** The key of a user's row in the table `accounts`. */
 export const placeOfUser = (id: string): RecordKey => ({ account: id, record: 'user' });
@@ -29,8 +29,8 @@ const DirectoryUser = z.object({
 });
 export type DirectoryUser = z.infer<typeof DirectoryUser>;
 
-export const isActiveIn = (user: DirectoryUser | undefined, organization: string, least: Extract<RouteRole, 'member' | 'owner'>): boolean =>
-  user?.status === 'active' && user.organization === organization && ROLES.indexOf(user.role) >= ROLES.indexOf(least);
+export const isActiveIn = (user: DirectoryUser | undefined, organization: string, least: 'member' | 'owner'): boolean =>
+  user?.status === 'active' && user.organization === organization && (least === 'member' || user.role === least);
 
 const ROWS_PER_PAGE = 100;
 // An organization's owners are searched among the users of this many pages.

@@ -1,7 +1,7 @@
 import type { Origin } from '../audit/origin.ts';
 import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import type { RouteRole } from '../hosts/operation.ts';
+import type { Permission, Role } from '../hosts/permissions.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { RightsChanged } from './errors.ts';
@@ -19,13 +19,17 @@ export interface StoredUser extends User {
    * do without. Default: `off`.
    */
   second_factor?: SecondFactor;
+  /** Absent: a person. */
+  kind?: 'service_account';
+  /** Of a service account: the only permissions of its role that it has. Absent: all of them. */
+  permissions?: readonly Permission[];
 }
 
 export type SecondFactor = 'on' | 'off' | 'exempt';
 
 interface Sender {
   userId: string;
-  role: RouteRole;
+  role: Role;
   origin: Origin;
 }
 
@@ -49,10 +53,19 @@ const toUser = (row: Record<string, unknown>): StoredUser => ({
   subject: String(row.subject),
   tokens_valid_from: Number(row.tokens_valid_from ?? 0),
   ...(row.second_factor !== undefined && { second_factor: row.second_factor as SecondFactor }),
+  ...(row.kind !== undefined && { kind: row.kind as 'service_account' }),
+  ...(row.permissions !== undefined && { permissions: row.permissions as readonly Permission[] }),
 });
 
 /** The fields of a user that callers see. */
-export const toWire = ({ subject: _, tokens_valid_from: __, second_factor: ___, ...user }: StoredUser): User => user;
+export const toWire = ({
+  subject: _,
+  tokens_valid_from: __,
+  second_factor: ___,
+  kind: ____,
+  permissions: _____,
+  ...user
+}: StoredUser): User => user;
 
 /** 409 for an e-mail address that is in use. */
 export const emailTaken = (): Conflict =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { ROLES } from '../hosts/operation.ts';
+import { ROLES } from '../hosts/permissions.ts';
 import { toBase62 } from '../ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../ids/id.ts';
 
@@ -24,9 +24,10 @@ export const User = z.object({
   email: z.string(),
   name: z.string().nullable(),
   role: z.enum(ROLES).meta({
-    description: 'An `admin` manages the platform, and `support` answers tickets. An `owner` or `member` belongs to an organization.',
+    description:
+      '`member`, `viewer`, `billing` and `owner` belong to an organization. An `admin` manages the platform, `support` answers tickets, and `platform_billing` issues invoices.',
   }),
-  organization: z.string().nullable().meta({ description: 'null for admins and support.' }),
+  organization: z.string().nullable().meta({ description: 'null for users who work for the platform.' }),
   status: z.enum(['active', 'disabled']).meta({ description: 'All requests of a disabled user are rejected.' }),
   max_api_keys: MaxApiKeys.default(DEFAULT_MAX_API_KEYS).meta({
     description: 'The most API keys that the user can have as a `member`, not counting revoked ones. Owners and admins have no such limit.',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ControlOperation } from '../../functions/control/access/route.ts';
 import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
+import { permissionsOf, type Role } from '../../shared/hosts/permissions.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { storeDeployment } from '../support/fixtures/deployments.ts';
@@ -148,14 +149,14 @@ describe.each(named(restricted))('%s rejects', (_, route) => {
   test('a disabled user', () => rejects(disabled.token));
 });
 
-const usersBelow = ({ access }: ControlOperation): SignedIn[] => {
-  if (access === 'admin') return [owner, member, support];
-  return access === 'owner' ? [member, support] : [support];
-};
+const roleHas = (role: Role, { access }: ControlOperation): boolean => (permissionsOf(role) as ReadonlySet<string>).has(access);
+const lacking = (['owner', 'member', 'support'] as const).filter((role) => restricted.some((route) => !roleHas(role, route)));
 
-describe.each(named(restricted.filter(({ access }) => access !== 'support')))('%s rejects', (_, route) => {
-  test('lower roles', async () => {
-    for (const { token } of usersBelow(route)) {
+describe.each(named(restricted.filter((route) => lacking.some((role) => !roleHas(role, route)))))('%s rejects', (_, route) => {
+  test('roles without its permission', async () => {
+    const users = { owner, member, support };
+    for (const role of lacking.filter((each) => !roleHas(each, route))) {
+      const { token } = users[role];
       const { status, body } = await send(route, token);
       expect([status, body]).toEqual([
         403,
@@ -202,14 +203,14 @@ const SHARED = [
   '/v1/instance-types/{id}',
 ];
 
-const isOfATenant = ({ path, access }: ControlOperation): boolean =>
-  access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
+const isOfATenant = (route: ControlOperation): boolean =>
+  roleHas('owner', route) && !OWN_ONLY.some((prefix) => route.path.startsWith(prefix)) && !SHARED.includes(route.path);
 
 // Users with the role support can call these, and manage their own account.
 const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets)(?:\/|$)/;
 
 test('opens only routes of tickets and of the own account to the role support', () => {
-  for (const { access, path } of restricted) if (access === 'support') expect(path).toMatch(FOR_SUPPORT);
+  for (const route of restricted) if (roleHas('support', route)) expect(route.path).toMatch(FOR_SUPPORT);
 });
 
 // Query parameters that a route requires.
@@ -245,7 +246,7 @@ describe.each(named(restricted.filter(isOfATenant)))('%s', (_, route) => {
   });
 });
 
-describe.each(named(restricted.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
+describe.each(named(restricted.filter((route) => roleHas('owner', route))))('%s by an owner of a suspended organization', (_, route) => {
   const isOpen = route.method === 'GET' || route.isOpenToSuspended === true;
 
   test(isOpen ? 'is allowed' : 'returns 403 organization_suspended', async () => {

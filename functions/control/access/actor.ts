@@ -2,19 +2,26 @@ import * as z from 'zod';
 import { OrganizationSuspended } from '../../../shared/admission/item/organization.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { ROLES } from '../../../shared/hosts/operation.ts';
+import { type Permission, permissionsOf, ROLES, type Role, reachOf } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 
 export const UserRole = z.enum(ROLES);
 export type UserRole = z.infer<typeof UserRole>;
 
+/** The parts of an actor that say what they can do. */
+export type Rights = Pick<Actor, 'role' | 'permissions'>;
+
 /** The user who sent a request, with their current rights. */
 export interface Actor {
   userId: string;
   email: string;
   role: UserRole;
-  /** null for admins and support. */
+  /** Absent: a person. */
+  kind?: 'service_account';
+  /** A service account has only these of the permissions of its role. Absent: all of them. */
+  permissions?: ReadonlySet<Permission>;
+  /** null for those who work for the platform. */
   organization: string | null;
   /** The most active API keys that they can have as a member. */
   maxApiKeys: number;
@@ -23,25 +30,35 @@ export interface Actor {
   origin: Origin;
 }
 
-/** Compares the rights of two roles: true if `role` has all the rights of `least`. */
-export const isAtLeast = (role: UserRole, least: UserRole): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
+/** True if an actor has a permission. */
+export const can = ({ role, permissions }: Rights, permission: Permission): boolean =>
+  permissionsOf(role).has(permission) && (permissions?.has(permission) ?? true);
 
-/** Users with these roles work for the platform, and so belong to no organization. */
-export const isPlatformRole = (role: UserRole): boolean => role === 'admin' || role === 'support';
+/** True if an actor works for the platform, and can see the resources of every organization. */
+export const isOfPlatform = ({ role }: Pick<Actor, 'role'>): boolean => reachOf(role) === 'platform';
 
-const ADVICE: Readonly<Record<UserRole, string>> = {
-  support: 'Ask support.',
-  member: 'Ask a member.',
-  owner: 'Ask an owner.',
-  admin: 'Ask an admin.',
+/** True if an actor sees only what is their own in their organization. */
+export const seesOnlyOwn = ({ role }: Pick<Actor, 'role'>): boolean => reachOf(role) === 'own';
+
+// The first of them who has a permission is asked for what needs it.
+const HELPERS: readonly (readonly [Role, string])[] = [
+  ['owner', 'an owner'],
+  ['admin', 'an admin'],
+  ['support', 'support'],
+];
+
+/** Rejects an actor without a permission. @throws 403 */
+export const requirePermission = (actor: Rights, permission: Permission): void => {
+  if (can(actor, permission)) return;
+  const [, helper = 'an admin'] = HELPERS.find(([role]) => permissionsOf(role).has(permission)) ?? [];
+  const who = permissionsOf(actor.role).has(permission) ? 'this service account was not given' : `your role '${actor.role}' does not have`;
+  throw new Forbidden({ message: `This request requires the permission '${permission}', which ${who}. Ask ${helper}.` });
 };
 
-/** Rejects an actor whose role is too low. @throws 403 */
-export const requireRole = (actor: Pick<Actor, 'role'>, least: UserRole): void => {
-  if (!isAtLeast(actor.role, least))
-    throw new Forbidden({
-      message: `This request requires the role '${least}', but your role is '${actor.role}'. ${ADVICE[least]}`,
-    });
+/** Rejects a service account. @throws 403 */
+export const requirePerson = ({ kind }: Pick<Actor, 'kind'>): void => {
+  if (kind === 'service_account')
+    throw new Forbidden({ code: 'people_only', message: 'Service accounts cannot make this request. Log in as a person to make it.' });
 };
 
 /** 403 for an admin who has not set up a second factor, or whose session is from before that. */
@@ -55,15 +72,16 @@ export class SecondFactorRequired extends Forbidden {
 }
 
 /**
- * Returns the organization that a request is about: the actor's own or, for admins, the one in the request.
- * @throws 404 for another organization; 400 if an admin's request has none
+ * Returns the organization that a request is about: the actor's own or, for the platform's users, the one that the
+ * request names.
+ * @throws 404 for another organization; 400 if a request of the platform's users has none
  */
 export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, requested: string | undefined): string => {
-  if (actor.role === 'admin') {
+  if (isOfPlatform(actor)) {
     if (!requested)
       throw new InvalidRequest({
         param: 'organization',
-        message: "'organization' is required for admins. Set it to the id of an organization.",
+        message: `'organization' is required for the role '${actor.role}'. Set it to the id of an organization.`,
       });
     return requested;
   }

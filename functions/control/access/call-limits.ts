@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
-import { type Actor, isPlatformRole } from './actor.ts';
+import { type Actor, isOfPlatform } from './actor.ts';
 
 export type CallSpan = 'minute' | 'hour' | 'day';
 
@@ -13,7 +13,7 @@ export interface Bound {
   per: Per;
   span: CallSpan;
   max: number;
-  /** The number for users with the role admin or support. Default: `max`. */
+  /** The number for users who work for the platform. Default: `max`. */
   platformMax?: number;
   /** The action in words, such as `make # changes`; `#` is the number. */
   can: string;
@@ -141,12 +141,11 @@ const numberText = (number: number): string => number.toLocaleString('en-US');
 const everySpan = (span: CallSpan): string => `${span === 'hour' ? 'an' : 'a'} ${span}`;
 
 /** The number of calls that a bound allows a role. */
-export const maxOf = ({ max, platformMax = max }: Bound, { role }: Pick<Actor, 'role'>): number =>
-  isPlatformRole(role) ? platformMax : max;
+export const maxOf = ({ max, platformMax = max }: Bound, actor: Pick<Actor, 'role'>): number => (isOfPlatform(actor) ? platformMax : max);
 
-/** A bound in words for all callers, such as `A user can make 300 changes a minute (admins and support: 1,200)`. */
+/** A bound in words for all callers, such as `A user can make 300 changes a minute (users of the platform: 1,200)`. */
 export const textForAll = ({ per, can, span, max, platformMax }: Bound): string => {
-  const others = platformMax === undefined ? '' : ` (admins and support: ${numberText(platformMax)})`;
+  const others = platformMax === undefined ? '' : ` (users of the platform: ${numberText(platformMax)})`;
   return `${SUBJECTS[per][0]} can ${can.replace('#', numberText(max))} ${everySpan(span)}${others}`;
 };
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Operation, RouteRole } from '../../../shared/hosts/operation.ts';
+import type { Operation } from '../../../shared/hosts/operation.ts';
+import type { Permission } from '../../../shared/hosts/permissions.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
@@ -7,7 +8,7 @@ import { expectedVersions, versionTag } from '../../../shared/http/precondition.
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Caller, callerOf } from '../../../shared/identity/request-origin.ts';
-import { type Actor, type OrganizationStatuses, requireActive, requireRole, SecondFactorRequired } from './actor.ts';
+import { type Actor, type OrganizationStatuses, requireActive, requirePermission, requirePerson, SecondFactorRequired } from './actor.ts';
 import { type CallLimitName, limitsOf } from './call-limits.ts';
 import type { CallCounter } from './count-call.ts';
 import { queryParametersOf } from './query-parameters.ts';
@@ -29,7 +30,7 @@ export type ControlTag =
   | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {
-  access: 'public' | RouteRole;
+  access: 'public' | Permission;
   /** Limits on its calls, besides the general ones for reads and changes. */
   limits?: readonly CallLimitName[];
 }
@@ -72,7 +73,8 @@ const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiE
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   event.sender = { user: actor.userId, org_id: actor.organization };
-  requireRole(actor, facts.access);
+  requirePermission(actor, facts.access);
+  if (facts.isForPeople) requirePerson(actor);
   if (actor.lacksSecondFactor && !facts.isOpenWithoutSecondFactor) throw new SecondFactorRequired();
   await deps.calls.countCall(limitsOf(facts), { actor, resource: event.pathParameters?.id }, actor.origin.nowMs);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)

@@ -2,7 +2,7 @@ import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
-import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
+import { type Actor, can, isOfPlatform, organizationFor, seesOnlyOwn } from '../access/actor.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
@@ -16,17 +16,17 @@ export interface ApiKeyReads {
  * @throws 404
  */
 export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Actor, id: string): Promise<StoredApiKey> => {
-  const organization = actor.role === 'admin' ? (await limiters.get(id))?.org : actor.organization;
+  const organization = isOfPlatform(actor) ? (await limiters.get(id))?.org : actor.organization;
   if (!organization) throw new ResourceNotFound('API key', id);
   const key = await apiKeys.get(organization, id);
-  if (!isAtLeast(actor.role, 'owner') && key.created_by !== actor.userId) throw new ResourceNotFound('API key', id);
+  if (seesOnlyOwn(actor) && key.created_by !== actor.userId) throw new ResourceNotFound('API key', id);
   return key;
 };
 
 /** Only owners can set limits and budgets. @throws 403 */
 export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
   const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
-  if (param && !isAtLeast(actor.role, 'owner'))
+  if (param && !can(actor, 'keys:limit'))
     throw new Forbidden({
       param,
       message: `Only owners can set the ${param} of an API key. Remove '${param}' from the request, or ask an owner of your organization.`,
@@ -71,7 +71,7 @@ export const listApiKeys = async (
   { organization: named, ...request }: PageRequest & { organization?: string | undefined },
 ): Promise<Page<ApiKey>> => {
   const { keys, hasMore } = await apiKeys.list(organizationFor(actor, named), request);
-  const visible = isAtLeast(actor.role, 'owner') ? keys : keys.filter(({ created_by }) => created_by === actor.userId);
+  const visible = seesOnlyOwn(actor) ? keys.filter(({ created_by }) => created_by === actor.userId) : keys;
   return {
     object: 'list',
     data: await withLastUse(limiters, visible),

@@ -8,7 +8,7 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
-import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
+import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type ApiKeyWithSecret, AUDITED_TEXTS, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
@@ -65,7 +65,7 @@ const newKey = (
     version: 1,
     shards: shardsFor(rules),
     load_shards: shardsForLoad(rules),
-    ...(actor.role !== 'admin' && { counted_for: actor.userId }),
+    ...(!isOfPlatform(actor) && { counted_for: actor.userId }),
   };
 };
 
@@ -123,7 +123,7 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
     ...writes,
     ...deps.apiKeys.toCreate(key),
     deps.apiKeys.toKeepSecret(key, { hash }),
-    ...(actor.role === 'admin' ? [deps.apiKeys.toList(key)] : []),
+    ...(isOfPlatform(actor) ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),
   ]);
   // The organization can have received limits since the read above.

@@ -2,7 +2,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError, Conflict } from '../../../shared/http/errors.ts';
 import type { QuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, can, isOfPlatform } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
@@ -61,12 +61,12 @@ export interface QuotaDependencies {
  * because they can become members. Admins and operators never become members and are not counted.
  */
 export const toCountKey = ({ apiKeys, quotas }: QuotaDependencies, actor: Actor, organization: string): Write[] => {
-  const { userId, role, maxApiKeys, origin } = actor;
-  if (role === 'admin') return [];
+  const { userId, maxApiKeys, origin } = actor;
+  if (isOfPlatform(actor)) return [];
   const ofDay = (account: string, max: number, refused: () => Error): Write =>
     quotas.toCount({ kind: 'api_key', span: 'day', account, max }, origin.nowMs, refused);
   const ofOrganization = ofDay(organization, MAX_CREATIONS_PER_DAY, () => tooManyOfOrganization(origin.nowMs));
-  if (role === 'owner') return [...apiKeys.toCountFor(userId), ofOrganization];
+  if (can(actor, 'keys:limit')) return [...apiKeys.toCountFor(userId), ofOrganization];
   const perDay = Math.max(MIN_CREATIONS_PER_DAY, maxApiKeys);
   return [
     ...apiKeys.toCountFor(userId, {

@@ -1,5 +1,5 @@
 import { Forbidden } from '../../../shared/http/errors.ts';
-import { type Actor, isAtLeast } from '../access/actor.ts';
+import { can, type Rights } from '../access/actor.ts';
 import type { ApiKey, OwnerRestrictions } from './api-key.ts';
 
 type Restrictions = Pick<ApiKey, keyof OwnerRestrictions>;
@@ -16,11 +16,11 @@ const beyond = (param: keyof Restrictions, expected: string): Forbidden =>
  * @throws 403
  */
 export const checkRestrictions = (
-  actor: Pick<Actor, 'role'>,
+  actor: Rights,
   bounds: OwnerRestrictions,
   { models, expires_at, no_content }: { [Name in keyof Restrictions]?: Restrictions[Name] | undefined },
 ): void => {
-  if (isAtLeast(actor.role, 'owner')) return;
+  if (can(actor, 'keys:limit')) return;
   const isWider = models !== undefined && bounds.models && (models === null || models.some((model) => !bounds.models?.includes(model)));
   if (isWider) throw beyond('models', `Choose among ${bounds.models?.map((model) => `'${model}'`).join(', ')}`);
   const isLater = expires_at !== undefined && bounds.expires_at !== null && (expires_at === null || expires_at > bounds.expires_at);
@@ -33,11 +33,11 @@ export const checkRestrictions = (
  * that an owner removes no longer binds them.
  */
 export const boundsAfter = (
-  actor: Pick<Actor, 'role'>,
+  actor: Rights,
   bounds: OwnerRestrictions,
   fields: { [Name in keyof Restrictions]?: Restrictions[Name] | undefined },
 ): OwnerRestrictions => {
-  if (!isAtLeast(actor.role, 'owner')) return bounds;
+  if (!can(actor, 'keys:limit')) return bounds;
   const { models = bounds.models, expires_at = bounds.expires_at, no_content = bounds.no_content } = fields;
   return { models, expires_at, no_content };
 };

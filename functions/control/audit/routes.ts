@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { organizationFor } from '../access/actor.ts';
+import { isOfPlatform, organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
@@ -27,14 +27,14 @@ export const auditLogRoutes = [
       summary: 'List audit log entries',
       description:
         'Returns every change and the logins of existing users; of refused logins, the first of a user in each hour. Entries are never modified.',
-      access: 'owner',
+      access: 'audit:read',
       limits: ['searches'],
       query: AuditQuery,
       reply: { status: 200, description: 'A page of entries, newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
       errors: [400, 404, 503],
     },
     async ({ deps, actor, query: { organization, ...page } }) => {
-      const isAdmin = actor.role === 'admin';
+      const isAdmin = isOfPlatform(actor);
       const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
       return isAdmin ? list : { ...list, data: list.data.map((entry) => redactFor(actor.organization, entry)) };
     },

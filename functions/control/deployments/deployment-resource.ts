@@ -8,10 +8,10 @@ import {
 } from '../../../shared/deployments/deployment.ts';
 import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
+import { permissionsOf } from '../../../shared/hosts/permissions.ts';
 import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { UserRole } from '../access/actor.ts';
-import { isAtLeast } from '../access/actor.ts';
 import { wantedGeneration } from './rollout.ts';
 
 const Seconds = z.int();
@@ -128,7 +128,12 @@ const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
 const reasonOf = (reason: DeploymentReason | undefined, role: UserRole): z.infer<typeof ReasonResource> | null =>
   reason
-    ? { code: reason.code, message: reason.message, action: reason.action, ...(isAtLeast(role, 'owner') && { aws: reason.aws ?? null }) }
+    ? {
+        code: reason.code,
+        message: reason.message,
+        action: reason.action,
+        ...(permissionsOf(role).has('deployments:write') && { aws: reason.aws ?? null }),
+      }
     : null;
 
 // The newest live generation gets its share, the other live one the rest.
@@ -147,7 +152,7 @@ const generationOf = (deployment: Deployment, generation: Generation, role: User
     traffic_percent: trafficOf(deployment, generation),
     reason: reasonOf(reason, role),
     runtime: runtime.id,
-    ...(role === 'admin' && { image: runtime.image }),
+    ...(permissionsOf(role).has('catalogue:write') && { image: runtime.image }),
     model,
     allow_code: allows_code,
     instance_types,

@@ -4,7 +4,7 @@ import type { DeploymentStore } from '../../../shared/deployments/deployment-sto
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
-import { type Actor, organizationFor } from '../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { type DeploymentResource, toResource, type View } from './deployment-resource.ts';
 import { wantedGeneration } from './rollout.ts';
 
@@ -16,12 +16,8 @@ export interface DeploymentReads {
 }
 
 /** Returns a deployment that the actor can see: of their own organization, or any for admins. @throws 404 */
-export const visibleDeployment = async (
-  { deployments }: DeploymentReads,
-  { role, organization }: Actor,
-  id: string,
-): Promise<Deployment> => {
-  if (role !== 'admin') return deployments.get(organization ?? '', id);
+export const visibleDeployment = async ({ deployments }: DeploymentReads, actor: Actor, id: string): Promise<Deployment> => {
+  if (!isOfPlatform(actor)) return deployments.get(actor.organization ?? '', id);
   const deployment = await deployments.find(id);
   if (!deployment) throw new ResourceNotFound('deployment', id);
   return deployment;

@@ -3,7 +3,7 @@ import type { CatalogueStore } from '../../../shared/deployments/catalogue-store
 import type { Generation } from '../../../shared/deployments/deployment.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, can } from '../access/actor.ts';
 import { imageUri } from '../runtimes/image-uri.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
 import { InstanceTypeNotPriced, invalid } from './errors.ts';
@@ -73,7 +73,7 @@ export const planGeneration = async (
   fields: GenerationFields,
 ): Promise<{ generation: PlannedGeneration; types: InstanceType[] }> => {
   const { model, instance_types, accelerators, allow_code: allows_code } = fields;
-  if (allows_code && actor.role !== 'admin')
+  if (allows_code && !can(actor, 'catalogue:write'))
     throw new Forbidden({
       param: 'allow_code',
       message: 'Only admins can allow code in the files of a model. Ask an admin, or remove the code.',

@@ -41,7 +41,7 @@ export const deploymentRoutes = [
       summary: 'Create a deployment',
       description:
         'Runs a model of your own on GPUs, under a name that only your organization can call. The reply comes at once; the deployment starts in minutes. A request that is repeated, with the same idempotency key or for the same name, returns the same deployment.',
-      access: 'owner',
+      access: 'deployments:write',
       limits: ['deployments', 'aws_calls'],
       isIdempotent: true,
       body: {
@@ -76,7 +76,7 @@ export const deploymentRoutes = [
       operationId: 'listDeployments',
       summary: 'List deployments',
       description: 'Deleted deployments are not listed.',
-      access: 'member',
+      access: 'deployments:read',
       query: DeploymentsQuery,
       reply: {
         status: 200,
@@ -93,7 +93,7 @@ export const deploymentRoutes = [
       path: oneDeployment,
       operationId: 'retrieveDeployment',
       summary: 'Retrieve a deployment',
-      access: 'member',
+      access: 'deployments:read',
       parameters,
       reply: { status: 200, description: 'The deployment.', json: deployment },
       errors: [404, 503],
@@ -108,7 +108,7 @@ export const deploymentRoutes = [
       summary: 'Update a deployment, or roll out a new generation',
       description:
         'Fields that you omit keep their values. A new runtime, model, environment, accelerators or instance types make a new generation. It starts beside the old one and gets `traffic_percent` of the requests once it is ready. If it fails, all requests go to the old one.',
-      access: 'owner',
+      access: 'deployments:write',
       limits: ['aws_calls'],
       ...change,
       body: {
@@ -127,7 +127,7 @@ export const deploymentRoutes = [
       operationId: 'stopDeployment',
       summary: 'Stop a deployment',
       description: 'Removes everything of the deployment from AWS, so that it costs nothing. Requests don’t wake it.',
-      access: 'owner',
+      access: 'deployments:write',
       isOpenToSuspended: true,
       ...change,
       reply: accepted,
@@ -140,7 +140,7 @@ export const deploymentRoutes = [
       path: `${oneDeployment}/start`,
       operationId: 'startDeployment',
       summary: 'Start a stopped deployment',
-      access: 'owner',
+      access: 'deployments:write',
       ...change,
       reply: accepted,
     },
@@ -152,7 +152,7 @@ export const deploymentRoutes = [
       path: `${oneDeployment}/retry`,
       operationId: 'retryDeployment',
       summary: 'Try a failed deployment again',
-      access: 'owner',
+      access: 'deployments:write',
       ...change,
       reply: accepted,
     },
@@ -166,7 +166,7 @@ export const deploymentRoutes = [
       summary: 'Delete a deployment',
       description:
         'Removes everything of the deployment from AWS. Its state is `deleted` once nothing of it is left there, and its name is free.',
-      access: 'owner',
+      access: 'deployments:write',
       isOpenToSuspended: true,
       ...change,
       reply: accepted,
@@ -181,7 +181,7 @@ export const deploymentRoutes = [
       summary: 'Publish a deployment as a shared model',
       description:
         'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets are checked as in the registration of a model.',
-      access: 'admin',
+      access: 'deployments:publish',
       limits: ['aws_calls'],
       ...change,
       body: {
@@ -200,7 +200,7 @@ export const deploymentRoutes = [
       operationId: 'unpublishDeployment',
       summary: 'Take a shared model back',
       description: 'The shared model is deleted within 30 s for callers; the deployment goes on.',
-      access: 'admin',
+      access: 'deployments:publish',
       ...change,
       reply: { status: 200, description: 'The deployment.', json: deployment },
     },

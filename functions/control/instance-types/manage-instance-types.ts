@@ -5,7 +5,7 @@ import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { nanosOf } from '../../../shared/prices/dollars.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, can } from '../access/actor.ts';
 import { checkRoom, effectiveAt } from '../prices/effective-at.ts';
 import {
   type InstanceTypeList,
@@ -36,7 +36,7 @@ const find = async ({ catalogue }: InstanceTypeDependencies, id: string): Promis
   return type;
 };
 
-const viewOf = ({ role, origin: { nowMs } }: Actor) => ({ isAdmin: role === 'admin', nowMs });
+const viewOf = (actor: Actor) => ({ isAdmin: can(actor, 'catalogue:write'), nowMs: actor.origin.nowMs });
 
 // Fields that change with time are not compared.
 const auditedFields = (type: InstanceType): Record<string, unknown> => {

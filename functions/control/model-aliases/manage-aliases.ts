@@ -7,7 +7,7 @@ import { type AliasStore, MAX_ALIASES } from '../../../shared/models/alias-store
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
+import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { isVisible, poolOf, poolsFor } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
@@ -23,7 +23,7 @@ export interface ModelAliasDependencies extends AuditDependencies {
 
 // Owners have the aliases of their organization. Admins have those for all, and those of organizations that they name.
 const ownerOf = (actor: Actor, organization: string | undefined): string =>
-  actor.role === 'admin' ? poolOf(organization) : organizationFor(actor, organization);
+  isOfPlatform(actor) ? poolOf(organization) : organizationFor(actor, organization);
 
 // The model that an alias of this owner can lead to, or that has the alias as its own name.
 const modelFor = async ({ models }: ModelAliasDependencies, actor: Actor, owner: string, name: string): Promise<Model | undefined> => {
@@ -119,7 +119,7 @@ export const listModelAliases = async (
   const listOf = async (owner: string, rank: number): Promise<Listed[]> => {
     const aliases = await deps.aliases.list(owner);
     // Aliases for all lead to shared models, and users don't see those that are not published.
-    const models = actor.role !== 'admin' && owner === SERVERLESS_POOL ? await deps.models.list(owner) : undefined;
+    const models = !isOfPlatform(actor) && owner === SERVERLESS_POOL ? await deps.models.list(owner) : undefined;
     return [...aliases]
       .filter(([, model]) => !models || models.get(model)?.status === 'published')
       .map(([alias, model]) => ({ place: `${alias}!${rank}`, resource: toAliasResource(organizationOf(owner), { alias, model }) }));

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type Actor, organizationFor } from '../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { ModelOfDeployment } from './errors.ts';
 import { type ModelResource, toResource } from './model-resource.ts';
 
@@ -16,7 +16,7 @@ interface ModelReads {
  * the request names the organization. @throws 404
  */
 export const poolsFor = (actor: Actor, named: string | undefined): string[] => {
-  if (actor.role === 'admin') return [named ?? SERVERLESS_POOL];
+  if (isOfPlatform(actor)) return [named ?? SERVERLESS_POOL];
   const own = organizationFor(actor, named);
   return named === undefined ? [own, SERVERLESS_POOL] : [own];
 };
@@ -25,9 +25,9 @@ export const poolOf = (organization: string | undefined): string => organization
 
 /** Everyone sees published shared models; members see every model of their organization. */
 export const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
-  actor.role === 'admin' || pool !== SERVERLESS_POOL || status === 'published';
+  isOfPlatform(actor) || pool !== SERVERLESS_POOL || status === 'published';
 
-const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: actor.role === 'admin', nowMs: actor.origin.nowMs });
+const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: isOfPlatform(actor), nowMs: actor.origin.nowMs });
 
 /** Finds a model by its name; an organization's own model takes precedence over a shared one. @throws 404 */
 export const retrieveModel = async (

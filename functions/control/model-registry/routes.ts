@@ -42,7 +42,7 @@ export const modelRoutes = [
       summary: 'Register a model',
       description:
         'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
-      access: 'admin',
+      access: 'models:write',
       limits: ['aws_calls'],
       body: {
         name: 'NewModel',
@@ -72,7 +72,7 @@ export const modelRoutes = [
       operationId: 'listModels',
       summary: 'List models',
       description: 'Lists the published shared models and your organization’s deployments. Admins see all models with their targets.',
-      access: 'member',
+      access: 'models:read',
       query: ModelsQuery,
       reply: { status: 200, description: 'A page of models, sorted by name.', json: { name: 'ModelList', schema: pageOf(ModelResource) } },
       errors: [400, 404, 503],
@@ -85,7 +85,7 @@ export const modelRoutes = [
       path: oneModel,
       operationId: 'retrieveModel',
       summary: 'Retrieve a model',
-      access: 'member',
+      access: 'models:read',
       parameters,
       query: SeenQuery,
       reply: { status: 200, description: 'The model.', json: model },
@@ -101,7 +101,7 @@ export const modelRoutes = [
       summary: 'Update, publish, unpublish or deprecate a model',
       description:
         'Fields that you omit keep their values. The change takes effect within 30 s. A new dialect, tokenizer or targets are checked.',
-      access: 'admin',
+      access: 'models:write',
       limits: ['aws_calls'],
       parameters,
       isVersioned: true,
@@ -124,7 +124,7 @@ export const modelRoutes = [
       operationId: 'deleteModel',
       summary: 'Delete a model',
       description: 'Only unpublished models can be deleted. Usage keeps the model’s name.',
-      access: 'admin',
+      access: 'models:write',
       parameters,
       isVersioned: true,
       query: ChangeQuery,
@@ -141,7 +141,7 @@ export const modelRoutes = [
       operationId: 'checkModel',
       summary: 'Check the targets of a model',
       description: 'Repeats the checks of the registration. Nothing is changed or billed.',
-      access: 'admin',
+      access: 'models:write',
       limits: ['aws_calls'],
       body: { name: 'ModelToCheck', schema: ModelToCheck, example: { model: 'qwen3-8b' } },
       reply: {

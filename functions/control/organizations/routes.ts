@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, isOfPlatform } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationLimits } from '../limits/limits.ts';
 import { type BalanceDependencies, balanceOf } from './balance.ts';
@@ -34,7 +34,7 @@ const change = {
 
 // Another organization's is a 404, except for admins.
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
-  if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
+  if (!isOfPlatform(actor) && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;
 };
 
@@ -45,7 +45,7 @@ export const organizationRoutes = [
       path: organizations,
       operationId: 'createOrganization',
       summary: 'Create an organization',
-      access: 'admin',
+      access: 'organizations:manage',
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
       reply: { status: 201, description: 'The organization. It has no users and keys yet, and the default limits.', json: organization },
       errors: [400, 503],
@@ -58,7 +58,7 @@ export const organizationRoutes = [
       path: organizations,
       operationId: 'listOrganizations',
       summary: 'List organizations',
-      access: 'admin',
+      access: 'organizations:list',
       query: z.strictObject(pageQuery),
       reply: {
         status: 200,
@@ -75,7 +75,7 @@ export const organizationRoutes = [
       path: oneOrganization,
       operationId: 'retrieveOrganization',
       summary: 'Retrieve an organization',
-      access: 'member',
+      access: 'organization:read',
       parameters,
       reply: { status: 200, description: 'The organization.', json: organization },
       errors: [404, 503],
@@ -90,7 +90,7 @@ export const organizationRoutes = [
       summary: 'Update an organization',
       description:
         'Fields that you omit keep their values. With `no_content`, nothing is stored for requests of its API keys that are admitted after the change, and new keys have the setting from their first request on. When the reply comes, the change has reached all keys (`no_content_pending` is false). Stored responses stay until they expire or are deleted.',
-      access: 'owner',
+      access: 'organization:write',
       ...change,
       body: { name: 'OrganizationUpdate', schema: OrganizationUpdate, example: { name: 'Acme Corporation', no_content: true } },
     },
@@ -103,7 +103,7 @@ export const organizationRoutes = [
       operationId: 'limitOrganization',
       summary: 'Set the limits that all keys of an organization share',
       description: 'Replaces all limits of the organization. Each key applies them from its next request on.',
-      access: 'admin',
+      access: 'organizations:manage',
       ...change,
       body: {
         name: 'OrganizationLimits',
@@ -120,7 +120,7 @@ export const organizationRoutes = [
       operationId: 'suspendOrganization',
       summary: 'Suspend an organization',
       description: 'Its API keys stop working from their next request on, and its members get read-only access.',
-      access: 'admin',
+      access: 'organizations:manage',
       ...change,
       body: { name: 'Reason', schema: StatusReason, example: { reason: 'Invoice 2026-117 is overdue.' } },
     },
@@ -133,7 +133,7 @@ export const organizationRoutes = [
       path: `${oneOrganization}/resume`,
       operationId: 'resumeOrganization',
       summary: 'Resume a suspended organization',
-      access: 'admin',
+      access: 'organizations:manage',
       ...change,
       body: { name: 'Reason', schema: StatusReason, example: { reason: 'Paid.' } },
     },
@@ -147,7 +147,7 @@ export const organizationRoutes = [
       operationId: 'grantCredit',
       summary: 'Grant prepaid credit',
       description: 'Adds an entry to the credit ledger. With an `Idempotency-Key`, a repeated request does not grant the credit again.',
-      access: 'admin',
+      access: 'credit:grant',
       parameters,
       isIdempotent: true,
       body: { name: 'NewCreditGrant', schema: NewCreditGrant, example: { amount: '100', reason: 'Invoice 2026-117' } },
@@ -163,7 +163,7 @@ export const organizationRoutes = [
       operationId: 'listCreditGrants',
       summary: 'List credit grants',
       description: 'Returns the whole credit ledger: grants, deductions and expiries.',
-      access: 'owner',
+      access: 'billing:read',
       parameters,
       reply: {
         status: 200,
@@ -183,7 +183,7 @@ export const organizationRoutes = [
       path: `${oneOrganization}/balance`,
       operationId: 'retrieveBalance',
       summary: 'Retrieve the credit balance of an organization',
-      access: 'owner',
+      access: 'billing:read',
       parameters,
       reply: {
         status: 200,

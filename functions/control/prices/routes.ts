@@ -13,7 +13,7 @@ export const priceRoutes = [
       path: '/v1/pricing/serverless',
       operationId: 'retrieveServerlessPricing',
       summary: 'Retrieve the prices of the shared models',
-      access: 'member',
+      access: 'prices:read',
       reply: {
         status: 200,
         description: 'The current price and the next scheduled price of each model.',
@@ -30,7 +30,7 @@ export const priceRoutes = [
       operationId: 'createPrice',
       summary: 'Add a price version to a model',
       description: 'Price versions cannot be changed; add a new one instead. It applies from its `effective_at` on, at most 30 s late.',
-      access: 'admin',
+      access: 'prices:write',
       body: {
         name: 'NewPrice',
         schema: NewPrice,
@@ -51,7 +51,7 @@ export const priceRoutes = [
       path: prices,
       operationId: 'listPrices',
       summary: 'List the price versions of a model',
-      access: 'admin',
+      access: 'prices:list',
       query: PricedModel,
       reply: { status: 200, description: 'All price versions, newest first.', json: { name: 'PriceList', schema: PriceList } },
       errors: [400, 404, 503],

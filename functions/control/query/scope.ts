@@ -1,4 +1,4 @@
-import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor, seesOnlyOwn } from '../access/actor.ts';
 import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 
@@ -31,12 +31,12 @@ const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organ
  * @throws 404
  */
 export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<UsageScope> => {
-  if (actor.role === 'admin') {
+  if (isOfPlatform(actor)) {
     if (named !== undefined) await deps.organizations.get(named);
     return { organization: named ?? null, ownKeys: undefined };
   }
   const organization = organizationFor(actor, named);
-  return { organization, ownKeys: isAtLeast(actor.role, 'owner') ? undefined : await keysCreatedBy(deps, actor, organization) };
+  return { organization, ownKeys: seesOnlyOwn(actor) ? await keysCreatedBy(deps, actor, organization) : undefined };
 };
 
 /** Returns the organizations of a page, and the first one of the next page. */

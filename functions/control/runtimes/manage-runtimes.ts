@@ -3,7 +3,7 @@ import type { Runtime } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, can } from '../access/actor.ts';
 import { type NewRuntime, type RuntimeList, type RuntimeResource, type RuntimeUpdate, toResource } from './runtime.ts';
 
 export interface RuntimeDependencies extends AuditDependencies {
@@ -27,14 +27,14 @@ const find = async ({ catalogue }: RuntimeDependencies, id: string): Promise<Run
 };
 
 /** Lists the catalogue, including retired entries. */
-export const listRuntimes = async ({ catalogue }: RuntimeDependencies, { role }: Actor): Promise<RuntimeList> => ({
+export const listRuntimes = async ({ catalogue }: RuntimeDependencies, actor: Actor): Promise<RuntimeList> => ({
   object: 'list',
-  data: (await catalogue.runtimes.list()).map((runtime) => toResource(runtime, role === 'admin')),
+  data: (await catalogue.runtimes.list()).map((runtime) => toResource(runtime, can(actor, 'catalogue:write'))),
 });
 
 /** Returns a runtime. @throws 404 */
-export const retrieveRuntime = async (deps: RuntimeDependencies, { role }: Actor, id: string): Promise<RuntimeResource> =>
-  toResource(await find(deps, id), role === 'admin');
+export const retrieveRuntime = async (deps: RuntimeDependencies, actor: Actor, id: string): Promise<RuntimeResource> =>
+  toResource(await find(deps, id), can(actor, 'catalogue:write'));
 
 /** Adds a runtime to the catalogue. @throws 409 */
 export const createRuntime = async (

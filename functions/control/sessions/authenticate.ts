@@ -1,11 +1,16 @@
+import type { Role } from '../../../shared/hosts/permissions.ts';
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { missingToken, wrongToken } from '../../../shared/identity/errors.ts';
 import { callerOf, originOf } from '../../../shared/identity/request-origin.ts';
 import { userIdOf } from '../../../shared/identity/user.ts';
 import type { StoredUser, UserStore } from '../../../shared/identity/user-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
+import type { Actor } from '../access/actor.ts';
 import type { SignedIn } from '../access/route.ts';
 import type { TokenVerifier } from '../identity/verify-token.ts';
+
+// They can change everybody's money and rights.
+const NEED_SECOND_FACTOR: readonly Role[] = ['admin', 'platform_billing'];
 
 const presentedToken = (event: ApiEvent): string => {
   const [, token] = /^Bearer +(\S+)\s*$/i.exec(headerOf(event, 'authorization') ?? '') ?? [];
@@ -31,8 +36,18 @@ export const authenticate = async (
   const { issuer, subject, issuedAtMs } = await tokens.verify(accessToken);
   const user = await users.get(userIdOf(issuer, subject));
   if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * SECOND_MS) throw wrongToken();
-  const { id: userId, email, role, organization, max_api_keys: maxApiKeys, second_factor: secondFactor = 'off' } = user;
-  const actor = { userId, email, role, organization, maxApiKeys, origin: originOf(callerOf(event), user) };
-  const lacksSecondFactor = role === 'admin' && secondFactor === 'off';
-  return { actor: { ...actor, ...(lacksSecondFactor && { lacksSecondFactor }) }, user, accessToken };
+  const { id: userId, email, role, organization, max_api_keys: maxApiKeys, second_factor: secondFactor = 'off', kind, permissions } = user;
+  const lacksSecondFactor = kind === undefined && NEED_SECOND_FACTOR.includes(role) && secondFactor === 'off';
+  const actor: Actor = {
+    userId,
+    email,
+    role,
+    organization,
+    maxApiKeys,
+    origin: originOf(callerOf(event), user),
+    ...(kind && { kind }),
+    ...(permissions && { permissions: new Set(permissions) }),
+    ...(lacksSecondFactor && { lacksSecondFactor }),
+  };
+  return { actor, user, accessToken };
 };

@@ -42,7 +42,7 @@ export const ticketRoutes = [
       summary: 'Open a ticket',
       description:
         'What is known now of the requests, the deployment and the invoice that you name is kept with the ticket, so that support sees what you saw. An organization can have 100 tickets that are not resolved.',
-      access: 'support',
+      access: 'tickets:write',
       limits: ['tickets'],
       isOpenToSuspended: true,
       body: {
@@ -69,7 +69,7 @@ export const ticketRoutes = [
       summary: 'List tickets',
       description:
         'Members see the tickets that they opened, owners those of their organization, support all. The last changed ticket is the first. A page reads a bounded number of tickets, so it can be short, or empty, although there are more: continue with `next` while `has_more` is true.',
-      access: 'support',
+      access: 'tickets:read',
       limits: ['searches'],
       query: TicketsQuery,
       reply: { status: 200, description: 'A page of tickets.', json: { name: 'TicketList', schema: pageOf(TicketListEntry) } },
@@ -83,7 +83,7 @@ export const ticketRoutes = [
       path: oneTicket,
       operationId: 'retrieveTicket',
       summary: 'Retrieve a ticket',
-      access: 'support',
+      access: 'tickets:read',
       parameters,
       reply: { status: 200, description: 'The ticket.', json: ticket },
       errors: [404, 503],
@@ -98,7 +98,7 @@ export const ticketRoutes = [
       operationId: 'updateTicket',
       summary: 'Update a ticket',
       description: 'Fields that you omit keep their values. A resolved ticket closes after 7 days.',
-      access: 'support',
+      access: 'tickets:write',
       isOpenToSuspended: true,
       parameters,
       isVersioned: true,
@@ -115,7 +115,7 @@ export const ticketRoutes = [
       operationId: 'reopenTicket',
       summary: 'Reopen a ticket',
       description: 'A resolved ticket can be reopened at any time, a closed one for 30 days after its closing.',
-      access: 'support',
+      access: 'tickets:write',
       isOpenToSuspended: true,
       parameters,
       isVersioned: true,
@@ -132,7 +132,7 @@ export const ticketRoutes = [
       summary: 'Write a message',
       description:
         'A message makes it the other side’s turn: `waiting_on_support` after one of the customer, who thereby also reopens a resolved ticket, and `waiting_on_customer` after one of support.',
-      access: 'support',
+      access: 'tickets:write',
       limits: ['ticket_messages'],
       isOpenToSuspended: true,
       parameters,
@@ -149,7 +149,7 @@ export const ticketRoutes = [
       path: messages,
       operationId: 'listTicketMessages',
       summary: 'List the messages of a ticket',
-      access: 'support',
+      access: 'tickets:read',
       parameters,
       query: PageQuery,
       reply: {
@@ -169,7 +169,7 @@ export const ticketRoutes = [
       summary: 'Announce a file',
       description:
         'Returns a form with which you can upload the file within 15 minutes. Then name its `id` in `attachments` of a message: until then, nobody can download it, and after a day it is deleted. The size and the type are those that you announced.',
-      access: 'support',
+      access: 'tickets:write',
       limits: ['ticket_attachments'],
       isOpenToSuspended: true,
       parameters,
@@ -190,7 +190,7 @@ export const ticketRoutes = [
       operationId: 'retrieveTicketAttachment',
       summary: 'Retrieve a file',
       description: 'Returns the URL of a file of a message. It can be used for 5 minutes. Browsers save the file and never show it.',
-      access: 'support',
+      access: 'tickets:read',
       parameters: {
         ...parameters,
         attachment: { description: 'The id of an attachment of a message.', example: 'att_VbdBUPc4RtYvB8fK2m' },
@@ -206,7 +206,7 @@ export const ticketRoutes = [
       path: `${oneTicket}/history`,
       operationId: 'listTicketHistory',
       summary: 'List the changes of a ticket',
-      access: 'support',
+      access: 'tickets:read',
       parameters,
       query: PageQuery,
       reply: {
@@ -226,7 +226,7 @@ export const ticketRoutes = [
       summary: 'List what a ticket is about',
       description:
         'The requests, the deployment and the invoice of the ticket, as they were when it was opened. Members see the requests of their own API keys, and no invoice. Support also sees the usage events of requests, and what AWS said about a deployment.',
-      access: 'support',
+      access: 'tickets:read',
       parameters,
       reply: {
         status: 200,

@@ -1,8 +1,9 @@
+import { permissionsOf } from '../../../shared/hosts/permissions.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { afterReopening, afterUpdate } from '../../../shared/tickets/lifecycle.ts';
 import type { Ticket } from '../../../shared/tickets/ticket.ts';
-import { type Actor, isPlatformRole } from '../access/actor.ts';
+import type { Actor } from '../access/actor.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { saveTicket, type TicketChange, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
@@ -13,7 +14,7 @@ type Expected = readonly number[] | undefined;
 const checkAssignee = async ({ users }: Pick<TicketDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
   if (assignee === null || assignee === undefined) return;
   const user = await users.get(assignee);
-  if (user?.status !== 'active' || !isPlatformRole(user.role))
+  if (user?.status !== 'active' || !permissionsOf(user.role).has('tickets:answer'))
     throw new InvalidRequest({
       param: 'assignee',
       message: "Invalid value for 'assignee': expected the id of an active user with the role 'support' or 'admin'.",

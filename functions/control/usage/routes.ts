@@ -14,7 +14,7 @@ export const usageRoutes = [
       summary: 'List usage by time',
       description:
         'Has the shape of OpenAI’s admin API. Owners see their organization, members the API keys that they created, admins all organizations: all buckets for some of them, then on later pages all buckets for the next ones. The last few minutes can be missing. A page can have fewer buckets than `limit`: continue while `has_more` is true.',
-      access: 'member',
+      access: 'usage:read',
       limits: ['searches'],
       query: CompletionsQuery,
       reply: { status: 200, description: 'A page of buckets, oldest first.', json: { name: 'CompletionsUsage', schema: CompletionsUsage } },
@@ -30,7 +30,7 @@ export const usageRoutes = [
       summary: 'List costs by day',
       description:
         'Has the shape of OpenAI’s admin API. Buckets are whole UTC days. Includes GPU time, which belongs to no API key or end user: members don’t see it. Prepaid usage is included; taxes and invoice adjustments are not.',
-      access: 'member',
+      access: 'usage:read',
       limits: ['searches'],
       query: CostsQuery,
       reply: { status: 200, description: 'A page of buckets, oldest first.', json: { name: 'Costs', schema: Costs } },

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
+import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import type { LoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
-import { type Actor, isPlatformRole, organizationFor, requireRole, UserRole } from '../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor, requirePermission, UserRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
@@ -15,7 +16,8 @@ export const NewUser = z.strictObject({
   name: UserName.nullable().default(null),
   role: UserRole.default('member'),
   organization: OrganizationId.optional().meta({
-    description: 'The user’s organization. Required for admins, except for the roles `admin` and `support`; owners can leave it out.',
+    description:
+      'The user’s organization. Required for admins, except for the roles of the platform: `admin`, `support` and `platform_billing`. Owners can leave it out.',
   }),
   temporary_password: z.string().min(12).max(256).optional().meta({
     description: 'A temporary password that you pass on. By default, Sluice e-mails one. Valid for 7 days; replaced at the first login.',
@@ -36,7 +38,7 @@ const countReceivedInvitation = ({ calls }: InvitationDependencies, actor: Actor
 
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
   if (!isPlatformRole(role)) return organizationFor(actor, organization);
-  if (actor.role !== 'admin')
+  if (!isOfPlatform(actor))
     throw new Forbidden({ param: 'role', message: `Only admins can invite users with the role '${role}'. Choose another role.` });
   if (organization !== undefined)
     throw new InvalidRequest({
@@ -51,7 +53,7 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
  * @throws 400, 403, 404, 409 if the address is in use, 429
  */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
-  requireRole(actor, 'owner');
+  requirePermission(actor, 'users:write');
   await countSentInvitation(deps, actor);
   const organization = organizationOf(actor, body);
   const isMailed = body.temporary_password === undefined;

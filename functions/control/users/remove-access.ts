@@ -6,7 +6,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { type Actor, requireRole } from '../access/actor.ts';
+import { type Actor, requirePermission } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
 import type { UserDependencies } from './create-user.ts';
@@ -87,7 +87,7 @@ export const deleteUser = async (
   expected?: Expected,
 ): Promise<DeletedUser> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
-  requireRole(actor, 'owner');
+  requirePermission(actor, 'users:write');
   if (id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   if (revokes) {

@@ -2,13 +2,13 @@ import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { endAllSessions, type SessionEndDependencies } from '../../../shared/identity/sessions.ts';
-import { type Actor, requireRole } from '../access/actor.ts';
+import { type Actor, requirePermission } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
 
 /** Switches off the second factor of a user who has lost it, and ends their sessions. @throws 403, 404 */
 export const resetTotp = async (deps: UserDependencies & SessionEndDependencies, actor: Actor, id: string): Promise<void> => {
-  requireRole(actor, 'owner');
+  requirePermission(actor, 'users:write');
   if (id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',

@@ -3,7 +3,7 @@ import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { SessionEndDependencies } from '../../../shared/identity/sessions.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
-import { organizationFor } from '../access/actor.ts';
+import { isOfPlatform, organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
@@ -20,7 +20,7 @@ const user = { name: 'User', schema: User };
 const UsersQuery = z.strictObject({
   ...pageQuery,
   organization: OrganizationId.optional().meta({
-    description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.',
+    description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the users of the platform.',
   }),
 });
 
@@ -39,7 +39,7 @@ export const userRoutes = [
       summary: 'Invite a user',
       description:
         'Owners can invite to their own organization, admins to any. Sluice e-mails the invitation unless you send a temporary password.',
-      access: 'owner',
+      access: 'users:write',
       limits: ['invitations', 'invitations_to_address'],
       body: { name: 'NewUser', schema: NewUser, example: { email: 'grace@example.com', name: 'Grace', role: 'member' } },
       reply: { status: 201, description: 'The new user.', json: user },
@@ -53,13 +53,13 @@ export const userRoutes = [
       path: users,
       operationId: 'listUsers',
       summary: 'List users',
-      access: 'owner',
+      access: 'users:list',
       query: UsersQuery,
       reply: { status: 200, description: 'A page of users, sorted by id.', json: { name: 'UserList', schema: pageOf(User) } },
       errors: [400, 404, 503],
     },
     ({ deps, actor, query: { organization, ...page } }) => {
-      if (actor.role === 'admin' && organization === PLATFORM_USERS) return deps.users.list(null, page);
+      if (isOfPlatform(actor) && organization === PLATFORM_USERS) return deps.users.list(null, page);
       return deps.users.list(organizationFor(actor, organization), page);
     },
   ),
@@ -69,7 +69,7 @@ export const userRoutes = [
       path: oneUser,
       operationId: 'retrieveUser',
       summary: 'Retrieve a user',
-      access: 'member',
+      access: 'users:read',
       parameters,
       reply: { status: 200, description: 'The user.', json: user },
       errors: [404, 503],
@@ -83,7 +83,7 @@ export const userRoutes = [
       operationId: 'updateUser',
       summary: 'Update a user’s name, role, status or number of API keys',
       description: 'Disabling a user ends their sessions. The response names their API keys, which keep working unless you revoke them.',
-      access: 'owner',
+      access: 'users:write',
       parameters,
       isVersioned: true,
       body: { name: 'UserChange', schema: UserChange, example: { role: 'owner' } },
@@ -99,7 +99,7 @@ export const userRoutes = [
       operationId: 'resendInvitation',
       summary: 'Resend an invitation',
       description: 'Sends a new temporary password to a user who has not logged in yet.',
-      access: 'owner',
+      access: 'users:write',
       limits: ['invitations', 'invitations_to_address'],
       parameters,
       reply: { status: 202, description: 'The invitation is being sent.' },
@@ -114,7 +114,7 @@ export const userRoutes = [
       operationId: 'resetTotp',
       summary: 'Switch off the second factor of another user',
       description: 'For users who have lost it. Ends all their sessions; they can then log in with only their password.',
-      access: 'owner',
+      access: 'users:write',
       limits: ['aws_calls'],
       parameters,
       reply: { status: 204, description: 'The second factor is off.' },
@@ -130,7 +130,7 @@ export const userRoutes = [
       summary: 'Delete a user',
       description:
         'API keys that the user created stay with the organization and keep working; the response names them. The user’s address is removed from the billing profile. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
-      access: 'owner',
+      access: 'users:write',
       parameters,
       isVersioned: true,
       query: DeletionQuery,

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
+import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
-import { type Actor, isAtLeast, isPlatformRole, requireRole, UserRole } from '../access/actor.ts';
+import { type Actor, isOfPlatform, requirePermission, seesOnlyOwn, UserRole } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 
 export const UserUpdate = z.strictObject({
@@ -16,14 +17,14 @@ export const UserUpdate = z.strictObject({
 export type UserUpdate = z.output<typeof UserUpdate>;
 
 /**
- * Returns a user whom the actor can see: themselves; for owners, their organization's users; for admins, everyone.
+ * Returns a user whom the actor can see: themselves; with the reach of an
+ * organization, its users; with that of the platform, everyone.
  * @throws 404
  */
 export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, actor: Actor, id: string): Promise<StoredUser> => {
   const user = await users.get(id);
   const isVisible =
-    user &&
-    (actor.role === 'admin' || user.id === actor.userId || (isAtLeast(actor.role, 'owner') && user.organization === actor.organization));
+    user && (user.id === actor.userId || isOfPlatform(actor) || (!seesOnlyOwn(actor) && user.organization === actor.organization));
   if (!isVisible) throw new ResourceNotFound('user', id);
   return user;
 };
@@ -34,7 +35,7 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
   const changesStatus = status !== undefined && status !== user.status;
   const changesQuota = max_api_keys !== undefined && max_api_keys !== user.max_api_keys;
   if (!changesRole && !changesStatus && !changesQuota) return;
-  requireRole(actor, 'owner');
+  requirePermission(actor, 'users:write');
   if (user.id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',
@@ -46,7 +47,7 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
       code: 'role_not_changeable',
       param: 'role',
       message:
-        "Admins and support don't belong to an organization; all other users do. Invite this person again with a different email address.",
+        "Users of the platform don't belong to an organization; all other users do. Invite this person again with a different email address.",
     });
 };
 

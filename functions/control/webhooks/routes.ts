@@ -57,7 +57,7 @@ export const webhookRoutes = [
       summary: 'Create a webhook',
       description:
         'The response contains the secret that signs the deliveries, which is shown only once. An organization can have 20 webhooks.',
-      access: 'owner',
+      access: 'webhooks:write',
       query: z.strictObject({
         organization: OrganizationId.optional().meta({
           description: 'The organization to notify. Admins name it here or in the body; otherwise your own organization.',
@@ -79,7 +79,7 @@ export const webhookRoutes = [
       path: webhooks,
       operationId: 'listWebhooks',
       summary: 'List webhooks',
-      access: 'owner',
+      access: 'webhooks:read',
       query: OrganizationQuery,
       reply: {
         status: 200,
@@ -96,7 +96,7 @@ export const webhookRoutes = [
       path: oneWebhook,
       operationId: 'retrieveWebhook',
       summary: 'Retrieve a webhook',
-      access: 'owner',
+      access: 'webhooks:read',
       parameters,
       query: OrganizationQuery,
       reply: { status: 200, description: 'The webhook, without its secret.', json: webhook },
@@ -113,7 +113,7 @@ export const webhookRoutes = [
       summary: 'Update a webhook',
       description:
         'Fields that you omit keep their values. Pending deliveries are sent to the new URL. While a webhook is disabled, no events are sent to it, and deliveries that come due become `dead`.',
-      access: 'owner',
+      access: 'webhooks:write',
       parameters,
       query: OrganizationQuery,
       isVersioned: true,
@@ -130,7 +130,7 @@ export const webhookRoutes = [
       operationId: 'rotateWebhook',
       summary: 'Rotate the secret of a webhook',
       description: 'During the overlap, each delivery has two signatures. The response contains the new secret, shown only once.',
-      access: 'owner',
+      access: 'webhooks:write',
       parameters,
       query: OrganizationQuery,
       isVersioned: true,
@@ -148,7 +148,7 @@ export const webhookRoutes = [
       summary: 'Test a webhook',
       description:
         'Sends an event of the type `sluice.webhook.test.v1` to this webhook. Its delivery is in the list of deliveries shortly after.',
-      access: 'owner',
+      access: 'webhooks:write',
       limits: ['webhook_tests'],
       parameters,
       query: OrganizationQuery,
@@ -164,7 +164,7 @@ export const webhookRoutes = [
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description: 'Its pending deliveries are not attempted any more.',
-      access: 'owner',
+      access: 'webhooks:write',
       parameters,
       query: OrganizationQuery,
       isVersioned: true,
@@ -181,7 +181,7 @@ export const webhookRoutes = [
       summary: 'List the deliveries of a webhook',
       description:
         'Deliveries are kept for 45 days. A page of one state can be short or empty although there are more; continue with `next`.',
-      access: 'owner',
+      access: 'webhooks:read',
       limits: ['searches'],
       parameters,
       query: DeliveriesQuery,
@@ -202,7 +202,7 @@ export const webhookRoutes = [
       summary: 'Replay a delivery',
       description:
         'Sends the event again with the same `webhook-id` and body, whatever became of the delivery. It gets all its attempts again. While an attempt is being made, or is about to be, the response is a 409 `attempt_under_way`.',
-      access: 'owner',
+      access: 'webhooks:write',
       limits: ['webhook_replays'],
       parameters: { ...parameters, delivery: { description: 'The id of a delivery.', example: 'dlv_VbdBUPc4RtYvB8fK2m' } },
       query: OrganizationQuery,

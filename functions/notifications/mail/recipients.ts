@@ -1,3 +1,4 @@
+import { permissionsOf } from '../../../shared/hosts/permissions.ts';
 import { isActiveIn, type UserDirectory } from '../../../shared/identity/user-directory.ts';
 import type { Notification } from '../../../shared/notifications/notification.ts';
 import type { Mail } from './mail-store.ts';
@@ -36,7 +37,7 @@ export const ticketReaders = async (
 const mayReadInvoices = async ({ users }: RecipientDependencies, organization: string, address: string): Promise<boolean> => {
   const user = await users.ofEmail(address);
   if (!user) return true;
-  return isActiveIn(user, organization, 'owner') || (user.status === 'active' && user.role === 'admin');
+  return user.status === 'active' && permissionsOf(user.role).has('billing:read') && (user.organization ?? organization) === organization;
 };
 
 /** The addresses that get e-mails about an organization's budgets, credit and invoices. */

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { callLimitOf, limitsOf, textForAll } from '../../../functions/control/access/call-limits.ts';
 import type { ControlOperation, ControlTag } from '../../../functions/control/access/route.ts';
-import { type Operation, ROLES } from '../../../shared/hosts/operation.ts';
+import type { Operation } from '../../../shared/hosts/operation.ts';
+import { permissionsOf, ROLES } from '../../../shared/hosts/permissions.ts';
 import { API_VERSIONS } from '../../../shared/hosts/service-routes.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { controlErrorReplies } from './control-errors.ts';
@@ -17,8 +18,9 @@ a challenge, and so does a login with a second factor. Send the \`access_token\`
 \`Authorization: Bearer <access token>\`. It is valid for an hour; \`POST ${AUTH_PATHS.refresh}\` returns a new one. To try requests on this page, enter the
 token under *Authorize*.
 
-**Roles.** A \`member\` manages their own API keys, an \`owner\` everything in their organization, and an \`admin\` the platform. Each role includes the
-permissions of the lower ones. Resources of other organizations return 404.
+**Roles.** Each operation names the permission that it requires, and each role is a set of permissions. In an organization, a \`member\` manages their own
+API keys, a \`viewer\` reads, \`billing\` sees usage and money, and an \`owner\` does everything. For the platform, an \`admin\` manages it, \`support\`
+answers tickets, and \`platform_billing\` issues invoices. \`GET /v1/me\` lists your permissions. Resources of other organizations return 404.
 
 **Changes.** A resource has a \`version\`, which is also its \`ETag\`. If you send it in \`If-Match\`, a change fails with 412 when someone else has
 changed the resource first. Every change is written together with its entry in the audit log: who did what, when, and from where.
@@ -55,8 +57,8 @@ const health = {
 const accessSentence = ({ access, method, isOpenToSuspended }: Operation): string => {
   if (access === 'public') return 'Requires no access token.';
   const isKeptOpen = isOpenToSuspended && method !== 'GET';
-  const who = access === ROLES[0] ? 'Open to users with any role.' : `Requires the role ${access}.`;
-  return `${who}${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
+  const roles = ROLES.filter((role) => (permissionsOf(role) as ReadonlySet<string>).has(access));
+  return `Requires the permission \`${access}\`, which ${roles.length === 1 ? 'one role has' : 'these roles have'}: ${roles.join(', ')}.${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
 };
 
 const limitsSentence = (operation: Operation): string => {

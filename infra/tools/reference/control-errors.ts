@@ -1,4 +1,4 @@
-import { requireRole, SecondFactorRequired } from '../../../functions/control/access/actor.ts';
+import { requirePermission, SecondFactorRequired } from '../../../functions/control/access/actor.ts';
 import { CALL_LIMITS, TooManyCalls } from '../../../functions/control/access/call-limits.ts';
 import { tooManyOfMember } from '../../../functions/control/api-keys/key-quota.ts';
 import { InstanceTypeNotPriced, RolloutUnfinished } from '../../../functions/control/deployments/errors.ts';
@@ -51,7 +51,7 @@ export const controlErrorReplies = {
     schema: 'Error',
     headers: [],
     errors: {
-      insufficient_role: refusalOf(() => requireRole({ role: 'member' }, 'owner')),
+      insufficient_role: refusalOf(() => requirePermission({ role: 'member' }, 'users:write')),
       second_factor_required: new SecondFactorRequired(),
       rights_changed: new RightsChanged(),
       suspended: new OrganizationSuspended(),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RouteRole } from '../../../shared/hosts/operation.ts';
+import type { Role } from '../../../shared/hosts/permissions.ts';
 import type { TestRun } from './local-run.ts';
 import { totpOf } from './totp.ts';
 
@@ -80,7 +80,7 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
     /** Creates a user, chooses a password for them and logs them in. An admin has a second factor. */
-    createUser: async (fields: { role: RouteRole; organization?: string }): Promise<SignedIn> => {
+    createUser: async (fields: { role: Role; organization?: string }): Promise<SignedIn> => {
       // Suites share runs, so a number would not be new.
       const email = `person-${randomUUID()}@example.com`;
       const { token } = await asAdmin();

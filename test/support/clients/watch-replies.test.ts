@@ -7,7 +7,7 @@ import { controlDocument } from '../../../infra/tools/reference/control-document
 import { watchReplies } from './watch-replies.ts';
 
 const Gate = z.object({ name: z.string() });
-const facts = { tag: 'Models', summary: 'A gate', access: 'member', errors: [] } as const;
+const facts = { tag: 'Models', summary: 'A gate', access: 'models:read', errors: [] } as const;
 const gate = { status: 200, description: 'The gate.', json: { name: 'Gate', schema: Gate } } as const;
 const parameters = { name: { description: 'Its name.', example: 'north' } };
 const operations: ControlOperation[] = [

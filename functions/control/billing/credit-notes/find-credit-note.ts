@@ -3,7 +3,7 @@ import type { CreditNoteStore } from '../../../../shared/billing/credit-note-sto
 import type { CreditNote } from '../../../../shared/billing/invoice.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../../shared/http/page.ts';
-import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { Download } from '../downloads/download.ts';
 import { type DownloadDependencies, downloadDocument, fileFormatOf } from '../downloads/download-document.ts';
@@ -26,7 +26,7 @@ interface CreditNoteReads extends InvoiceReads {
 /** Returns a credit note that the actor can see: of their own organization, or any for admins. @throws 404 */
 export const visibleCreditNote = async ({ creditNotes }: CreditNoteReads, actor: Actor, id: string): Promise<CreditNote> => {
   const note = await creditNotes.find(id);
-  if (!note || (actor.role !== 'admin' && note.organization !== actor.organization)) throw new ResourceNotFound('credit note', id);
+  if (!note || (!isOfPlatform(actor) && note.organization !== actor.organization)) throw new ResourceNotFound('credit note', id);
   return note;
 };
 

@@ -20,7 +20,7 @@ export const creditNoteRoutes = [
       summary: 'Credit an invoice, or a part of it',
       description:
         'Only for issued and paid invoices. All credit notes of an invoice together are at most its total. A credit note never changes. With an `Idempotency-Key`, a repeated request does not credit again.',
-      access: 'admin',
+      access: 'billing:issue',
       parameters: { id: { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8fK2m' } },
       isIdempotent: true,
       body: { name: 'NewCreditNote', schema: NewCreditNote, example: { amount: '12.50', reason: 'Outage on 2026-10-17' } },
@@ -35,7 +35,7 @@ export const creditNoteRoutes = [
       path: creditNotes,
       operationId: 'listCreditNotes',
       summary: 'List the credit notes of an organization',
-      access: 'owner',
+      access: 'billing:read',
       query: CreditNotesQuery,
       reply: {
         status: 200,
@@ -52,7 +52,7 @@ export const creditNoteRoutes = [
       path: `${creditNotes}/{id}`,
       operationId: 'retrieveCreditNote',
       summary: 'Retrieve a credit note',
-      access: 'owner',
+      access: 'billing:read',
       parameters: { id },
       reply: { status: 200, description: 'The credit note.', json: creditNote },
       errors: [404, 503],
@@ -67,7 +67,7 @@ export const creditNoteRoutes = [
       summary: 'Download a credit note',
       description:
         'Returns a URL that works for five minutes. The files are made once, a few seconds after the issue; until then, you get a 409 (`not_rendered_yet`) with `Retry-After`.',
-      access: 'owner',
+      access: 'billing:read',
       parameters: { id, format: { description: '`pdf`, `csv`, `focus` (FOCUS 1.4 Invoice Detail) or `json`.', example: 'pdf' } },
       reply: { status: 200, description: 'Where to download the file.', json: { name: 'Download', schema: Download } },
       errors: [404, 409, 503],

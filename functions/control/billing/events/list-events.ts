@@ -14,7 +14,7 @@ import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
 import { cursorOf, positionOf } from '../../query/page-cursor.ts';
@@ -187,7 +187,7 @@ const readEvents = async (
 export const listEvents = async (deps: EventDependencies, actor: Actor, query: EventsQuery): Promise<Page<EventRecord>> => {
   checkRange(query);
   const organization = organizationFor(actor, query.organization);
-  if (actor.role === 'admin') await deps.organizations.get(organization);
+  if (isOfPlatform(actor)) await deps.organizations.get(organization);
   const { limit: _, after: cursor, ...facts } = query;
   const bound = { ...facts, route: 'events', organization, user: actor.userId };
   const [fromMs, toMs] = [query.start_time * SECOND_MS, query.end_time * SECOND_MS];

@@ -15,7 +15,7 @@ export const billingEventRoutes = [
       summary: 'List usage events',
       description:
         'Returns the billed record of each request, and of GPU time, oldest first. A page can have fewer events than `limit`, or none: continue while `has_more` is true. Events of the last 20 minutes can still appear. For more than 31 days, or for millions of events, create an export with `POST /v1/billing/exports`.',
-      access: 'owner',
+      access: 'billing:read',
       limits: ['searches'],
       query: EventsQuery,
       reply: {

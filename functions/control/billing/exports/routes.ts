@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { exportKey } from '../../../../shared/billing/export.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
-import { organizationFor } from '../../access/actor.ts';
+import { isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { createRoute } from '../../access/route.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import { createExport, type ExportRouteDependencies } from './create-export.ts';
@@ -25,7 +25,7 @@ export const exportRoutes = [
       summary: 'Export events to a file',
       description:
         'Creates a job that writes the events of up to 400 days to a file. An organization can have five jobs at a time. Retrieve the export until it is completed, or subscribe a webhook to `sluice.export.completed.v1`. With an `Idempotency-Key`, a repeated request returns the same export.',
-      access: 'owner',
+      access: 'billing:write',
       limits: ['exports'],
       isIdempotent: true,
       isOpenToSuspended: true,
@@ -49,7 +49,7 @@ export const exportRoutes = [
       path: exportsPath,
       operationId: 'listExports',
       summary: 'List exports',
-      access: 'owner',
+      access: 'billing:read',
       query: z.strictObject({ ...pageQuery, organization }),
       reply: {
         status: 200,
@@ -70,7 +70,7 @@ export const exportRoutes = [
       path: `${exportsPath}/{id}`,
       operationId: 'retrieveExport',
       summary: 'Retrieve an export, and download its file',
-      access: 'owner',
+      access: 'billing:read',
       parameters: { id: { description: 'The id of an export.', example: 'exp_0Vd8bUPc4RtYvB8fK2' } },
       query: z.strictObject({
         organization: OrganizationId.optional().meta({
@@ -81,7 +81,7 @@ export const exportRoutes = [
       errors: [400, 404, 503],
     },
     async ({ deps, actor, parameters: { id = '' }, query }) => {
-      const isAnyones = actor.role === 'admin' && query.organization === undefined;
+      const isAnyones = isOfPlatform(actor) && query.organization === undefined;
       const stored = isAnyones ? await deps.exports.find(id) : await deps.exports.get(organizationFor(actor, query.organization), id);
       const key = exportKey(stored);
       return exportToWire(stored, stored.state === 'completed' ? await deps.signDownload(key, path.basename(key)) : null);

@@ -4,7 +4,7 @@ import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { Month } from '../../../../shared/billing/month.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../../shared/http/page.ts';
-import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Actor, can, isOfPlatform, organizationFor, type Rights } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import { type InvoiceSummary, toSummary } from './invoice-resource.ts';
 
@@ -26,7 +26,7 @@ export interface InvoiceReads {
 }
 
 // Owners see issued invoices; drafts, deleted ones included, belong to the platform.
-const isVisibleTo = ({ role }: Pick<Actor, 'role'>, { issued_at }: Invoice): boolean => role === 'admin' || issued_at !== null;
+const isVisibleTo = (actor: Rights, { issued_at }: Invoice): boolean => can(actor, 'billing:issue') || issued_at !== null;
 
 /**
  * Returns an invoice that the actor can see: an issued one of their own organization, or any for admins.
@@ -34,7 +34,7 @@ const isVisibleTo = ({ role }: Pick<Actor, 'role'>, { issued_at }: Invoice): boo
  */
 export const visibleInvoice = async ({ invoices }: InvoiceReads, actor: Actor, id: string): Promise<Invoice> => {
   const invoice = await invoices.find(id);
-  const isOwn = actor.role === 'admin' || invoice?.organization === actor.organization;
+  const isOwn = isOfPlatform(actor) || invoice?.organization === actor.organization;
   if (!(invoice && isOwn && isVisibleTo(actor, invoice))) throw new ResourceNotFound('invoice', id);
   return invoice;
 };

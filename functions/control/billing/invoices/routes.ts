@@ -13,7 +13,7 @@ const oneInvoice = `${invoices}/{id}`;
 const id = { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8fK2m' } as const;
 const invoice = { name: 'Invoice', schema: InvoiceResource } as const;
 const change = {
-  access: 'admin',
+  access: 'billing:issue',
   parameters: { id },
   isVersioned: true,
   reply: { status: 200, description: 'The invoice.', json: invoice },
@@ -29,7 +29,7 @@ export const invoiceRoutes = [
       summary: 'Close a month, and make its invoice',
       description:
         'Months are closed automatically, at 01:00 UTC on the 1st. Use this to make an invoice again after the last one became void or its draft was deleted. The reply comes at once; a month without usage gets no invoice.',
-      access: 'admin',
+      access: 'billing:issue',
       body: { name: 'NewInvoice', schema: NewInvoice, example: { organization: 'org_VbdBUPc4RtYvB8fK2m', month: '2026-10' } },
       reply: { status: 202, description: 'The month is being closed.', json: { name: 'Closing', schema: Closing } },
       errors: [404, 409, 503],
@@ -43,7 +43,7 @@ export const invoiceRoutes = [
       operationId: 'listInvoices',
       summary: 'List the invoices of an organization',
       description: 'Only admins see drafts. A page can have fewer entries than `limit` although `has_more` is true.',
-      access: 'owner',
+      access: 'billing:read',
       query: InvoicesQuery,
       reply: {
         status: 200,
@@ -60,7 +60,7 @@ export const invoiceRoutes = [
       path: oneInvoice,
       operationId: 'retrieveInvoice',
       summary: 'Retrieve an invoice with its lines',
-      access: 'owner',
+      access: 'billing:read',
       parameters: { id },
       reply: change.reply,
       errors: [404, 503],
@@ -126,7 +126,7 @@ export const invoiceRoutes = [
       summary: 'Download an invoice',
       description:
         'Returns a URL that works for five minutes. The files are made once, a few seconds after the issue; until then, you get a 409 (`not_rendered_yet`) with `Retry-After`.',
-      access: 'owner',
+      access: 'billing:read',
       parameters: { id, format: { description: '`pdf`, `csv`, `focus` (FOCUS 1.4 Invoice Detail) or `json`.', example: 'pdf' } },
       reply: { status: 200, description: 'Where to download the file.', json: { name: 'Download', schema: Download } },
       errors: [404, 409, 503],

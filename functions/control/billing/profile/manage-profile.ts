@@ -2,7 +2,7 @@ import { type AuditDependencies, commit } from '../../../../shared/audit/commit.
 import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import { Forbidden } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
-import { type Actor, type ActorChecks, organizationFor } from '../../access/actor.ts';
+import { type Actor, type ActorChecks, can, organizationFor } from '../../access/actor.ts';
 import type { BillingProfileResource, BillingProfileUpdate } from './profile-resource.ts';
 
 export interface ProfileDependencies extends AuditDependencies {
@@ -43,7 +43,7 @@ export const updateProfile = async (
   expected: readonly number[] | undefined,
 ): Promise<BillingProfileResource> => {
   const { id } = await deps.organizations.get(organizationFor(actor, requested));
-  const forbidden = actor.role === 'admin' ? undefined : ADMIN_FIELDS.find((field) => body[field] !== undefined);
+  const forbidden = can(actor, 'billing:issue') ? undefined : ADMIN_FIELDS.find((field) => body[field] !== undefined);
   if (forbidden) throw new SetByAdmins(forbidden);
   const before = checkVersion(await deps.settings.getProfile(id), expected);
   const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));

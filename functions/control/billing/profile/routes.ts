@@ -17,7 +17,7 @@ export const profileRoutes = [
       path,
       operationId: 'retrieveBillingProfile',
       summary: 'Retrieve the billing profile of an organization',
-      access: 'owner',
+      access: 'billing:read',
       query: ProfileQuery,
       reply,
       errors: [400, 404, 503],
@@ -32,7 +32,7 @@ export const profileRoutes = [
       summary: 'Update the billing profile of an organization',
       description:
         'Fields that you omit keep their values. Each invoice copies the buyer, the purchase order, the payment terms and the note when it is issued. Only admins can change `payment_terms_days`, `invoice_note` and `stripe_customer`.',
-      access: 'owner',
+      access: 'billing:write',
       isVersioned: true,
       query: ProfileQuery,
       body: {

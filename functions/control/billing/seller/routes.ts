@@ -13,7 +13,7 @@ export const sellerRoutes = [
       path,
       operationId: 'retrieveSeller',
       summary: 'Retrieve the seller',
-      access: 'admin',
+      access: 'billing:issue',
       reply,
       errors: [404, 503],
     },
@@ -27,7 +27,7 @@ export const sellerRoutes = [
       summary: 'Set the seller that invoices print',
       description:
         'Replaces all fields; fields that you omit get their defaults. Each invoice copies the seller when it is issued, so a change applies to later invoices. Numbers continue with a new prefix.',
-      access: 'admin',
+      access: 'billing:issue',
       isVersioned: true,
       body: {
         name: 'NewSeller',

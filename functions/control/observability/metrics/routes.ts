@@ -14,7 +14,7 @@ export const metricsRoutes = [
       summary: 'Retrieve metrics',
       description:
         'Requests, errors, tokens, latencies and refused requests over time. Owners see their organization, members the API keys that they created, admins all organizations. Requests count when they have ended, in the time in which they arrived; the last minute or two can be missing.',
-      access: 'member',
+      access: 'requests:read',
       limits: ['searches'],
       query: MetricsQuery,
       reply: { status: 200, description: 'The metrics of the window.', json: { name: 'Metrics', schema: Metrics } },

@@ -4,7 +4,7 @@ import { Forbidden } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
 import type { PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
 import type { PayloadLogStore, SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
-import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { toConfigureAll } from '../../api-keys/change-api-key.ts';
 import type { ApiKeyDependencies } from '../../api-keys/create-api-key.ts';
 import { setPayloadLogOfKeys } from '../../organizations/organization-limiter.ts';
@@ -24,7 +24,7 @@ type Expected = readonly number[] | undefined;
  * @throws 403
  */
 export const ownOrganization = (actor: Actor): string => {
-  if (actor.role === 'admin')
+  if (isOfPlatform(actor))
     throw new Forbidden({ message: 'Only owners of an organization can use its payload log. Ask an owner to do it.' });
   return organizationFor(actor, undefined);
 };

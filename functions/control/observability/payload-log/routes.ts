@@ -25,7 +25,7 @@ export const payloadLogRoutes = [
       operationId: 'retrievePayloadLog',
       summary: 'Retrieve the settings of the payload log',
       description: 'Only owners of the organization can do this, not admins.',
-      access: 'owner',
+      access: 'payloads:read',
       query: OwnerQuery,
       reply: { status: 200, description: 'The settings that apply.', json: settings },
       errors: [400, 404, 503],
@@ -40,7 +40,7 @@ export const payloadLogRoutes = [
       summary: 'Switch the payload log on or off',
       description:
         'Replaces all settings, from the next request of each API key on. Requests in progress are not logged if the log is switched off before they end; only a payload that is being written at that moment is finished, within seconds. An API key with settings of its own does not follow its organization. The content of an API key with `no_content`, and of a request with the header `x-sluice-log: off`, is never logged. Only owners of the organization can do this, not admins.',
-      access: 'owner',
+      access: 'payloads:write',
       query: OwnerQuery,
       isVersioned: true,
       body: { name: 'NewPayloadLog', schema: NewPayloadLog, example: { enabled: true, retention_days: 7, paths: ['$.metadata'] } },
@@ -57,7 +57,7 @@ export const payloadLogRoutes = [
       summary: 'Delete the settings of the payload log',
       description:
         'Switches the log of the organization off; an API key follows its organization again. Content that was logged stays until its retention ends. Only owners of the organization can do this, not admins.',
-      access: 'owner',
+      access: 'payloads:write',
       query: OwnerQuery,
       isVersioned: true,
       reply: { status: 200, description: 'The settings that apply now.', json: settings },
@@ -73,7 +73,7 @@ export const payloadLogRoutes = [
       summary: 'Retrieve the logged content of a request',
       description:
         'Each read is an entry of the audit log, `payload.read`. The content of a stream is the whole response that it makes. Only owners of the organization can do this, not admins.',
-      access: 'owner',
+      access: 'payloads:read',
       limits: ['changes'],
       parameters: { id: { description: 'The id of a request.', example: 'req_VbdBUPcqGZ0mPXnRSBSJd7q7A' } },
       reply: { status: 200, description: 'The content, after redaction.', json: { name: 'RequestPayload', schema: PayloadResource } },

@@ -9,7 +9,7 @@ import type { ModelStore } from '../../../../shared/models/model-store.ts';
 import type { RequestRowStore } from '../../../../shared/observability/request-row-store.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { type Actor, isAtLeast, organizationFor } from '../../access/actor.ts';
+import { type Actor, organizationFor, seesOnlyOwn } from '../../access/actor.ts';
 import { Text } from '../../access/route.ts';
 import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
@@ -47,7 +47,7 @@ const keyOf = async ({ apiKeys, requestRows }: RetrieveDependencies, actor: Acto
   if (keyId === undefined) throw notFound(id);
   try {
     const { created_by } = await apiKeys.get(organization, keyId);
-    if (isAtLeast(actor.role, 'owner') || created_by === actor.userId) return keyId;
+    if (!seesOnlyOwn(actor) || created_by === actor.userId) return keyId;
   } catch (error) {
     if (!(error instanceof ResourceNotFound)) throw error;
   }

@@ -12,7 +12,7 @@ export const retrieveRequestRoute = route(
     summary: 'Retrieve a request',
     description:
       'Shows the phases of a request as a timeline, its target, limits, usage and cost by price version. It is found for 30 days, from about a minute after its end; with `api_key_id` at once and for good. Members see requests of the API keys that they created. The content of requests is not stored here.',
-    access: 'member',
+    access: 'requests:read',
     parameters: { id: { description: 'The `x-request-id` of the request.', example: 'req_1lNcTUSq3vTzyiBxiH50nXkCb' } },
     query: RequestDetailQuery,
     reply: {

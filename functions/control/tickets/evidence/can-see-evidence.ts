@@ -1,6 +1,6 @@
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import type { Evidence } from '../../../../shared/tickets/ticket.ts';
-import { type Actor, isAtLeast, isPlatformRole } from '../../access/actor.ts';
+import { type Actor, can, seesOnlyOwn } from '../../access/actor.ts';
 import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
 
 export interface EvidenceReads {
@@ -28,6 +28,7 @@ const isOwnRequest = async (
  * @param organization of the ticket
  */
 export const canSeeEvidence = async (deps: EvidenceReads, actor: Actor, organization: string, evidence: Evidence): Promise<boolean> => {
-  if (isPlatformRole(actor.role) || isAtLeast(actor.role, 'owner') || evidence.type === 'deployment') return true;
-  return evidence.type === 'request' && isOwnRequest(deps, actor, organization, evidence);
+  if (can(actor, 'tickets:answer') || evidence.type === 'deployment') return true;
+  if (evidence.type === 'invoice') return can(actor, 'billing:read');
+  return !seesOnlyOwn(actor) || isOwnRequest(deps, actor, organization, evidence);
 };

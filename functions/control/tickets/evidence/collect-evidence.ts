@@ -2,7 +2,7 @@ import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { exactInteger } from '../../../../shared/http/json-numbers.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import type { Evidence, EvidenceType } from '../../../../shared/tickets/ticket.ts';
-import { type Actor, isAtLeast } from '../../access/actor.ts';
+import { type Actor, can } from '../../access/actor.ts';
 import { type InvoiceReads, visibleInvoice } from '../../billing/invoices/find-invoice.ts';
 import { toInvoiceResource } from '../../billing/invoices/invoice-resource.ts';
 import { type DeploymentReads, toResources, visibleDeployment } from '../../deployments/find-deployment.ts';
@@ -49,9 +49,9 @@ const deploymentFacts = async (deps: EvidenceDependencies, actor: Actor, id: str
   return { resource, internal: { deployment: internal } };
 };
 
-// Invoices are for owners: a 404 for members.
+// A 404 for members.
 const invoiceFacts = async (deps: EvidenceDependencies, actor: Actor, id: string) => {
-  if (!isAtLeast(actor.role, 'owner')) throw new ResourceNotFound('invoice', id, 'invoice');
+  if (!can(actor, 'billing:read')) throw new ResourceNotFound('invoice', id, 'invoice');
   const invoice = await visibleInvoice(deps, actor, id);
   const resource = toInvoiceResource(invoice);
   const lines_left_out = Math.max(0, resource.lines.length - MAX_LINES);

@@ -209,11 +209,11 @@ test('limits an organization to half of the environments of `control`, with all 
   expect(held.reduce((sum, seconds) => sum + seconds) / all).toBeLessThanOrEqual(0.5);
 });
 
-test('textForAll names the number of admins and support, if it differs', () => {
+test('textForAll names the number of the platform’s users, if it differs', () => {
   expect(callLimitOf('changes').bounds.map(textForAll)).toEqual([
-    'A user can make 300 changes a minute (admins and support: 1,200)',
+    'A user can make 300 changes a minute (users of the platform: 1,200)',
     'An organization can make 600 changes a minute',
-    'An organization can make 20,000 changes a day (admins and support: 50,000)',
+    'An organization can make 20,000 changes a day (users of the platform: 50,000)',
   ]);
 });
 

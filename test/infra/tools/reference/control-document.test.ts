@@ -6,6 +6,7 @@ import type { ControlOperation } from '../../../../functions/control/access/rout
 import { controlDocument } from '../../../../infra/tools/reference/control-document.ts';
 import { controlOperations } from '../../../../infra/tools/reference/control-operations.ts';
 import { toInlineSchema } from '../../../../infra/tools/reference/json-schema.ts';
+import { permissionsOf, ROLES } from '../../../../shared/hosts/permissions.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { type Json, schemasOf } from '../../../support/clients/schemas.ts';
 
@@ -82,10 +83,11 @@ describe.each(named)('%s', (_, operation) => {
   const { access, body, isVersioned, reply, trialReply } = operation;
   const documented = documentedOperation(operation);
 
-  test('says which role it requires and which errors it can return', () => {
+  test('says which permission it requires and which errors it can return', () => {
     const isPublic = access === 'public';
-    const who = access === 'support' ? 'Open to users with any role.' : `Requires the role ${access}.`;
-    expect(documented.description).toContain(isPublic ? 'Requires no access token.' : who);
+    expect(documented.description).toContain(isPublic ? 'Requires no access token.' : `Requires the permission \`${access}\`, which `);
+    for (const role of ROLES)
+      if (!isPublic && permissionsOf(role).has(access)) expect(documented.description).toMatch(new RegExp(`: .*\\b${role}\\b`));
     expect(documented.security).toEqual(isPublic ? [] : undefined);
     const refused = [
       ...operation.errors,
@@ -147,7 +149,7 @@ describe('a route', () => {
     tag: 'Models',
     summary: 'Put a gate',
     description: 'It holds water back.',
-    access: 'owner',
+    access: 'models:write',
     parameters: { gate: { description: 'Its name.', example: 'north/1' } },
     query: z.strictObject({
       page: z.coerce.number().pipe(z.int().min(1)).default(1),

@@ -1,0 +1,185 @@
+/**
+ * All permissions of the control plane. Each route names the one that it needs; a few rules ask for another one to
+ * allow more, such as `keys:limit`.
+ */
+export const PERMISSIONS = [
+  'account:read',
+  'account:write',
+  'organization:read',
+  'organization:write',
+  'organizations:list',
+  'organizations:manage',
+  'users:read',
+  'users:list',
+  'users:write',
+  'keys:read',
+  'keys:write',
+  'keys:limit',
+  'models:read',
+  'models:write',
+  'aliases:write',
+  'deployments:read',
+  'deployments:write',
+  'deployments:publish',
+  'catalogue:write',
+  'prices:read',
+  'prices:list',
+  'prices:write',
+  'usage:read',
+  'requests:read',
+  'payloads:read',
+  'payloads:write',
+  'billing:read',
+  'billing:write',
+  'billing:issue',
+  'credit:grant',
+  'rerates:read',
+  'rerates:write',
+  'webhooks:read',
+  'webhooks:write',
+  'audit:read',
+  'tickets:read',
+  'tickets:write',
+  'tickets:answer',
+  'service_accounts:read',
+  'service_accounts:write',
+  'identity_providers:read',
+  'identity_providers:write',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** All roles of users. The last three work for the platform, and so belong to no organization. */
+export const ROLES = ['member', 'viewer', 'billing', 'owner', 'support', 'platform_billing', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The resources that a role can see and change: the user's own, those of their organization, or those of all. */
+export type Reach = 'own' | 'organization' | 'platform';
+
+const OF_EVERYONE = ['account:read', 'account:write'] as const satisfies readonly Permission[];
+
+const OF_MEMBERS = [
+  ...OF_EVERYONE,
+  'organization:read',
+  'users:read',
+  'keys:read',
+  'keys:write',
+  'models:read',
+  'deployments:read',
+  'prices:read',
+  'usage:read',
+  'requests:read',
+  'tickets:read',
+  'tickets:write',
+] as const satisfies readonly Permission[];
+
+const OF_OWNERS = [
+  ...OF_MEMBERS,
+  'organization:write',
+  'users:list',
+  'users:write',
+  'keys:limit',
+  'aliases:write',
+  'deployments:write',
+  'billing:read',
+  'billing:write',
+  'webhooks:read',
+  'webhooks:write',
+  'audit:read',
+  'service_accounts:read',
+  'service_accounts:write',
+  'identity_providers:read',
+  'identity_providers:write',
+] as const satisfies readonly Permission[];
+
+// Content belongs to the organization: the platform's admins can neither read nor log it.
+const OF_CONTENT = ['payloads:read', 'payloads:write'] as const satisfies readonly Permission[];
+
+interface Rights {
+  reach: Reach;
+  permissions: ReadonlySet<Permission>;
+}
+
+const RIGHTS: Readonly<Record<Role, Rights>> = {
+  member: { reach: 'own', permissions: new Set(OF_MEMBERS) },
+  viewer: {
+    reach: 'organization',
+    permissions: new Set<Permission>([
+      ...OF_EVERYONE,
+      'organization:read',
+      'users:read',
+      'users:list',
+      'keys:read',
+      'models:read',
+      'deployments:read',
+      'prices:read',
+      'usage:read',
+      'requests:read',
+      'billing:read',
+      'webhooks:read',
+      'audit:read',
+      'tickets:read',
+      'service_accounts:read',
+      'identity_providers:read',
+    ]),
+  },
+  billing: {
+    reach: 'organization',
+    permissions: new Set<Permission>([
+      ...OF_EVERYONE,
+      'organization:read',
+      'users:read',
+      'prices:read',
+      'usage:read',
+      'billing:read',
+      'billing:write',
+      'tickets:read',
+      'tickets:write',
+    ]),
+  },
+  owner: { reach: 'organization', permissions: new Set<Permission>([...OF_OWNERS, ...OF_CONTENT]) },
+  support: { reach: 'platform', permissions: new Set<Permission>([...OF_EVERYONE, 'tickets:read', 'tickets:write', 'tickets:answer']) },
+  platform_billing: {
+    reach: 'platform',
+    permissions: new Set<Permission>([
+      ...OF_EVERYONE,
+      'organization:read',
+      'organizations:list',
+      'prices:read',
+      'prices:list',
+      'usage:read',
+      'billing:read',
+      'billing:write',
+      'billing:issue',
+      'credit:grant',
+      'rerates:read',
+      'rerates:write',
+    ]),
+  },
+  admin: {
+    reach: 'platform',
+    permissions: new Set<Permission>([
+      ...OF_OWNERS,
+      'organizations:list',
+      'organizations:manage',
+      'models:write',
+      'deployments:publish',
+      'catalogue:write',
+      'prices:list',
+      'prices:write',
+      'billing:issue',
+      'credit:grant',
+      'rerates:read',
+      'rerates:write',
+      'tickets:answer',
+    ]),
+  },
+};
+
+/** The permissions of a role. */
+export const permissionsOf = (role: Role): ReadonlySet<Permission> => RIGHTS[role].permissions;
+
+/** The resources that a role can see and change. */
+export const reachOf = (role: Role): Reach => RIGHTS[role].reach;
+
+/** Users with these roles work for the platform, and so belong to no organization. */
+export const isPlatformRole = (role: Role): boolean => reachOf(role) === 'platform';
