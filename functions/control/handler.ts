@@ -64,12 +64,12 @@ const now = Date.now;
 const database = createSdkDatabase();
 const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 const issuer = environmentVariable('TOKEN_ISSUER');
-const clientId = environmentVariable('USER_POOL_CLIENT_ID');
+const clientIds = { api: environmentVariable('USER_POOL_CLIENT_ID') };
 
 const users = createUserStore(accounts);
 const tokens = createTokenVerifier({
   issuer,
-  clientId,
+  clientIds,
   jwksUri: jwksUriOf(issuer, process.env.AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER),
 });
 
@@ -141,7 +141,7 @@ const dependencies: ControlDependencies = {
   payloadLogs: createPayloadLogStore(createRecordTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
-  userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
+  userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientIds }),
   authenticate: (event) => authenticate({ tokens, users }, event),
   issuer,
   now,

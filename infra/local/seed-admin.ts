@@ -43,7 +43,7 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
       // The table and the pool can disagree if they are from different runs, or if a run crashed here.
       if (known) await transact(tables.database, users.toDelete(known, 'npm start', Date.now()));
       await users.releaseEmail(EMAIL);
-      const userPool = createUserPool(client, { poolId: pool.id, clientId: pool.clientId });
+      const userPool = createUserPool(client, { poolId: pool.id, clientIds: { api: pool.clientId } });
       await bootstrap(tables, { userPool, issuer }, operatorOrigin('npm start', Date.now()), { email: EMAIL, isExempt: true });
     }
     const password = `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;

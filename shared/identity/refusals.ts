@@ -6,6 +6,8 @@ const WEAK = ['InvalidPasswordException', 'PasswordHistoryPolicyViolationExcepti
 // Thrown for example for a password with leading or trailing spaces. Other input was validated before.
 const INVALID = 'InvalidParameterException';
 const TOO_MANY = ['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException', 'ThrottlingException'];
+// The function that checks tickets failed, or could not be called in time.
+const TRIGGER_FAILED = ['UserLambdaValidationException', 'UnexpectedLambdaException', 'InvalidLambdaResponseException'];
 // https://docs.aws.amazon.com/cognito/latest/developerguide/authentication.html#authentication-flow-lockout-behavior
 const LOCKED_OUT = 'Password attempts exceeded';
 
@@ -39,7 +41,7 @@ export const orElse = async <Result>(
     // A lockout would reveal that the user exists, so it is treated like invalid credentials.
     if ((message === LOCKED_OUT || name === 'LimitExceededException') && expected.includes(name)) return undefined;
     if (TOO_MANY.includes(name) || message === LOCKED_OUT) throw new TooManyAttempts();
-    if (isOutage(error)) throw new IdentityUnavailable(error);
+    if (isOutage(error) || TRIGGER_FAILED.includes(name)) throw new IdentityUnavailable(error);
     if (name === 'NotAuthorizedException' && /access token/i.test(message)) throw /expired/i.test(message) ? expiredToken() : wrongToken();
     if (expected.includes(name)) return undefined;
     // The message may quote the input.

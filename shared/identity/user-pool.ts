@@ -18,27 +18,29 @@ import {
   ConfirmForgotPasswordCommand,
   type ContextDataType,
   ForgotPasswordCommand,
+  GetTokensFromRefreshTokenCommand,
   RevokeTokenCommand,
   SetUserMFAPreferenceCommand,
   VerifySoftwareTokenCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { IdentityUnavailable } from './errors.ts';
+import type { PoolClient, PoolClientIds } from './pool-clients.ts';
 import { INVALID_CREDENTIALS, isDone, orElse, WRONG_CODES } from './refusals.ts';
 import type { Caller } from './request-origin.ts';
-import { CHALLENGES, type Challenge, present, type SignIn, toAccess, toSignIn } from './sign-in.ts';
+import { type Access, CHALLENGES, type Challenge, present, type SignIn, toAccess, toRefreshable, toSignIn } from './sign-in.ts';
 
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
 type ClientOptions = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
+type Sender = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
  * The users at the identity provider. Methods identify a user by e-mail address, or by `subject`, the `sub` of their
  * tokens. Every method can throw TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password,
- * token or code.
+ * token, code or ticket. A `client` must be the one of the sign-in; default: `api`.
  */
 export interface UserPool {
   /**
@@ -47,6 +49,11 @@ export interface UserPool {
    * @throws WeakPassword
    */
   createUser(user: { email: string; temporaryPassword?: string }): Promise<{ subject: string; isNew: boolean }>;
+  /**
+   * Creates a user who gets no e-mail, and whose password nobody knows. An existing user with a temporary password
+   * gets such a password too; any other existing user stays the same.
+   */
+  createSilentUser(email: string): Promise<{ subject: string; isNew: boolean }>;
   /**
    * Resets an existing user: enabled, signed out, without a second factor, with a temporary password. If none is
    * given, the pool e-mails one.
@@ -59,10 +66,17 @@ export interface UserPool {
    */
   resendInvitation(email: string): Promise<boolean>;
   /** undefined: the password is wrong, or the user cannot log in. */
-  signIn(given: { email: string; password: string; caller: Client }): Promise<SignIn | undefined>;
+  signIn(given: { email: string; password: string; client?: PoolClient; caller: Sender }): Promise<SignIn | undefined>;
+  /**
+   * Signs a user in without a password. Their second factor may be asked for. undefined: the ticket was not accepted,
+   * or the user cannot log in.
+   * @param given.ticket from createSignInTickets
+   */
+  signInWithTicket(given: { subject: string; ticket: string; client: PoolClient; caller: Sender }): Promise<SignIn | undefined>;
   /**
    * Answers the challenge of a sign-in. undefined: the answer is wrong, or the session is expired, used or another
    * user's.
+   * @param given.email or the user's subject
    * @throws WeakPassword; the session stays valid
    */
   answerChallenge(given: {
@@ -70,12 +84,18 @@ export interface UserPool {
     session: string;
     challenge: Challenge;
     answer: string;
-    caller: Client;
+    client?: PoolClient;
+    caller: Sender;
   }): Promise<SignIn | undefined>;
-  /** undefined: the refresh token is no longer valid. */
-  refresh(given: { refreshToken: string; caller: Client }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
+  /** For the client `api`. undefined: the refresh token is no longer valid. */
+  refresh(given: { refreshToken: string; caller: Sender }): Promise<Access | undefined>;
+  /**
+   * For the client `browser`: also returns the next refresh token, which ends when the first one would have ended. The
+   * previous one can be used again for a minute. undefined: the refresh token is no longer valid.
+   */
+  refreshRotating(given: { refreshToken: string }): Promise<(Access & { refreshToken: string }) | undefined>;
   /** Revokes a refresh token. Does nothing if it is invalid. */
-  revoke(refreshToken: string): Promise<void>;
+  revoke(refreshToken: string, client?: PoolClient): Promise<void>;
   /**
    * false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked.
    */
@@ -118,30 +138,57 @@ export const createUserPoolClient = (options: ClientOptions = {}): CognitoIdenti
 
 /** @param client from createUserPoolClient */
 export const createUserPool = (
-  client: CognitoIdentityProviderClient,
-  { poolId, clientId }: { poolId: string; clientId: string },
+  sdk: CognitoIdentityProviderClient,
+  { poolId, clientIds }: { poolId: string; clientIds: PoolClientIds },
 ): UserPool => {
   const pool = { UserPoolId: poolId };
-  const poolAndClient = { UserPoolId: poolId, ClientId: clientId };
+  const clientIdOf = (client: PoolClient): string => {
+    const id = clientIds[client];
+    if (id === undefined) throw new Error(`This function doesn't have the client '${client}' of the user pool.`);
+    return id;
+  };
+  const poolAndClient = (client: PoolClient = 'api') => ({ ...pool, ClientId: clientIdOf(client) });
 
-  const find = async (name: string): Promise<string | undefined> => {
-    const user = await orElse(() => client.send(new AdminGetUserCommand({ ...pool, Username: name })), ['UserNotFoundException']);
-    return user && subjectOf(user.UserAttributes);
+  const find = async (name: string): Promise<{ subject: string; hasTemporaryPassword: boolean } | undefined> => {
+    const user = await orElse(() => sdk.send(new AdminGetUserCommand({ ...pool, Username: name })), ['UserNotFoundException']);
+    return user && { subject: subjectOf(user.UserAttributes), hasTemporaryPassword: user.UserStatus === TEMPORARY };
+  };
+
+  const setPassword = async (subject: string, Password: string, Permanent: boolean): Promise<void> => {
+    const command = new AdminSetUserPasswordCommand({ ...pool, Username: subject, Password, Permanent });
+    await orElse(() => sdk.send(command), [], 'temporary_password');
+  };
+
+  const createUser: UserPool['createUser'] = async ({ email, temporaryPassword }) => {
+    const command = new AdminCreateUserCommand({
+      ...pool,
+      Username: email,
+      UserAttributes: [
+        { Name: 'email', Value: email },
+        { Name: 'email_verified', Value: 'true' },
+      ],
+      DesiredDeliveryMediums: ['EMAIL'],
+      ...(temporaryPassword !== undefined && { TemporaryPassword: temporaryPassword, MessageAction: 'SUPPRESS' }),
+    });
+    const created = await orElse(() => sdk.send(command), ['UsernameExistsException'], 'temporary_password');
+    const subject = created ? subjectOf(created.User?.Attributes) : (await find(email))?.subject;
+    if (subject === undefined) throw new IdentityUnavailable(new Error('A user was deleted during its creation.'));
+    return { subject, isNew: created !== undefined };
   };
 
   const setEnabled = async (subject: string, isEnabled: boolean): Promise<void> => {
     const user = { ...pool, Username: subject };
     const command = isEnabled ? new AdminEnableUserCommand(user) : new AdminDisableUserCommand(user);
-    await isDone(() => client.send(command as AdminEnableUserCommand), ['UserNotFoundException']);
+    await isDone(() => sdk.send(command as AdminEnableUserCommand), ['UserNotFoundException']);
   };
 
   const signOutEverywhere = async (subject: string): Promise<void> => {
-    await isDone(() => client.send(new AdminUserGlobalSignOutCommand({ ...pool, Username: subject })), ['UserNotFoundException']);
+    await isDone(() => sdk.send(new AdminUserGlobalSignOutCommand({ ...pool, Username: subject })), ['UserNotFoundException']);
   };
 
   const stopTotp = async (subject: string): Promise<void> => {
     const command = new AdminSetUserMFAPreferenceCommand({ ...pool, Username: subject, SoftwareTokenMfaSettings: { Enabled: false } });
-    await isDone(() => client.send(command), ['UserNotFoundException']);
+    await isDone(() => sdk.send(command), ['UserNotFoundException']);
   };
 
   const resendInvitation = async (email: string): Promise<boolean> => {
@@ -151,7 +198,7 @@ export const createUserPool = (
       MessageAction: 'RESEND',
       DesiredDeliveryMediums: ['EMAIL'],
     });
-    return isDone(() => client.send(command), ['UserNotFoundException', 'UnsupportedUserStateException']);
+    return isDone(() => sdk.send(command), ['UserNotFoundException', 'UnsupportedUserStateException']);
   };
 
   return {
@@ -159,114 +206,125 @@ export const createUserPool = (
     signOutEverywhere,
     stopTotp,
     resendInvitation,
+    createUser,
 
-    async createUser({ email, temporaryPassword }) {
-      const command = new AdminCreateUserCommand({
-        ...pool,
-        Username: email,
-        UserAttributes: [
-          { Name: 'email', Value: email },
-          { Name: 'email_verified', Value: 'true' },
-        ],
-        DesiredDeliveryMediums: ['EMAIL'],
-        ...(temporaryPassword !== undefined && { TemporaryPassword: temporaryPassword, MessageAction: 'SUPPRESS' }),
-      });
-      const created = await orElse(() => client.send(command), ['UsernameExistsException'], 'temporary_password');
-      const subject = created ? subjectOf(created.User?.Attributes) : await find(email);
-      if (subject === undefined) throw new IdentityUnavailable(new Error('A user was deleted during its creation.'));
-      return { subject, isNew: created !== undefined };
+    async createSilentUser(email) {
+      const user = await createUser({ email, temporaryPassword: randomPassword() });
+      // A user with a temporary password can't sign in with a ticket. An earlier request may have created this one.
+      if (user.isNew || (await find(user.subject))?.hasTemporaryPassword) await setPassword(user.subject, randomPassword(), true);
+      return user;
     },
 
     async renewUser({ email, subject, temporaryPassword }) {
-      const command = new AdminSetUserPasswordCommand({
-        ...pool,
-        Username: subject,
-        Password: temporaryPassword ?? randomPassword(),
-        Permanent: false,
-      });
-      await orElse(() => client.send(command), [], 'temporary_password');
+      await setPassword(subject, temporaryPassword ?? randomPassword(), false);
       await stopTotp(subject);
       await signOutEverywhere(subject);
       await setEnabled(subject, true);
       if (temporaryPassword === undefined) await resendInvitation(email);
     },
 
-    async signIn({ email, password, caller }) {
+    async signIn({ email, password, client, caller }) {
       const command = new AdminInitiateAuthCommand({
-        ...poolAndClient,
+        ...poolAndClient(client),
         AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
         AuthParameters: { USERNAME: email, PASSWORD: password },
         ContextData: toContext(caller),
       });
-      const answer = await orElse(() => client.send(command), INVALID_CREDENTIALS);
+      const answer = await orElse(() => sdk.send(command), INVALID_CREDENTIALS);
       return answer && toSignIn(answer);
     },
 
-    async answerChallenge({ email, session, challenge, answer, caller }) {
+    async signInWithTicket({ subject, ticket, client, caller }) {
+      const request = { ...poolAndClient(client), ContextData: toContext(caller) };
+      const start = new AdminInitiateAuthCommand({ ...request, AuthFlow: 'CUSTOM_AUTH', AuthParameters: { USERNAME: subject } });
+      const started = await orElse(() => sdk.send(start), INVALID_CREDENTIALS);
+      if (!started) return undefined;
+      const command = new AdminRespondToAuthChallengeCommand({
+        ...request,
+        ChallengeName: 'CUSTOM_CHALLENGE',
+        Session: present(started.Session),
+        ChallengeResponses: { USERNAME: subject, ANSWER: ticket },
+      });
+      const reply = await orElse(() => sdk.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
+      return reply && toSignIn(reply);
+    },
+
+    async answerChallenge({ email, session, challenge, answer, client, caller }) {
       // Cognito requires the user's own name here, not the e-mail address.
-      const subject = await find(email);
-      if (subject === undefined) return undefined;
+      const user = await find(email);
+      if (!user) return undefined;
       const { name, field } = CHALLENGES[challenge];
       const command = new AdminRespondToAuthChallengeCommand({
-        ...poolAndClient,
+        ...poolAndClient(client),
         ChallengeName: name,
         Session: session,
-        ChallengeResponses: { USERNAME: subject, [field]: answer },
+        ChallengeResponses: { USERNAME: user.subject, [field]: answer },
         ContextData: toContext(caller),
       });
-      const reply = await orElse(() => client.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
+      const reply = await orElse(() => sdk.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
       return reply && toSignIn(reply);
     },
 
     async refresh({ refreshToken, caller }) {
       const command = new AdminInitiateAuthCommand({
-        ...poolAndClient,
+        ...poolAndClient(),
         AuthFlow: 'REFRESH_TOKEN_AUTH',
         AuthParameters: { REFRESH_TOKEN: refreshToken },
         ContextData: toContext(caller),
       });
-      const answer = await orElse(() => client.send(command), INVALID_CREDENTIALS);
+      const answer = await orElse(() => sdk.send(command), INVALID_CREDENTIALS);
       return answer && toAccess(answer.AuthenticationResult);
     },
 
-    async revoke(refreshToken) {
-      const command = new RevokeTokenCommand({ ClientId: clientId, Token: refreshToken });
+    async refreshRotating({ refreshToken }) {
+      const command = new GetTokensFromRefreshTokenCommand({ ClientId: clientIdOf('browser'), RefreshToken: refreshToken });
+      const answer = await orElse(() => sdk.send(command), [...INVALID_CREDENTIALS, 'RefreshTokenReuseException']);
+      return answer && toRefreshable(answer.AuthenticationResult);
+    },
+
+    async revoke(refreshToken, client = 'api') {
+      const command = new RevokeTokenCommand({ ClientId: clientIdOf(client), Token: refreshToken });
       const noToken = ['NotAuthorizedException', 'UnauthorizedException', 'UnsupportedTokenTypeException', 'InvalidParameterException'];
-      await isDone(() => client.send(command), noToken);
+      await isDone(() => sdk.send(command), noToken);
     },
 
     changePassword({ accessToken, current, next }) {
       const command = new ChangePasswordCommand({ AccessToken: accessToken, PreviousPassword: current, ProposedPassword: next });
-      return isDone(() => client.send(command), ['NotAuthorizedException', 'InvalidParameterException']);
+      return isDone(() => sdk.send(command), ['NotAuthorizedException', 'InvalidParameterException']);
     },
 
     async startReset(email) {
-      const command = new ForgotPasswordCommand({ ClientId: clientId, Username: email });
+      const command = new ForgotPasswordCommand({ ClientId: clientIds.api, Username: email });
       // The pool rejects users with a pending invitation or too many requests. The caller must not learn from this
       // who exists.
       const ignored = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
-      await isDone(() => client.send(command), ignored);
+      await isDone(() => sdk.send(command), ignored);
     },
 
     finishReset({ email, code, password }) {
-      const command = new ConfirmForgotPasswordCommand({ ClientId: clientId, Username: email, ConfirmationCode: code, Password: password });
-      return isDone(() => client.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
+      const command = new ConfirmForgotPasswordCommand({
+        ClientId: clientIds.api,
+        Username: email,
+        ConfirmationCode: code,
+        Password: password,
+      });
+      return isDone(() => sdk.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
     },
 
     async deleteUser(subject) {
-      await isDone(() => client.send(new AdminDeleteUserCommand({ ...pool, Username: subject })), ['UserNotFoundException']);
+      await isDone(() => sdk.send(new AdminDeleteUserCommand({ ...pool, Username: subject })), ['UserNotFoundException']);
     },
 
     async startTotp(accessToken) {
-      const answer = await orElse(() => client.send(new AssociateSoftwareTokenCommand({ AccessToken: accessToken })), []);
+      const answer = await orElse(() => sdk.send(new AssociateSoftwareTokenCommand({ AccessToken: accessToken })), []);
       return { secret: present(answer?.SecretCode) };
     },
 
     async finishTotp({ accessToken, code }) {
       const command = new VerifySoftwareTokenCommand({ AccessToken: accessToken, UserCode: code });
-      const answer = await orElse(() => client.send(command), [...WRONG_CODES, 'EnableSoftwareTokenMFAException']);
+      const answer = await orElse(() => sdk.send(command), [...WRONG_CODES, 'EnableSoftwareTokenMFAException']);
       if (answer?.Status !== 'SUCCESS') return false;
-      await orElse(() => client.send(new SetUserMFAPreferenceCommand({ AccessToken: accessToken, SoftwareTokenMfaSettings: ON })), []);
+      await orElse(() => sdk.send(new SetUserMFAPreferenceCommand({ AccessToken: accessToken, SoftwareTokenMfaSettings: ON })), []);
       return true;
     },
   };
@@ -275,9 +333,12 @@ export const createUserPool = (
 // Has every kind of character that a pool can require.
 const randomPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
 
+// Cognito's status of a user who must choose another password.
+const TEMPORARY = 'FORCE_CHANGE_PASSWORD';
+
 const ON = { Enabled: true, PreferredMfa: true };
 
-const toContext = ({ ipAddress, serverName, serverPath, userAgent }: Client): ContextDataType => ({
+const toContext = ({ ipAddress, serverName, serverPath, userAgent }: Sender): ContextDataType => ({
   IpAddress: ipAddress,
   ServerName: serverName,
   ServerPath: serverPath,

@@ -2,6 +2,8 @@ import { JwtVerifier } from 'aws-jwt-verify';
 import { JwtExpiredError } from 'aws-jwt-verify/error';
 import * as z from 'zod';
 import { expiredToken, IdentityUnavailable, InvalidToken, wrongToken } from '../../../shared/identity/errors.ts';
+import type { PoolClient, PoolClientIds } from '../../../shared/identity/pool-clients.ts';
+import { sessionIdOf } from '../../../shared/identity/sign-in.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { createKeySet, type FetchJwks, fetchJwks } from './key-set.ts';
 
@@ -12,8 +14,8 @@ export interface TokenVerifierOptions {
   issuer: string;
   /** The URL of the issuer's public keys; see jwksUriOf. */
   jwksUri: string;
-  /** For a Cognito user pool: the client that the access tokens must belong to. */
-  clientId?: string;
+  /** For a Cognito user pool: the clients to one of which an access token must belong. */
+  clientIds?: PoolClientIds;
   /** For any other issuer: the value that the `aud` claim must contain. */
   audience?: string;
   /** Replaces the HTTP request for the key set. */
@@ -26,6 +28,12 @@ interface VerifiedToken {
   subject: string;
   issuer: string;
   issuedAtMs: number;
+  /** When the user signed in, in milliseconds since the epoch; 0 if the token doesn't say it. */
+  authenticatedAtMs: number;
+  /** See sessionIdOf. */
+  sessionId: string | undefined;
+  /** The client of the user pool; undefined for any other issuer. */
+  client: PoolClient | undefined;
 }
 
 export interface TokenVerifier {
@@ -34,7 +42,15 @@ export interface TokenVerifier {
 }
 
 // `exp` is required: a token without it would be valid forever.
-const Claims = z.object({ sub: z.string().min(1).max(255), iss: z.string(), iat: z.number(), exp: z.number() });
+const Claims = z.object({
+  sub: z.string().min(1).max(255),
+  iss: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+  auth_time: z.number().default(0),
+  origin_jti: z.string().min(1).max(255).optional(),
+  client_id: z.string().optional(),
+});
 
 /**
  * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, issued for us, and
@@ -42,8 +58,10 @@ const Claims = z.object({ sub: z.string().min(1).max(255), iss: z.string(), iat:
  * @throws Error without a client or an audience, because tokens for other services would be accepted too
  */
 export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
-  const { issuer, jwksUri, clientId, audience, now = Date.now } = options;
-  if (clientId === undefined && audience === undefined) throw new Error('A token verifier needs a clientId or an audience.');
+  const { issuer, jwksUri, clientIds, audience, now = Date.now } = options;
+  if (clientIds === undefined && audience === undefined) throw new Error('A token verifier needs clientIds or an audience.');
+  const clientOf = (id: unknown): PoolClient | undefined =>
+    Object.entries(clientIds ?? {}).find(([, clientId]) => clientId === id)?.[0] as PoolClient | undefined;
   const verifier = JwtVerifier.create(
     {
       issuer,
@@ -51,7 +69,7 @@ export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifie
       audience: audience ?? null,
       customJwtCheck: ({ header, payload }) => {
         if (header.alg !== 'RS256') throw wrongToken();
-        if (clientId !== undefined && (payload.token_use !== 'access' || payload.client_id !== clientId)) throw wrongToken();
+        if (clientIds && (payload.token_use !== 'access' || clientOf(payload.client_id) === undefined)) throw wrongToken();
       },
     },
     { jwksCache: createKeySet(options.fetchJwks ?? fetchJwks, now) },
@@ -60,8 +78,15 @@ export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifie
     async verify(token) {
       if (token.length > MAX_TOKEN_LENGTH) throw wrongToken();
       try {
-        const { sub, iss, iat } = Claims.parse(await verifier.verify(token));
-        return { subject: sub, issuer: iss, issuedAtMs: iat * SECOND_MS };
+        const { sub, iss, iat, auth_time, origin_jti, client_id } = Claims.parse(await verifier.verify(token));
+        return {
+          subject: sub,
+          issuer: iss,
+          issuedAtMs: iat * SECOND_MS,
+          authenticatedAtMs: auth_time * SECOND_MS,
+          sessionId: sessionIdOf(origin_jti),
+          client: clientOf(client_id),
+        };
       } catch (error) {
         throw toTokenError(error);
       }

@@ -125,7 +125,7 @@ const identityOf = async (dataStack: string): Promise<Identity> => {
   const stack = dataStack.replace(/-data$/, '-identity');
   const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
   const clientId = await physicalName('USER_POOL_CLIENT_ID', 'UserPoolClientId', stack);
-  const userPool = createUserPool(createUserPoolClient(), { poolId, clientId });
+  const userPool = createUserPool(createUserPoolClient(), { poolId, clientIds: { api: clientId } });
   return { userPool, issuer: await physicalName('TOKEN_ISSUER', 'TokenIssuer', stack) };
 };
 

@@ -117,7 +117,7 @@ const deleteIn = async (mayChange: () => boolean, isDeleting = true): Promise<De
   };
   const pool = run.user_pools.Users;
   const identity = createUserPoolClient({ endpoint: run.cognito_endpoint as string, region: 'us-east-1', credentials: CREDENTIALS });
-  const userPool = createUserPool(identity, { poolId: pool?.id ?? '', clientId: pool?.client_id ?? '' });
+  const userPool = createUserPool(identity, { poolId: pool?.id ?? '', clientIds: { api: pool?.client_id ?? '' } });
   const { tables, buckets } = run;
   const names = {
     tables: {

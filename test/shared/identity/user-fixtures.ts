@@ -10,7 +10,7 @@ export const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serv
 
 export const openPool = (endpoint: string): UserPool => {
   const client = createUserPoolClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-  return createUserPool(client, { poolId: pool.id, clientId: pool.client.id });
+  return createUserPool(client, { poolId: pool.id, clientIds: { api: pool.client.id } });
 };
 
 export const tokensOf = (result: SignIn | undefined) => {

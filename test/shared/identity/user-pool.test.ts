@@ -29,6 +29,8 @@ describe('a new user', () => {
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresInSeconds: 3_600,
+      sessionId: undefined,
+      authenticatedAt: expect.any(Number),
     });
     expect(await signIn(email, await cognito.lastMailTo(email))).toBeUndefined();
     tokensOf(await signIn(email));
@@ -84,12 +86,36 @@ describe('a new user', () => {
   );
 });
 
+describe('a silent user', () => {
+  test('gets no e-mail and no password that anyone knows, and needs no new password', async () => {
+    const email = newAddress();
+    const { subject, isNew } = await users.createSilentUser(email);
+    expect([subject, isNew, await cognito.lastMailTo(email)]).toEqual([expect.any(String), true, undefined]);
+    expect(await users.resendInvitation(email)).toBe(false);
+    expect(await users.createSilentUser(email.toUpperCase())).toEqual({ subject, isNew: false });
+  });
+
+  test('is completed by a second attempt if the first one ended halfway, and was an invitation before', async () => {
+    const email = newAddress();
+    const { subject } = await users.createUser({ email, temporaryPassword: TEMPORARY });
+    expect(await users.createSilentUser(email)).toEqual({ subject, isNew: false });
+    expect(await signIn(email, TEMPORARY)).toBeUndefined();
+    expect(await users.resendInvitation(email)).toBe(false);
+  });
+
+  test('never takes the place of someone who has a password', async () => {
+    const { email, subject } = await person();
+    expect(await users.createSilentUser(email)).toEqual({ subject, isNew: false });
+    tokensOf(await signIn(email));
+  });
+});
+
 describe('signing in', () => {
   test('returns an access token that verifies', async () => {
     const { subject, accessToken } = await person();
     const issuer = `https://cognito-idp.us-east-1.amazonaws.com/${pool.id}`;
-    const verifier = createTokenVerifier({ issuer, clientId: pool.client.id, jwksUri: jwksUriOf(issuer, cognito.url) });
-    expect(await verifier.verify(accessToken)).toEqual({ subject, issuer, issuedAtMs: expect.any(Number) });
+    const verifier = createTokenVerifier({ issuer, clientIds: { api: pool.client.id }, jwksUri: jwksUriOf(issuer, cognito.url) });
+    expect(await verifier.verify(accessToken)).toMatchObject({ subject, issuer, issuedAtMs: expect.any(Number), client: 'api' });
   });
 
   test('ignores the case of the address, and rejects a wrong password like an unknown user', async () => {
@@ -133,7 +159,7 @@ describe('signing in', () => {
 describe('a refresh token', () => {
   test('returns access tokens until it is revoked, and can be revoked twice', async () => {
     const { refreshToken } = await person();
-    expect(await users.refresh({ refreshToken, caller })).toEqual({ accessToken: expect.any(String), expiresInSeconds: 3_600 });
+    expect(await users.refresh({ refreshToken, caller })).toMatchObject({ accessToken: expect.any(String), expiresInSeconds: 3_600 });
     await users.revoke(refreshToken);
     expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
     await users.revoke(refreshToken);

@@ -243,7 +243,7 @@ const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   const { id: poolId = '', client_id: clientId = '' } = user_pools.Users ?? {};
-  await createUserPool(client, { poolId, clientId }).createUser({ email, temporaryPassword: password });
+  await createUserPool(client, { poolId, clientIds: { api: clientId } }).createUser({ email, temporaryPassword: password });
   await client.send(new AdminSetUserPasswordCommand({ UserPoolId: poolId, Username: email, Password: password, Permanent: true }));
   client.destroy();
 };

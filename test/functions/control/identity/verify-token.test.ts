@@ -6,6 +6,7 @@ import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 
 const ISSUER = 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_abcdefghi';
 const CLIENT = 'client-of-ours';
+const MACHINE = 'another-client-of-ours';
 const NOW_S = Math.floor(Date.now() / 1_000);
 const claims = { sub: 'subject-1', iss: ISSUER, client_id: CLIENT, token_use: 'access', iat: NOW_S - 10, exp: NOW_S + 3_600 };
 
@@ -49,13 +50,37 @@ beforeEach(() => {
 afterAll(() => closeServer(server));
 
 const open = (options: Partial<TokenVerifierOptions> = {}) =>
-  createTokenVerifier({ issuer: ISSUER, clientId: CLIENT, jwksUri: jwksUriOf(ISSUER, origin), now: () => nowMs, ...options });
+  createTokenVerifier({
+    issuer: ISSUER,
+    clientIds: { api: CLIENT, machine: MACHINE },
+    jwksUri: jwksUriOf(ISSUER, origin),
+    now: () => nowMs,
+    ...options,
+  });
 
 const invalid = { status: 401, code: 'invalid_token', headers: { 'www-authenticate': 'Bearer' } };
 
 describe('verify', () => {
-  test('returns the subject, the issuer and the time of issue of a user pool’s token', async () => {
-    expect(await open().verify(tokenOf())).toEqual({ subject: 'subject-1', issuer: ISSUER, issuedAtMs: (NOW_S - 10) * 1_000 });
+  test('returns the facts of a user pool’s token', async () => {
+    expect(await open().verify(tokenOf({ auth_time: NOW_S - 500, origin_jti: 'one-sign-in' }))).toEqual({
+      subject: 'subject-1',
+      issuer: ISSUER,
+      issuedAtMs: (NOW_S - 10) * 1_000,
+      authenticatedAtMs: (NOW_S - 500) * 1_000,
+      sessionId: expect.stringMatching(/^ses_[0-9A-Za-z]{18}$/),
+      client: 'api',
+    });
+  });
+
+  test('tells apart sign-ins and clients, and takes a sign-in without a time for an old one', async () => {
+    const sessionOf = async (origin_jti: string) => (await open().verify(tokenOf({ origin_jti, jti: String(Math.random()) }))).sessionId;
+    expect(await sessionOf('one')).toBe(await sessionOf('one'));
+    expect(await sessionOf('one')).not.toBe(await sessionOf('other'));
+    expect(await open().verify(tokenOf({ client_id: MACHINE }))).toMatchObject({
+      client: 'machine',
+      sessionId: undefined,
+      authenticatedAtMs: 0,
+    });
   });
 
   test('rejects an expired token with a message that says to refresh it', async () => {
@@ -69,6 +94,8 @@ describe('verify', () => {
   test.each<[string, () => string]>([
     ['of another issuer', () => tokenOf({ iss: `${ISSUER}x` })],
     ['of another client', () => tokenOf({ client_id: 'another' })],
+    ['without a client', () => tokenOf({ client_id: undefined })],
+    ['with a time of sign-in that is no number', () => tokenOf({ auth_time: 'now' })],
     ['that is an id token', () => tokenOf({ token_use: 'id', aud: CLIENT })],
     ['signed by another key with the same id', () => tokenOf({}, { key: forger })],
     ['signed by an unknown key', () => tokenOf({}, { key: second })],
@@ -91,7 +118,7 @@ describe('verify', () => {
   });
 
   test('requires our audience of another OpenID Connect issuer', async () => {
-    const verifier = open({ clientId: undefined as never, audience: 'sluice' });
+    const verifier = open({ clientIds: undefined as never, audience: 'sluice' });
     expect(await verifier.verify(tokenOf({ aud: ['sluice', 'other'], client_id: undefined, token_use: undefined }))).toMatchObject({
       subject: 'subject-1',
     });
@@ -101,7 +128,7 @@ describe('verify', () => {
 });
 
 test('a verifier cannot be created without a client or an audience', () => {
-  expect(() => createTokenVerifier({ issuer: ISSUER, jwksUri: origin })).toThrow('clientId or an audience');
+  expect(() => createTokenVerifier({ issuer: ISSUER, jwksUri: origin })).toThrow('clientIds or an audience');
 });
 
 describe("the issuer's keys", () => {

@@ -14,7 +14,7 @@ const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serverPath:
 const openPool = ({ url }: TestCognito): UserPool =>
   createUserPool(createUserPoolClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }), {
     poolId: pool.id,
-    clientId: pool.client.id,
+    clientIds: { api: pool.client.id },
   });
 
 // The user has changed the temporary password. Returns the refresh token of the first sign-in.
