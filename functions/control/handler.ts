@@ -64,7 +64,11 @@ const now = Date.now;
 const database = createSdkDatabase();
 const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 const issuer = environmentVariable('TOKEN_ISSUER');
-const clientIds = { api: environmentVariable('USER_POOL_CLIENT_ID') };
+const clientIds = {
+  api: environmentVariable('USER_POOL_CLIENT_ID'),
+  machine: environmentVariable('MACHINE_CLIENT_ID'),
+  browser: environmentVariable('BROWSER_CLIENT_ID'),
+};
 
 const users = createUserStore(accounts);
 const tokens = createTokenVerifier({

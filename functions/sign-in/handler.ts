@@ -29,7 +29,7 @@ const dependencies: SignInDependencies = {
   quotas: createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {
     poolId: environmentVariable('USER_POOL_ID'),
-    clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID') },
+    clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID'), browser: environmentVariable('BROWSER_CLIENT_ID') },
   }),
   resetRequests: createResetRequests(createDelayQueue(environmentVariable('RESET_MAILS_QUEUE'))),
   now: Date.now,

@@ -98,18 +98,32 @@ export interface QueueSource {
   failureQueueArn: string | undefined;
 }
 
-/** A Cognito user pool with e-mail addresses as usernames, and its client. */
+/** A Cognito user pool with e-mail addresses as usernames, and its clients. */
 export interface UserPool {
   id: string;
   logicalId: string;
-  client: UserPoolClient;
+  /** At least one, in the order of the template. */
+  clients: readonly [UserPoolClient, ...UserPoolClient[]];
+  /** The functions of sign-ins without a password. */
+  triggers?: AuthChallengeTriggers;
   /** True if users can set up time-based codes (TOTP) as a second factor. */
   hasTotp: boolean;
   passwords: PasswordPolicy;
 }
 
-interface UserPoolClient {
+/** The ARNs of the functions that define, create and verify challenges. */
+export interface AuthChallengeTriggers {
+  define: string;
+  create: string;
+  verify: string;
+}
+
+export interface UserPoolClient {
   id: string;
+  /** The flows that it can start, such as `ALLOW_CUSTOM_AUTH`. */
+  authFlows: readonly string[];
+  /** If its refresh tokens are rotated: how long one can be used again. */
+  rotationGraceSeconds?: number;
   accessTokenSeconds: number;
   idTokenSeconds: number;
   refreshTokenSeconds: number;

@@ -1,5 +1,5 @@
 import type { LocalApp } from '../assembly/local-app.ts';
-import { startCognito } from './cognito/emulator.ts';
+import { type CognitoOptions, startCognito } from './cognito/emulator.ts';
 import { startComponentContainer, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import type { ProcessList } from './processes/process-list.ts';
@@ -19,6 +19,8 @@ interface ProcessSettings {
   /** The server to use instead of our own container. */
   containerUrl: string | undefined;
   progress: Progress;
+  /** Invokes a function by its ARN, once the functions run. */
+  invoke: CognitoOptions['invoke'];
 }
 
 const foreignTarget = (containerUrl: string): ContainerTarget => {

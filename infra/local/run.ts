@@ -130,12 +130,13 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const common = { stateFolder: options.stateDir, logFolder, processes, log, onChange: () => options.onChange?.() };
 
   const { ephemeral, tokenDelayMs, containerUrl } = options;
-  const settings = { ...common, ephemeral, tokenDelayMs, containerUrl, progress };
+  // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
+  const serving = Promise.withResolvers<void>();
+  const invokeTrigger = (arn: string, event: object) => serving.promise.then(() => functions.invoke(arn, event));
+  const settings = { ...common, ephemeral, tokenDelayMs, containerUrl, progress, invoke: invokeTrigger };
   const { database, cognito, container, target, startContainer } = await startBackingProcesses(app, settings, started);
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
-  // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
-  const serving = Promise.withResolvers<void>();
   const startFunction: FunctionSet['start'] = (...invocation) => serving.promise.then(() => functions.start(...invocation));
   const later = createAsyncInvocations(startFunction, log);
   started.defer(later.close);
@@ -227,7 +228,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     lambdaEndpoint: invokeApi.url,
     sqsEndpoint: sqs.url,
     cognitoUrl,
-    userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, client }) => [logicalId, { id, clientId: client.id }])),
+    userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, clients }) => [logicalId, { id, clientId: clients[0].id }])),
     sagemakerUrl: sagemaker.url,
     containerUrl: target.url,
     endpoints,

@@ -30,7 +30,7 @@ export const addStacks = (app: App): void => {
     supportPromise: config.support.promise,
     organizationConcurrency: organizationConcurrencyOf(config),
   });
-  const identity = new IdentityStack(app, `${config.name}-identity`, { config });
+  const identity = new IdentityStack(app, `${config.name}-identity`, { config, data });
   const billing = new BillingStack(app, `${config.name}-billing`, { config, data });
   const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data, billing });
   const notifications = new NotificationsStack(app, `${config.name}-notifications`, { config, data });

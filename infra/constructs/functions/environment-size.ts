@@ -30,6 +30,14 @@ const LONGEST_NAMES: Readonly<Record<string, number>> = {
   'AWS::SQS::Queue': 80,
 };
 
+// The ids that Cognito gives, by type and attribute.
+const USER_POOL_ID = LONGEST_REGION + '_123456789'.length;
+const COGNITO_IDS: Readonly<Record<string, number>> = {
+  'AWS::Cognito::UserPool.Ref': USER_POOL_ID,
+  'AWS::Cognito::UserPool.ProviderURL': 'https://cognito-idp..amazonaws.com.cn/'.length + LONGEST_REGION + USER_POOL_ID,
+  'AWS::Cognito::UserPoolClient.Ref': 26,
+};
+
 // A reference to these resources is a URL, not a name.
 const REFERRED_BY_URL = new Set(['AWS::SQS::Queue']);
 
@@ -49,6 +57,8 @@ const longestOf = ({ target, displayName }: Reference): number => {
   if (pseudo !== undefined) return pseudo;
   if (!CfnResource.isCfnResource(target)) throw new Error(`Nothing says how long ${target.node.path}.${displayName} can be.`);
   const { cfnResourceType: type } = target;
+  const ofCognito = COGNITO_IDS[`${type}.${displayName}`];
+  if (ofCognito !== undefined) return ofCognito;
   const generated = stack.stackName.length + String(stack.resolve(target.logicalId)).length + RANDOM_SUFFIX;
   const name = Math.min(generated, LONGEST_NAMES[type] ?? generated);
   return displayName === 'Ref' && !REFERRED_BY_URL.has(type) ? name : PREFIX_OF_NAME + name;

@@ -28,8 +28,9 @@ const OUTSIDE_OLD_GENERATION_MB = 112;
 // collected before the process reaches its memory.
 const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
-// Only some deployments have these functions, or a schedule runs them. What invokes them limits their executions.
-const UNRESERVED = ['audit-copy', 'support', 'telemetry'] as const;
+// Only some deployments have these functions, or a schedule runs them, or Cognito, at most 120 times a second. What
+// invokes them limits their executions.
+const UNRESERVED = ['audit-copy', 'auth-challenge', 'support', 'telemetry'] as const;
 type UnreservedFunction = (typeof UNRESERVED)[number];
 
 const isUnreserved = (name: keyof ReservedConcurrency | UnreservedFunction): name is UnreservedFunction =>

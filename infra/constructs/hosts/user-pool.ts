@@ -7,11 +7,14 @@ import {
   FeaturePlan,
   Mfa,
   UserPoolClient,
+  type UserPoolClientOptions,
+  UserPoolOperation,
 } from 'aws-cdk-lib/aws-cognito';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { MIN_PASSWORD_LENGTH } from '../../../shared/identity/errors.ts';
+import type { PoolClient } from '../../../shared/identity/pool-clients.ts';
 
 type Action =
   | 'AdminCreateUser'
@@ -25,8 +28,27 @@ type Action =
   | 'AdminSetUserPassword'
   | 'AdminUserGlobalSignOut';
 
-const ACCESS_TOKEN_VALIDITY = Duration.minutes(60);
-const REFRESH_TOKEN_VALIDITY = Duration.days(30);
+// The ids of the clients never change: a new id creates a new client, whose refresh tokens start at none.
+const CLIENTS = {
+  api: { id: 'Client', variable: 'USER_POOL_CLIENT_ID', access: Duration.minutes(60), refresh: Duration.days(30) },
+  // A refresh token of a service account is never handed out, so it is valid for the least that Cognito allows.
+  machine: { id: 'MachineClient', variable: 'MACHINE_CLIENT_ID', access: Duration.minutes(15), refresh: Duration.minutes(60) },
+  browser: { id: 'BrowserClient', variable: 'BROWSER_CLIENT_ID', access: Duration.minutes(15), refresh: Duration.days(30) },
+} as const satisfies Record<PoolClient, { id: string; variable: string; access: Duration; refresh: Duration }>;
+
+// Passwords are only accepted through our own host, which limits the number of attempts. Tickets need no such limit.
+const SIGN_INS = {
+  api: { authFlows: { adminUserPassword: true, custom: true } },
+  machine: { authFlows: { custom: true } },
+  // Two tabs can refresh at once, and a reply can get lost.
+  browser: { authFlows: { adminUserPassword: true, custom: true }, refreshTokenRotationGracePeriod: Duration.seconds(60) },
+} as const satisfies Record<PoolClient, UserPoolClientOptions>;
+
+const TRIGGERS = [
+  UserPoolOperation.DEFINE_AUTH_CHALLENGE,
+  UserPoolOperation.CREATE_AUTH_CHALLENGE,
+  UserPoolOperation.VERIFY_AUTH_CHALLENGE_RESPONSE,
+];
 const INVITATION_VALIDITY = Duration.days(7);
 
 /**
@@ -35,14 +57,17 @@ const INVITATION_VALIDITY = Duration.days(7);
  */
 export class UserPool extends Construct {
   readonly pool: CdkUserPool;
-  readonly client: UserPoolClient;
+  readonly clients: Readonly<Record<PoolClient, UserPoolClient>>;
 
-  /** @param props.selfSignUp whether anyone can create an account */
-  constructor(scope: Construct, id: string, { selfSignUp }: { selfSignUp: boolean }) {
+  /**
+   * @param props.selfSignUp whether anyone can create an account
+   * @param props.authChallenge checks sign-ins without a password
+   */
+  constructor(scope: Construct, id: string, { selfSignUp, authChallenge }: { selfSignUp: boolean; authChallenge: LambdaFunction }) {
     super(scope, id);
     this.pool = new CdkUserPool(this, 'Pool', {
-      // The cheapest plan has all that is used: passwords, one-time codes and calls of administrators.
-      featurePlan: FeaturePlan.LITE,
+      // The cheapest plan that rotates refresh tokens.
+      featurePlan: FeaturePlan.ESSENTIALS,
       signInAliases: { email: true },
       signInCaseSensitive: false,
       standardAttributes: { email: { required: true, mutable: true } },
@@ -63,35 +88,44 @@ export class UserPool extends Construct {
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    this.client = new UserPoolClient(this, 'Client', {
-      userPool: this.pool,
-      generateSecret: false,
-      // Passwords are only accepted through our own host, which limits the number of attempts.
-      authFlows: { adminUserPassword: true },
-      preventUserExistenceErrors: true,
-      enableTokenRevocation: true,
-      accessTokenValidity: ACCESS_TOKEN_VALIDITY,
-      idTokenValidity: ACCESS_TOKEN_VALIDITY,
-      refreshTokenValidity: REFRESH_TOKEN_VALIDITY,
-      disableOAuth: true,
-    });
-    this.client.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    // Fixed logical ids, because CloudFormation replaces a resource whose logical id changes.
+    for (const operation of TRIGGERS) this.pool.addTrigger(operation, authChallenge);
+    // A fixed logical id, because CloudFormation replaces a resource whose logical id changes.
     (this.pool.node.defaultChild as CfnUserPool).overrideLogicalId(id);
-    (this.client.node.defaultChild as CfnUserPoolClient).overrideLogicalId(`${id}Client`);
+    this.clients = { api: this.#addClient(id, 'api'), machine: this.#addClient(id, 'machine'), browser: this.#addClient(id, 'browser') };
     this.#acknowledge();
   }
 
+  #addClient(poolId: string, name: PoolClient): UserPoolClient {
+    const { id, access, refresh } = CLIENTS[name];
+    const client = new UserPoolClient(this, id, {
+      ...SIGN_INS[name],
+      userPool: this.pool,
+      generateSecret: false,
+      preventUserExistenceErrors: true,
+      enableTokenRevocation: true,
+      accessTokenValidity: access,
+      idTokenValidity: access,
+      refreshTokenValidity: refresh,
+      disableOAuth: true,
+    });
+    client.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    const resource = client.node.defaultChild as CfnUserPoolClient;
+    resource.overrideLogicalId(`${poolId}${id}`);
+    if (name === 'machine') resource.explicitAuthFlows = ['ALLOW_CUSTOM_AUTH'];
+    return client;
+  }
+
   /**
-   * Lets a function use these actions on the pool, and gives it the pool's ids. Actions that an access token
-   * authorizes need no permission.
+   * Lets a function use these actions on the pool, and gives it the pool's ids and those of its clients. Actions that
+   * an access token authorizes need no permission.
    */
   grant(grantee: LambdaFunction, ...actions: Action[]): void {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: actions.map((action) => `cognito-idp:${action}`), resources: [this.pool.userPoolArn] }),
     );
     grantee.addEnvironment('USER_POOL_ID', this.pool.userPoolId);
-    grantee.addEnvironment('USER_POOL_CLIENT_ID', this.client.userPoolClientId);
+    for (const [name, { userPoolClientId }] of Object.entries(this.clients))
+      grantee.addEnvironment(CLIENTS[name as PoolClient].variable, userPoolClientId);
     grantee.addEnvironment('TOKEN_ISSUER', this.pool.userPoolProviderUrl);
   }
 

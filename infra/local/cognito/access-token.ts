@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { notAuthorized } from './errors.ts';
 
-const Expiring = z.object({ exp: z.number() });
 const AccessToken = z.object({ exp: z.number(), sub: z.string(), client_id: z.string(), token_use: z.literal('access') });
 
 // Undefined if the token is malformed.
@@ -12,12 +11,6 @@ const payloadOf = (token: string): unknown => {
   } catch {
     return undefined;
   }
-};
-
-/** Reads a token's expiry in milliseconds since the epoch; Infinity if it has none. */
-export const readExpiry = (token: string): number => {
-  const parsed = Expiring.safeParse(payloadOf(token));
-  return parsed.success ? parsed.data.exp * SECOND_MS : Number.POSITIVE_INFINITY;
 };
 
 /**

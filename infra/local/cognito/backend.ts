@@ -1,17 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { AwsError } from '../http/json-api.ts';
-import { poolFile } from './data-folder.ts';
 import { internalError, isAwsError } from './errors.ts';
-
-/** The tokens of one sign-in. */
-export interface Tokens {
-  AccessToken: string;
-  IdToken: string;
-  RefreshToken: string;
-}
 
 export interface User {
   /** `sub`, which is also the username in the pool. */
@@ -30,14 +21,10 @@ export interface Backend {
   call(action: string, request: object): Promise<Readonly<Record<string, unknown>>>;
   /** @param name e-mail address or subject */
   user(pool: UserPool, name: string): Promise<User | undefined>;
-  /** Returns tokens if the password is correct, whatever the user's state. */
-  signIn(pool: UserPool, name: string, password: string): Promise<Tokens | undefined>;
-  /** Returns new tokens for a stored refresh token. */
-  refresh(pool: UserPool, refreshToken: string): Promise<Tokens | undefined>;
+  /** True if the password is correct, whatever the user's state. */
+  isPassword(pool: UserPool, name: string, password: string): Promise<boolean>;
   /** @param isPermanent false: the user must choose another password at the next sign-in */
   setPassword(pool: UserPool, name: string, password: string, isPermanent: boolean): Promise<void>;
-  refreshTokensOf(pool: UserPool, subject: string): Promise<readonly string[]>;
-  revoke(pool: UserPool, refreshToken: string): Promise<void>;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -52,23 +39,11 @@ const FoundUser = z.object({
   UserCreateDate: z.number(),
   UserLastModifiedDate: z.number(),
 });
-const SignedIn = z.object({
-  AuthenticationResult: z.object({ AccessToken: z.string(), IdToken: z.string(), RefreshToken: z.string().optional() }),
-});
-const StoredUsers = z.object({ Users: z.record(z.string(), z.object({ RefreshTokens: z.array(z.string()).default([]) })) });
 const ErrorBody = z.object({ __type: z.string(), message: z.string().default('') });
 
-/** Creates the client of the cognito-local at `url` that runs in `folder`. */
-export const createBackend = (url: string, folder: string): Backend => {
+/** Creates the client of the cognito-local at `url`. */
+export const createBackend = (url: string): Backend => {
   const call: Backend['call'] = (action, request) => send(url, action, request);
-
-  const authenticate = async (pool: UserPool, AuthFlow: string, AuthParameters: object): Promise<Tokens | undefined> => {
-    const request = { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow, AuthParameters };
-    const response = await orUndefined(() => call('AdminInitiateAuth', request), 'NotAuthorizedException', 'InvalidPasswordException');
-    if (!response) return undefined;
-    const { AccessToken, IdToken, RefreshToken = '' } = SignedIn.parse(response).AuthenticationResult;
-    return { AccessToken, IdToken, RefreshToken };
-  };
 
   return {
     call,
@@ -76,21 +51,15 @@ export const createBackend = (url: string, folder: string): Backend => {
       const response = await orUndefined(() => call('AdminGetUser', { UserPoolId: pool.id, Username: name }), 'UserNotFoundException');
       return response && toUser(FoundUser.parse(response));
     },
-    signIn: (pool, USERNAME, PASSWORD) => authenticate(pool, 'ADMIN_USER_PASSWORD_AUTH', { USERNAME, PASSWORD }),
-    async refresh(pool, REFRESH_TOKEN) {
-      const tokens = await authenticate(pool, 'REFRESH_TOKEN_AUTH', { REFRESH_TOKEN });
-      return tokens && { ...tokens, RefreshToken: REFRESH_TOKEN };
+    async isPassword(pool, USERNAME, PASSWORD) {
+      const [{ id: ClientId }] = pool.clients;
+      const AuthParameters = { USERNAME, PASSWORD };
+      const request = { UserPoolId: pool.id, ClientId, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH', AuthParameters };
+      const response = await orUndefined(() => call('AdminInitiateAuth', request), 'NotAuthorizedException', 'InvalidPasswordException');
+      return response !== undefined;
     },
     async setPassword(pool, Username, Password, Permanent) {
       await call('AdminSetUserPassword', { UserPoolId: pool.id, Username, Password, Permanent });
-    },
-    async refreshTokensOf(pool, subject) {
-      // No call returns them. cognito-local responds to a call only after it has written the change to the file.
-      const { Users } = StoredUsers.parse(JSON.parse(await readFile(poolFile(folder, pool.id), 'utf8')));
-      return Users[subject]?.RefreshTokens ?? [];
-    },
-    async revoke(pool, Token) {
-      await orUndefined(() => call('RevokeToken', { ClientId: pool.client.id, Token }), 'NotAuthorizedException');
     },
   };
 };

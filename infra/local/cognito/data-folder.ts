@@ -1,14 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { UserPool } from '../../assembly/local-app.ts';
+import type { UserPool, UserPoolClient } from '../../assembly/local-app.ts';
 import { PROVIDER_URL } from '../../assembly/resolve.ts';
 
 // The other parts of a pool's file come from the template.
 const KeptParts = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });
 
-/** Path of a pool's file in the working directory of cognito-local. */
-export const poolFile = (folder: string, poolId: string): string => path.join(folder, '.cognito', 'db', `${poolId}.json`);
+// In the working directory of cognito-local.
+const poolFile = (folder: string, poolId: string): string => path.join(folder, '.cognito', 'db', `${poolId}.json`);
 
 /**
  * Writes the working directory of cognito-local: pools and clients from the template, and the users that already exist.
@@ -23,7 +23,9 @@ export const writeDataFolder = async (folder: string, pools: readonly UserPool[]
   }
   // Tokens have the same issuer as on AWS.
   await write(path.join(folder, '.cognito', 'config.json'), { TokenConfig: { IssuerDomain: PROVIDER_URL } });
-  await write(path.join(folder, '.cognito', 'db', 'clients.json'), { Clients: Object.fromEntries(pools.map(toClient)) });
+  await write(path.join(folder, '.cognito', 'db', 'clients.json'), {
+    Clients: Object.fromEntries(pools.flatMap((pool) => pool.clients.map((client) => toClient(pool, client)))),
+  });
 };
 
 const readKept = async (file: string): Promise<z.infer<typeof KeptParts>> => {
@@ -41,7 +43,7 @@ const toOptions = (pool: UserPool): object => ({
   MfaConfiguration: pool.hasTotp ? 'OPTIONAL' : 'OFF',
 });
 
-const toClient = ({ id, client }: UserPool): [string, object] => [
+const toClient = ({ id }: UserPool, client: UserPoolClient): [string, object] => [
   client.id,
   {
     ClientId: client.id,

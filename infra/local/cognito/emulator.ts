@@ -13,6 +13,8 @@ import { supervise } from '../processes/supervise.ts';
 import { untilConnectable } from '../processes/until-connectable.ts';
 import { writeDataFolder } from './data-folder.ts';
 import { startFront } from './front.ts';
+import { openRefreshTokens } from './refresh-tokens.ts';
+import type { RuleContext } from './rule.ts';
 
 /** The Cognito emulator and its process. */
 export interface Cognito {
@@ -29,6 +31,8 @@ export interface CognitoOptions {
   /** Deletes all users at the end. */
   ephemeral: boolean;
   processes: ProcessList;
+  /** Invokes a trigger of a pool by its ARN. */
+  invoke: RuleContext['invoke'];
   onChange: () => void;
   log: (line: string) => void;
   /** Milliseconds since the epoch. */
@@ -40,11 +44,13 @@ export interface CognitoOptions {
  * @throws Error if it does not start, or if the users of an earlier run cannot be read
  */
 export const startCognito = async (options: CognitoOptions): Promise<Cognito> => {
-  const { pools, stateFolder, logFolder, ephemeral, now = Date.now } = options;
+  const { pools, stateFolder, logFolder, ephemeral, invoke, now = Date.now } = options;
   await using started = new AsyncDisposableStack();
   const folder = ephemeral ? await mkdtemp(path.join(tmpdir(), 'sluice-cognito-')) : path.join(stateFolder, 'cognito');
   if (ephemeral) started.defer(() => rm(folder, { recursive: true, force: true }));
   await writeDataFolder(folder, pools);
+  const refreshTokens = openRefreshTokens(folder, now);
+  started.defer(refreshTokens.close);
   const backendUrl = await freeUrl();
   const server = supervise<string>({
     ...options,
@@ -57,7 +63,7 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   });
   started.defer(server.close);
   await server.ready;
-  const front = await startFront({ backendUrl, folder, pools, mailbox: createMailbox(logFolder), now });
+  const front = await startFront({ backendUrl, pools, mailbox: createMailbox(logFolder), refreshTokens, invoke, now });
   started.defer(front.close);
   const running = started.move();
   return { url: front.url, pid: server.pid, close: () => running.disposeAsync() };

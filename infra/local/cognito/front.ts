@@ -7,7 +7,7 @@ import { readBody } from '../http/read-body.ts';
 import { createBackend } from './backend.ts';
 import { internalError, invalidParameter } from './errors.ts';
 import type { RuleContext } from './rule.ts';
-import { createRules } from './rules.ts';
+import { createRules, isOfCustomAuth } from './rules.ts';
 
 const MAX_REQUEST_BYTES = 131_072;
 const KEYS_TIMEOUT_MS = 5_000;
@@ -23,18 +23,17 @@ interface Front {
 interface FrontOptions extends Omit<RuleContext, 'backend'> {
   /** URL of cognito-local. */
   backendUrl: string;
-  /** Working directory of cognito-local. */
-  folder: string;
 }
 
 /**
- * Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. Its outages are
- * managed at `/control`.
+ * Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time, except sign-ins
+ * with a ticket. Its outages are managed at `/control`.
  */
-export const startFront = async ({ backendUrl, folder, ...context }: FrontOptions): Promise<Front> => {
-  const handle = createRules({ ...context, backend: createBackend(backendUrl, folder) });
+export const startFront = async ({ backendUrl, ...context }: FrontOptions): Promise<Front> => {
+  const handle = createRules({ ...context, backend: createBackend(backendUrl) });
   let last: Promise<unknown> = Promise.resolve();
   const enqueue = (action: string, request: unknown): Promise<object> => {
+    if (isOfCustomAuth(request)) return handle(action, request);
     const done = last.then(() => handle(action, request));
     last = done.catch(() => undefined);
     return done;

@@ -1,8 +1,9 @@
 import type * as z from 'zod';
-import type { UserPool } from '../../assembly/local-app.ts';
+import type { UserPool, UserPoolClient } from '../../assembly/local-app.ts';
 import type { Mailbox } from '../mail/mailbox.ts';
 import type { Backend } from './backend.ts';
 import { invalidParameter, poolNotFound } from './errors.ts';
+import type { RefreshTokens } from './refresh-tokens.ts';
 
 /** Handles one action of Cognito's API. Throws a AwsError for an error response. */
 export type Rule = (request: unknown) => Promise<object>;
@@ -10,6 +11,9 @@ export type Rule = (request: unknown) => Promise<object>;
 /** Dependencies of the rules. */
 export interface RuleContext {
   backend: Backend;
+  refreshTokens: RefreshTokens;
+  /** Invokes a trigger by its ARN. */
+  invoke: (functionArn: string, event: object) => Promise<unknown>;
   pools: readonly UserPool[];
   mailbox: Mailbox;
   /** Milliseconds since the epoch. */
@@ -23,11 +27,17 @@ export const readRequest = <Schema extends z.ZodType>(schema: Schema, request: u
   throw invalidParameter(`Invalid value at ${parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')}.`);
 };
 
-/** Finds a pool by its id or the id of its client. */
+/** Finds a pool by its id or the id of one of its clients. */
 export const findPool = ({ pools }: RuleContext, id: string): UserPool => {
-  const pool = pools.find((candidate) => candidate.id === id || candidate.client.id === id);
+  const pool = pools.find((candidate) => candidate.id === id || candidate.clients.some((client) => client.id === id));
   if (!pool) throw poolNotFound(id);
   return pool;
+};
+
+/** Finds a client and its pool. */
+export const findClient = ({ pools }: RuleContext, id: string): { pool: UserPool; client: UserPoolClient } => {
+  for (const pool of pools) for (const client of pool.clients) if (client.id === id) return { pool, client };
+  throw poolNotFound(id);
 };
 
 /** Normalizes a username: an e-mail address in any case, or a subject, which is lower case. */

@@ -61,6 +61,6 @@ export const createPreference =
     const pool = findPool(context, UserPoolId);
     const user = await context.backend.user(pool, toName(Username));
     if (!user) throw userNotFound();
-    const AccessToken = forgeAccessToken(user.subject, pool.client.id);
+    const AccessToken = forgeAccessToken(user.subject, pool.clients[0].id);
     return context.backend.call('SetUserMFAPreference', { AccessToken, SoftwareTokenMfaSettings });
   };

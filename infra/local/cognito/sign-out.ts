@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { userNotFound } from './errors.ts';
-import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
+import { findClient, findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
 
 const Revoke = z.object({ ClientId: z.string(), Token: z.string() });
 const SignOut = z.object({ UserPoolId: z.string(), Username: z.string() });
@@ -10,7 +10,7 @@ export const createRevoke =
   (context: RuleContext): Rule =>
   async (request) => {
     const { ClientId, Token } = readRequest(Revoke, request);
-    await context.backend.revoke(findPool(context, ClientId), Token);
+    context.refreshTokens.revoke(findClient(context, ClientId).client, Token);
     return {};
   };
 
@@ -22,7 +22,6 @@ export const createSignOut =
     const pool = findPool(context, UserPoolId);
     const user = await context.backend.user(pool, toName(Username));
     if (!user) throw userNotFound();
-    const tokens = await context.backend.refreshTokensOf(pool, user.subject);
-    for (const token of tokens) await context.backend.revoke(pool, token);
+    context.refreshTokens.revokeAll(pool.id, user.subject);
     return {};
   };

@@ -251,14 +251,13 @@ export const PRICES = {
   },
   cognitoUser: {
     service: 'Cognito',
-    unit: 'active user of the Lite plan, for a month',
-    usd: '0.0055',
+    unit: 'active user of the Essentials plan, for a month',
+    usd: '0.015',
     per: 1,
     allowance: 'cognitoUsers',
-    status: 'verified',
-    date: '2026-09-20',
+    status: 'assumed',
+    date: '2026-11-26',
     source: 'https://aws.amazon.com/cognito/pricing/',
-    readAt: 'https://github.com/api-evangelist/amazon-cognito/blob/main/plans/amazon-cognito-plans-pricing.yml',
   },
   kmsKey: {
     service: 'KMS',

@@ -158,12 +158,15 @@ describe('interpreting an assembly', () => {
         {
           id: expect.stringMatching(/^us-east-1_[0-9a-z]{9}$/),
           logicalId: 'People',
-          client: {
-            id: expect.stringMatching(/^[0-9a-z]{26}$/),
-            accessTokenSeconds: 3_600,
-            idTokenSeconds: 7_200,
-            refreshTokenSeconds: 30 * 86_400,
-          },
+          clients: [
+            {
+              id: expect.stringMatching(/^[0-9a-z]{26}$/),
+              authFlows: ['ALLOW_CUSTOM_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH', 'ALLOW_USER_SRP_AUTH'],
+              accessTokenSeconds: 3_600,
+              idTokenSeconds: 7_200,
+              refreshTokenSeconds: 30 * 86_400,
+            },
+          ],
           hasTotp: true,
           passwords: {
             minLength: 12,
@@ -176,6 +179,26 @@ describe('interpreting an assembly', () => {
         },
       ]);
       expect((await interpreted(withPool())).userPools).toEqual(userPools);
+    });
+
+    test('returns all its clients, which of them rotate refresh tokens, and its triggers', async () => {
+      const flows = ['ALLOW_CUSTOM_AUTH'];
+      const rotating = (RefreshTokenRotation: object) => ({
+        ...client,
+        Properties: { ...client.Properties, ExplicitAuthFlows: flows, RefreshTokenRotation },
+      });
+      const LambdaConfig = { DefineAuthChallenge: 'arn:1', CreateAuthChallenge: 'arn:2', VerifyAuthChallengeResponse: 'arn:3' };
+      const more = {
+        PeopleClient: client,
+        Rotating: rotating({ Feature: 'ENABLED', RetryGracePeriodSeconds: 60 }),
+        Plain: rotating({ Feature: 'DISABLED' }),
+      };
+      const [{ clients, triggers } = { clients: [], triggers: undefined }] = (await interpreted(withPool({ LambdaConfig }, more)))
+        .userPools;
+      expect(new Set(clients.map(({ id }) => id)).size).toBe(3);
+      expect(clients.map(({ rotationGraceSeconds }) => rotationGraceSeconds)).toEqual([undefined, 60, undefined]);
+      expect(clients.slice(1).map(({ authFlows }) => authFlows)).toEqual([flows, flows]);
+      expect(triggers).toEqual({ define: 'arn:1', create: 'arn:2', verify: 'arn:3' });
     });
 
     test("resolves its id, client and issuer in functions' variables as AWS does", async () => {
@@ -196,7 +219,7 @@ describe('interpreting an assembly', () => {
         ...stacks,
         'test-identity': { ...(stacks['test-identity'] as FixtureStack), assets: { h: '/code' } },
       });
-      const { id, client: { id: clientId } = { id: '' } } = userPools[0] ?? {};
+      const { id, clients: [{ id: clientId }] = [{ id: '' }] } = userPools[0] ?? {};
       expect(functions.find(({ name }) => name === 'test-identity-Reader')?.environment).toEqual({
         POOL: id,
         CLIENT: clientId,
@@ -212,7 +235,7 @@ describe('interpreting an assembly', () => {
       [{ EnabledMfas: ['SMS_MFA'] }, { PeopleClient: client }],
       [{ UsernameConfiguration: { CaseSensitive: true } }, { PeopleClient: client }],
       [{}, {}],
-      [{}, { PeopleClient: client, Other: client }],
+      [{ LambdaConfig: { PreSignUp: 'arn' } }, { PeopleClient: client }],
     ])('rejects an unsupported pool, naming it: %j with %j', async (changes, more) => {
       await expect(interpreted(withPool(changes, more))).rejects.toThrow(/People in stack test-identity/);
     });

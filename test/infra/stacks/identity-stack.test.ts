@@ -8,14 +8,18 @@ describe('the identity stack', () => {
   test('has a user pool that is protected from deletion and has fixed logical ids', () => {
     const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
     expect(identity.findResources('AWS::Cognito::UserPool')).toEqual({ Users: expect.objectContaining(kept) });
-    expect(identity.findResources('AWS::Cognito::UserPoolClient')).toEqual({ UsersClient: expect.objectContaining(kept) });
+    expect(identity.findResources('AWS::Cognito::UserPoolClient')).toEqual({
+      UsersClient: expect.objectContaining(kept),
+      UsersMachineClient: expect.objectContaining(kept),
+      UsersBrowserClient: expect.objectContaining(kept),
+    });
     identity.hasResourceProperties('AWS::Cognito::UserPool', { DeletionProtection: 'ACTIVE' });
     identity.hasOutput('UserPoolId', { Value: { Ref: 'Users' } });
     identity.hasOutput('UserPoolClientId', { Value: { Ref: 'UsersClient' } });
   });
 
-  test('uses the cheapest plan of Cognito', () => {
-    identity.hasResourceProperties('AWS::Cognito::UserPool', { UserPoolTier: 'LITE' });
+  test('uses the cheapest plan of Cognito that rotates refresh tokens', () => {
+    identity.hasResourceProperties('AWS::Cognito::UserPool', { UserPoolTier: 'ESSENTIALS' });
   });
 
   test('identifies users by e-mail address in any case, lets only administrators invite, and uses no SMS', () => {
@@ -40,21 +44,64 @@ describe('the identity stack', () => {
         },
       },
     });
-    identity.resourceCountIs('AWS::IAM::Role', 0);
+    identity.resourceCountIs('AWS::IAM::Role', 1);
   });
 
-  test('accepts passwords only through our host, hides accounts, and issues one-hour tokens for 30 days', () => {
-    identity.hasResourceProperties('AWS::Cognito::UserPoolClient', {
-      ExplicitAuthFlows: ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
-      GenerateSecret: false,
-      PreventUserExistenceErrors: 'ENABLED',
-      EnableTokenRevocation: true,
-      AllowedOAuthFlowsUserPoolClient: false,
-      AllowedOAuthFlows: Match.absent(),
-      AccessTokenValidity: 60,
-      IdTokenValidity: 60,
-      RefreshTokenValidity: 30 * 24 * 60,
-      TokenValidityUnits: { AccessToken: 'minutes', IdToken: 'minutes', RefreshToken: 'minutes' },
+  const MINUTES = { AccessToken: 'minutes', IdToken: 'minutes', RefreshToken: 'minutes' };
+  const THIRTY_DAYS = 30 * 24 * 60;
+
+  test.each([
+    ['UsersClient', 60, THIRTY_DAYS, ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_CUSTOM_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'], undefined],
+    ['UsersMachineClient', 15, 60, ['ALLOW_CUSTOM_AUTH'], undefined],
+    [
+      'UsersBrowserClient',
+      15,
+      THIRTY_DAYS,
+      ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_CUSTOM_AUTH'],
+      { Feature: 'ENABLED', RetryGracePeriodSeconds: 60 },
+    ],
+  ])(
+    'gives %s tokens for %i and %i minutes, passwords only through our host, and hides accounts',
+    (id, access, refresh, flows, rotation) => {
+      const { Properties } = identity.findResources('AWS::Cognito::UserPoolClient')[id] ?? {};
+      expect(Properties).toEqual({
+        UserPoolId: { Ref: 'Users' },
+        ExplicitAuthFlows: flows,
+        GenerateSecret: false,
+        PreventUserExistenceErrors: 'ENABLED',
+        EnableTokenRevocation: true,
+        AllowedOAuthFlowsUserPoolClient: false,
+        SupportedIdentityProviders: ['COGNITO'],
+        AccessTokenValidity: access,
+        IdTokenValidity: access,
+        RefreshTokenValidity: refresh,
+        TokenValidityUnits: MINUTES,
+        ...(rotation && { RefreshTokenRotation: rotation }),
+      });
+    },
+  );
+
+  test('asks one function about sign-ins without a password, which can only use tickets up', () => {
+    const arn = { 'Fn::GetAtt': [expect.stringMatching(/^AuthChallenge/), 'Arn'] };
+    const [pool] = Object.values(identity.findResources('AWS::Cognito::UserPool'));
+    const triggers = ['DefineAuthChallenge', 'CreateAuthChallenge', 'VerifyAuthChallengeResponse'];
+    expect(pool?.Properties.LambdaConfig).toEqual(Object.fromEntries(triggers.map((name) => [name, arn])));
+    const allowed = Object.values(identity.findResources('AWS::Lambda::Permission'));
+    for (const { Properties } of allowed)
+      expect(Properties).toEqual({
+        Action: 'lambda:InvokeFunction',
+        FunctionName: arn,
+        Principal: 'cognito-idp.amazonaws.com',
+        SourceArn: { 'Fn::GetAtt': ['Users', 'Arn'] },
+      });
+    expect(allowed).toHaveLength(triggers.length);
+    const statements = Object.values(identity.findResources('AWS::IAM::Policy')).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement,
+    );
+    expect(statements.flatMap(({ Action }) => Action).filter((action) => !/^(logs|xray):/.test(action))).toEqual(['dynamodb:DeleteItem']);
+    identity.hasResourceProperties('AWS::Lambda::Function', {
+      Timeout: 5,
+      Environment: { Variables: { SLUICE_FUNCTION: 'auth-challenge' } },
     });
   });
 });

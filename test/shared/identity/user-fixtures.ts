@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../shared/identity/user-pool.ts';
 import { totpOf } from '../../support/clients/totp.ts';
-import { pool } from '../../support/emulators/cognito.ts';
+import { clientIds, pool } from '../../support/emulators/cognito.ts';
 
 export const TEMPORARY = 'Temporary-Password-1';
 export const PASSWORD = 'Correct-Horse-7';
@@ -10,7 +10,7 @@ export const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serv
 
 export const openPool = (endpoint: string): UserPool => {
   const client = createUserPoolClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-  return createUserPool(client, { poolId: pool.id, clientIds: { api: pool.client.id } });
+  return createUserPool(client, { poolId: pool.id, clientIds });
 };
 
 export const tokensOf = (result: SignIn | undefined) => {

@@ -4,7 +4,7 @@ import { createTokenVerifier, jwksUriOf } from '../../../functions/control/ident
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
-import { pool, startTestCognito, type TestCognito } from '../../support/emulators/cognito.ts';
+import { clientIds, pool, startTestCognito, type TestCognito } from '../../support/emulators/cognito.ts';
 import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
 
 let cognito: TestCognito;
@@ -29,7 +29,7 @@ describe('a new user', () => {
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresInSeconds: 3_600,
-      sessionId: undefined,
+      sessionId: expect.stringMatching(/^ses_/),
       authenticatedAt: expect.any(Number),
     });
     expect(await signIn(email, await cognito.lastMailTo(email))).toBeUndefined();
@@ -114,7 +114,7 @@ describe('signing in', () => {
   test('returns an access token that verifies', async () => {
     const { subject, accessToken } = await person();
     const issuer = `https://cognito-idp.us-east-1.amazonaws.com/${pool.id}`;
-    const verifier = createTokenVerifier({ issuer, clientIds: { api: pool.client.id }, jwksUri: jwksUriOf(issuer, cognito.url) });
+    const verifier = createTokenVerifier({ issuer, clientIds, jwksUri: jwksUriOf(issuer, cognito.url) });
     expect(await verifier.verify(accessToken)).toMatchObject({ subject, issuer, issuedAtMs: expect.any(Number), client: 'api' });
   });
 

@@ -14,6 +14,9 @@ interface Output {
 const SUFFIX = '-ABCDEF1234567';
 const ACCOUNT = '123456789012';
 const LONGEST_NAMES: Readonly<Record<string, number>> = {
+  // These are ids.
+  'AWS::Cognito::UserPool': 24,
+  'AWS::Cognito::UserPoolClient': 26,
   'AWS::IAM::Role': 64,
   'AWS::Lambda::Function': 64,
   'AWS::S3::Bucket': 63,

@@ -1,14 +1,38 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { UserPool } from '../../../infra/assembly/local-app.ts';
+import { answerTrigger, type TriggerEvent } from '../../../functions/auth-challenge/answer-trigger.ts';
+import type { UserPool, UserPoolClient } from '../../../infra/assembly/local-app.ts';
 import { type Cognito, type CognitoOptions, startCognito } from '../../../infra/local/cognito/emulator.ts';
 import { createProcessList } from '../../../infra/local/processes/process-list.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
+const PASSWORDS_AND_TICKETS = ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_CUSTOM_AUTH'];
+
+const clientOf = (id: string, authFlows: readonly string[], accessTokenSeconds: number): UserPoolClient => ({
+  id,
+  authFlows,
+  accessTokenSeconds,
+  idTokenSeconds: accessTokenSeconds,
+  refreshTokenSeconds: 30 * 86_400,
+});
+
+/** The ids of the pool's clients. */
+export const clientIds = {
+  api: 'abcdefghijklmnopqrstuvwxyz',
+  machine: 'machineclientofthetestpool',
+  browser: 'browserclientofthetestpool',
+};
+
 export const pool: UserPool = {
   id: 'us-east-1_abcdefghi',
   logicalId: 'Users',
-  client: { id: 'abcdefghijklmnopqrstuvwxyz', accessTokenSeconds: 3_600, idTokenSeconds: 3_600, refreshTokenSeconds: 30 * 86_400 },
+  clients: [
+    clientOf(clientIds.api, [...PASSWORDS_AND_TICKETS, 'ALLOW_REFRESH_TOKEN_AUTH'], 3_600),
+    clientOf(clientIds.machine, ['ALLOW_CUSTOM_AUTH'], 900),
+    { ...clientOf(clientIds.browser, PASSWORDS_AND_TICKETS, 900), rotationGraceSeconds: 60 },
+  ],
+  triggers: { define: 'define', create: 'create', verify: 'verify' },
   hasTotp: true,
   passwords: {
     minLength: 12,
@@ -23,6 +47,8 @@ export const pool: UserPool = {
 export interface TestCognito extends Cognito {
   /** Moves the emulator's clock forward, but not the clock that tokens are issued with. */
   passMs(ms: number): void;
+  /** Tickets for sign-ins, in memory. */
+  tickets: { issue(subject: string): string; redeem(ticket: string, subject: string): Promise<boolean> };
   /** The latest code or temporary password sent to an address, if any. */
   lastMailTo(address: string): Promise<string | undefined>;
 }
@@ -32,6 +58,15 @@ export const startTestCognito = async (options: Partial<CognitoOptions> = {}): P
   const folder = temporaryFolder();
   const processes = createProcessList();
   let aheadMs = 0;
+  const valid = new Map<string, string>();
+  const tickets: TestCognito['tickets'] = {
+    issue(subject) {
+      const ticket = randomUUID();
+      valid.set(ticket, subject);
+      return ticket;
+    },
+    redeem: async (ticket, subject) => valid.get(ticket) === subject && valid.delete(ticket),
+  };
   const cognito = await startCognito({
     pools: [pool],
     stateFolder: folder.path,
@@ -40,11 +75,13 @@ export const startTestCognito = async (options: Partial<CognitoOptions> = {}): P
     processes,
     onChange: () => undefined,
     log: () => undefined,
+    invoke: (_arn, event) => answerTrigger({ tickets, now: () => Date.now() + aheadMs }, event as TriggerEvent),
     now: () => Date.now() + aheadMs,
     ...options,
   });
   return {
     ...cognito,
+    tickets,
     passMs(ms) {
       aheadMs += ms;
     },

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../../shared/identity/user-pool.ts';
-import { pool, startTestCognito, type TestCognito } from '../../../support/emulators/cognito.ts';
+import { clientIds, pool, startTestCognito, type TestCognito } from '../../../support/emulators/cognito.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually } from '../fixtures.ts';
 
@@ -14,7 +14,7 @@ const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serverPath:
 const openPool = ({ url }: TestCognito): UserPool =>
   createUserPool(createUserPoolClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }), {
     poolId: pool.id,
-    clientIds: { api: pool.client.id },
+    clientIds,
   });
 
 // The user has changed the temporary password. Returns the refresh token of the first sign-in.
@@ -47,8 +47,18 @@ describe('the Cognito emulator', () => {
   });
 
   test.each([
-    ['InitiateAuth', { ClientId: pool.client.id, AuthFlow: 'USER_PASSWORD_AUTH' }, 'UnknownOperationException'],
-    ['AdminInitiateAuth', { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow: 'CUSTOM_AUTH' }, 'InvalidParameterException'],
+    ['InitiateAuth', { ClientId: clientIds.api, AuthFlow: 'USER_PASSWORD_AUTH' }, 'InvalidParameterException'],
+    [
+      'AdminInitiateAuth',
+      { UserPoolId: pool.id, ClientId: clientIds.browser, AuthFlow: 'REFRESH_TOKEN_AUTH' },
+      'InvalidParameterException',
+    ],
+    [
+      'AdminInitiateAuth',
+      { UserPoolId: pool.id, ClientId: clientIds.machine, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' },
+      'InvalidParameterException',
+    ],
+    ['GetUser', { AccessToken: 'token' }, 'UnknownOperationException'],
     ['AdminInitiateAuth', { UserPoolId: pool.id, ClientId: 'another', AuthFlow: 'REFRESH_TOKEN_AUTH' }, 'ResourceNotFoundException'],
     ['AdminCreateUser', { UserPoolId: pool.id }, 'InvalidParameterException'],
     ['AdminGetUser', { UserPoolId: pool.id, Username: 'nobody@example.com' }, 'UserNotFoundException'],
@@ -62,7 +72,7 @@ describe('the Cognito emulator', () => {
     const users = openPool(cognito);
     await createSignedInUser(users, 'ada@example.com');
     const AuthParameters = { USERNAME: 'ada@example.com', PASSWORD };
-    const request = { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH', AuthParameters };
+    const request = { UserPoolId: pool.id, ClientId: clientIds.api, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH', AuthParameters };
     expect(await call('AdminInitiateAuth', request)).toEqual([
       200,
       {

@@ -29,7 +29,7 @@ describe('a million requests', () => {
     ['read 18.5 units a minute and 0.62 for each further request', 'dynamoRead', {}, 101_287_500n + 74_105_500n],
     ['send a task a minute in three requests', 'sqsFifo', {}, 65_700_000n],
     ['are traced by one in twenty, like the other invocations', 'trace', {}, 250_000_000n + 21_900_000n],
-    ['of 20,000 users of the control plane', 'cognitoUser', { users: 20_000n }, 110_000_000_000n],
+    ['of 20,000 users of the control plane', 'cognitoUser', { users: 20_000n }, 300_000_000_000n],
     ['on an instance for a day', 'sagemakerHour', { instanceHours: 24n }, 33_792_000_000n],
     ['with a payload log are as many objects', 's3Put', { hasPayloadLog: true }, 5_000_000_000n],
   ])('%s', (_, price, more, nanos) => {
