@@ -116,6 +116,16 @@ export const createRecordTable = (database: Database, table: string) => ({
       MAX_LISTED_PAGES,
     ),
 
+  /** Writes a row, whether or not it exists. */
+  put: async ({ account, record }: RecordKey, row: object): Promise<void> => {
+    await database.put({ TableName: table, Item: { ...row, account, record } });
+  },
+
+  /** Deletes a row, if it exists. */
+  remove: async ({ account, record }: RecordKey): Promise<void> => {
+    await database.delete({ TableName: table, Key: { account, record } });
+  },
+
   /** Sets one attribute of a row, if the row exists. @param where another attribute, which must have this value */
   set: async (
     { account, record }: RecordKey,

@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../time/units.ts';
+import type { Caller } from './request-origin.ts';
+
+const SESSION = 'session#';
+
+/** The key of a session's row in the table `accounts`. */
+export const placeOfSession = (user: string, id: string): RecordKey => ({ account: user, record: SESSION + id });
+
+/** The key of the row with the time from which sessions without a row are accepted. */
+export const placeOfSessionFloor = (user: string): RecordKey => ({ account: user, record: 'sessions' });
+
+const Use = z.object({ at: z.int(), ip_address: z.string(), user_agent: z.string() });
+
+/** A login, with times in Unix seconds. */
+export const StoredSession = z.object({
+  /** Derived from the identity provider's id of the login. */
+  id: z.string(),
+  created_at: z.int(),
+  /** The login, or the last refresh. */
+  last_use: Use,
+  client: z.enum(['api', 'browser']),
+  /** `password`, `sso:` and the id of an identity provider, or `unknown` for a login through another release. */
+  proof: z.string(),
+  /** True if the login, or a later proof, used a second factor. */
+  second_factor: z.boolean(),
+  /** The last time that the user proved who they are. */
+  proved_at: z.int(),
+  ends_at: z.int(),
+  /** Without a refresh for this long, the session ends. */
+  idle_seconds: z.int().nullable(),
+  ended_at: z.int().optional(),
+});
+export type StoredSession = z.infer<typeof StoredSession>;
+
+/** The lifetime of refresh tokens at the identity provider. */
+export const REFRESH_SECONDS = (30 * DAY_MS) / SECOND_MS;
+// Access tokens that a login through the API has issued are valid for this long.
+const ACCESS_SECONDS = HOUR_MS / SECOND_MS;
+
+/** The most sessions of a user. */
+export const MAX_SESSIONS = 1_000;
+// So that a user with the most sessions causes deletions with only some of their logins.
+const DELETED_AT_ONCE = 25;
+const MAX_AGENT_LENGTH = 200;
+
+/** Returns a client's address and agent, as a session row has them. @param at Unix time in seconds */
+export const useOf = ({ ipAddress, userAgent = '' }: Pick<Caller, 'ipAddress' | 'userAgent'>, at: number): StoredSession['last_use'] => ({
+  at,
+  ip_address: ipAddress,
+  user_agent: userAgent.slice(0, MAX_AGENT_LENGTH).toWellFormed(),
+});
+
+/** True until a session ends: by its user, or because it is too old or was not used. @param now Unix time in seconds */
+export const isLive = ({ ended_at, ends_at, idle_seconds, last_use }: StoredSession, now: number): boolean =>
+  ended_at === undefined && now < ends_at && (idle_seconds === null || now <= last_use.at + idle_seconds);
+
+// Without its row, a session of the client `api` counts as one of another release, so a row that limits the session
+// stays as long as its refresh token.
+const isLimited = ({ client, proof, ended_at }: StoredSession): boolean =>
+  client === 'api' && (ended_at !== undefined || proof.startsWith('sso:'));
+
+const isOver = (session: StoredSession, now: number): boolean => {
+  const refreshableUntil = session.created_at + REFRESH_SECONDS + ACCESS_SECONDS;
+  return isLimited(session) ? now >= refreshableUntil : now >= session.ends_at + ACCESS_SECONDS;
+};
+
+/**
+ * Returns the row of a login.
+ * @param login `seconds` is the longest time until the session ends, `idleSeconds` that without a refresh
+ */
+export const sessionOf = (
+  id: string,
+  caller: Pick<Caller, 'ipAddress' | 'userAgent' | 'receivedAtMs'>,
+  login: Pick<StoredSession, 'client' | 'proof'> & { hasSecondFactor: boolean; seconds?: number; idleSeconds?: number | null },
+): StoredSession => {
+  const { client, proof, hasSecondFactor, seconds = REFRESH_SECONDS, idleSeconds = null } = login;
+  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  return {
+    id,
+    created_at: now,
+    last_use: useOf(caller, now),
+    client,
+    proof,
+    second_factor: hasSecondFactor,
+    proved_at: now,
+    ends_at: now + seconds,
+    idle_seconds: idleSeconds,
+  };
+};
+
+/** The sessions of users in the table `accounts`. */
+export const createSessionStore = (table: RecordTable) => {
+  const all = async (user: string): Promise<StoredSession[]> => {
+    const sessions: StoredSession[] = [];
+    for await (const row of table.all({ account: user, prefix: SESSION })) sessions.push(StoredSession.parse(row));
+    return sessions;
+  };
+
+  const floorOf = async (user: string): Promise<number> => Number((await table.get(placeOfSessionFloor(user)))?.floor ?? 0);
+
+  const raiseFloor = async (user: string, seconds: number): Promise<void> => {
+    if (seconds > (await floorOf(user))) await table.put(placeOfSessionFloor(user), { floor: seconds });
+  };
+
+  const removeAll = async (user: string, sessions: readonly StoredSession[]): Promise<void> => {
+    for (let start = 0; start < sessions.length; start += DELETED_AT_ONCE)
+      await Promise.all(sessions.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.remove(placeOfSession(user, id))));
+  };
+
+  // Makes room for a session: removes those that are over, and then the ones that were used the longest time ago.
+  const makeRoom = async (user: string, now: number): Promise<void> => {
+    const sessions = await all(user);
+    const over = sessions.filter((session) => isOver(session, now));
+    const kept = sessions.filter((session) => !isOver(session, now)).sort((a, b) => a.last_use.at - b.last_use.at);
+    const excess = kept.length < MAX_SESSIONS ? [] : kept.slice(0, kept.length - MAX_SESSIONS + DELETED_AT_ONCE);
+    const limited = excess.filter(isLimited);
+    if (limited.length > 0) await raiseFloor(user, Math.max(...limited.map(({ created_at }) => created_at)) + 1);
+    await removeAll(user, [...over.slice(0, DELETED_AT_ONCE), ...excess]);
+  };
+
+  return {
+    /** Stores a login. Removes rows of sessions that are over, and the least recently used ones of too many. */
+    begin: async (user: string, session: StoredSession): Promise<void> => {
+      await table.put(placeOfSession(user, session.id), session);
+      await makeRoom(user, session.created_at);
+    },
+
+    /**
+     * Stores a session that another release began.
+     * @returns false if all sessions without a row were ended meanwhile
+     */
+    adopt: async (user: string, session: StoredSession): Promise<boolean> => {
+      await table.put(placeOfSession(user, session.id), session);
+      if (session.created_at >= (await floorOf(user))) return true;
+      await table.set(placeOfSession(user, session.id), 'ended_at', session.last_use.at);
+      return false;
+    },
+
+    /** Records a refresh. */
+    use: (user: string, id: string, use: StoredSession['last_use']): Promise<void> => table.set(placeOfSession(user, id), 'last_use', use),
+
+    /** Records that a user has proved again who they are. */
+    prove: async (user: string, id: string, { at, withCode }: { at: number; withCode: boolean }): Promise<void> => {
+      await table.set(placeOfSession(user, id), 'proved_at', at);
+      if (withCode) await table.set(placeOfSession(user, id), 'second_factor', true);
+    },
+
+    /** Lists the live sessions of a user, the last used first. */
+    list: async (user: string, now: number): Promise<StoredSession[]> =>
+      (await all(user)).filter((session) => isLive(session, now)).sort((a, b) => b.last_use.at - a.last_use.at || (a.id < b.id ? -1 : 1)),
+
+    /** Returns a session that is live. */
+    get: async (user: string, id: string, now: number): Promise<StoredSession | undefined> => {
+      const row = await table.get(placeOfSession(user, id));
+      const session = row && StoredSession.parse(row);
+      return session && isLive(session, now) ? session : undefined;
+    },
+
+    /** Ends a session. Its row stays until its tokens expire. */
+    end: (user: string, id: string, now: number): Promise<void> => table.set(placeOfSession(user, id), 'ended_at', now),
+
+    /** Ends all sessions of a user but one. */
+    endOthers: async (user: string, current: string, now: number): Promise<void> => {
+      await raiseFloor(user, now + 1);
+      const others = (await all(user)).filter(({ id, ended_at }) => id !== current && ended_at === undefined);
+      for (let start = 0; start < others.length; start += DELETED_AT_ONCE)
+        await Promise.all(
+          others.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)),
+        );
+    },
+
+    /** Removes all rows of a deleted user. */
+    forget: async (user: string): Promise<void> => {
+      await removeAll(user, await all(user));
+      await table.remove(placeOfSessionFloor(user));
+    },
+  };
+};
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
