@@ -4,6 +4,7 @@ import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
+import type { SessionStore } from '../../shared/identity/session-store.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../shared/identity/user-store.ts';
 import type { AliasStore } from '../../shared/models/alias-store.ts';
@@ -46,6 +47,7 @@ export interface ControlDependencies
   /** The name of an organization. @throws 404 */
   nameOf: (organization: string) => Promise<string>;
   users: UserStore;
+  sessions: SessionStore;
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;

@@ -19,6 +19,7 @@ import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
+import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
@@ -110,6 +111,7 @@ const dependencies: ControlDependencies = {
   audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   organizations,
   users,
+  sessions: createSessionStore(accounts),
   apiKeys: createApiKeyStore(accounts),
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
@@ -146,7 +148,7 @@ const dependencies: ControlDependencies = {
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientIds }),
-  authenticate: (event) => authenticate({ tokens, users }, event),
+  authenticate: (event) => authenticate({ tokens, users, now }, event),
   issuer,
   now,
   wait: delay,

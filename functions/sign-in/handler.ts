@@ -9,6 +9,7 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
+import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
@@ -20,11 +21,13 @@ import { createResetRequests, mailResetCodes } from './reset-mails.ts';
 import { type SignInDependencies, signInRoutes } from './routes.ts';
 
 const database = createSdkDatabase();
+const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 
 const dependencies: SignInDependencies = {
   database,
   audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
-  users: createUserStore(createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'))),
+  users: createUserStore(accounts),
+  sessions: createSessionStore(accounts),
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
   quotas: createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {

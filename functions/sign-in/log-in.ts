@@ -1,11 +1,14 @@
+import type * as z from 'zod';
 import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import { type StoredSession, sessionOf } from '../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignIn } from '../../shared/identity/sign-in.ts';
+import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
-import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
+import type { BrowserSession, Challenge, ChallengeAnswer, SessionOrChallenge } from './session.ts';
 
 export interface LoginDependencies extends SessionDependencies, RefusalDependencies {}
 
@@ -25,13 +28,24 @@ const rejectLogin = async (deps: LoginDependencies, caller: Caller, user: Stored
   throw new LoginRefused();
 };
 
+interface Step {
+  kind: LoginAttempt['kind'];
+  email: string;
+  hasCode: boolean;
+  client: StoredSession['client'];
+  /** The longest time that the session lasts, and that it lasts without a refresh. Absent: as long as the tokens. */
+  lifetime?: { seconds: number; idleSeconds: number | null };
+}
+
+type LoggedIn = Extract<SignIn, { tokens: unknown }> & { user: User };
+
 // A login succeeds only for users who are active in our own table too.
 const step = async (
   deps: LoginDependencies,
   caller: Caller,
-  { kind, email, hasCode = false }: { kind: LoginAttempt['kind']; email: string; hasCode?: boolean },
+  { kind, email, hasCode, client, lifetime }: Step,
   callProvider: () => Promise<SignIn | undefined>,
-): Promise<SessionOrChallenge> => {
+): Promise<LoggedIn | z.infer<typeof Challenge>> => {
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
   const [user, answer] = await Promise.all([userOf(deps, email), callProvider()]);
@@ -44,36 +58,67 @@ const step = async (
   await deps.users.noteSecondFactor(user, hasCode);
   await deps.users.noteLogin(user.id, seconds);
   await deps.attempts.know(attempt, caller.receivedAtMs);
+  // Before the tokens are handed out: a session without a row can't be listed.
+  if (answer.tokens.sessionId !== undefined) {
+    const login = { client, proof: 'password', hasSecondFactor: hasCode, ...lifetime };
+    await deps.sessions.begin(user.id, sessionOf(answer.tokens.sessionId, caller, login));
+  }
   await recordAction(deps, originOf(caller, user), user, 'session.created');
-  const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
-  return {
-    object: 'session',
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    token_type: 'Bearer',
-    expires_in: expiresInSeconds,
-    user: { ...toWire(user), last_login_at: seconds },
-  };
+  return { tokens: answer.tokens, user: { ...toWire(user), last_login_at: seconds } };
 };
 
-/** Logs a user in, or returns a challenge. Every failure is the same 401 after the same time. @throws 401, 429 */
-export const logIn = (
+/** The body of a session, without its refresh token. */
+export const toSession = ({ tokens: { accessToken, expiresInSeconds }, user }: LoggedIn): BrowserSession => ({
+  object: 'session',
+  access_token: accessToken,
+  token_type: 'Bearer',
+  expires_in: expiresInSeconds,
+  user,
+});
+
+/** The client of a login, and how long the session lasts. */
+export type LoginClient = Pick<Step, 'client' | 'lifetime'>;
+
+const API: LoginClient = { client: 'api' };
+
+/** Checks a password: returns the tokens, or a challenge. @throws 401, 429 */
+export const checkPassword = (
   deps: LoginDependencies,
   caller: Caller,
   { email, password }: { email: string; password: string },
-): Promise<SessionOrChallenge> => step(deps, caller, { kind: 'login', email }, () => deps.userPool.signIn({ email, password, caller }));
+  login: LoginClient,
+) =>
+  step(deps, caller, { kind: 'login', email, hasCode: false, ...login }, () =>
+    deps.userPool.signIn({ email, password, client: login.client, caller }),
+  );
 
-/** Answers a login challenge: returns a session or the next challenge. @throws 400 for a weak password, 401, 429 */
-export const answerChallenge = (
+/** Checks the answer to a challenge: returns the tokens, or the next challenge. @throws 400, 401, 429 */
+export const checkAnswer = (
   deps: LoginDependencies,
   caller: Caller,
   { email, session, new_password, code }: ChallengeAnswer,
-): Promise<SessionOrChallenge> =>
-  step(deps, caller, { kind: 'challenge', email, hasCode: code !== undefined }, () =>
+  login: LoginClient,
+) =>
+  step(deps, caller, { kind: 'challenge', email, hasCode: code !== undefined, ...login }, () =>
     deps.userPool.answerChallenge({
       email,
       session,
+      client: login.client,
       caller,
       ...(new_password === undefined ? { challenge: 'totp', answer: code ?? '' } : { challenge: 'new_password', answer: new_password }),
     }),
   );
+
+const toApiSession = (result: LoggedIn | z.infer<typeof Challenge>): SessionOrChallenge =>
+  'tokens' in result ? { ...toSession(result), refresh_token: result.tokens.refreshToken } : result;
+
+/** Logs a user in, or returns a challenge. Every failure is the same 401 after the same time. @throws 401, 429 */
+export const logIn = async (
+  deps: LoginDependencies,
+  caller: Caller,
+  credentials: { email: string; password: string },
+): Promise<SessionOrChallenge> => toApiSession(await checkPassword(deps, caller, credentials, API));
+
+/** Answers a login challenge: returns a session or the next challenge. @throws 400 for a weak password, 401, 429 */
+export const answerChallenge = async (deps: LoginDependencies, caller: Caller, answer: ChallengeAnswer): Promise<SessionOrChallenge> =>
+  toApiSession(await checkAnswer(deps, caller, answer, API));

@@ -20,16 +20,20 @@ export const ChallengeAnswer = z
   });
 export type ChallengeAnswer = z.output<typeof ChallengeAnswer>;
 
-const Session = z.object({
+const BrowserSession = z.object({
   object: z.literal('session'),
   access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),
-  refresh_token: z.string().meta({ description: `Send it to POST ${AUTH_PATHS.refresh} for a new access token. Valid for 30 days.` }),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds until the access token expires.' }),
   user: User,
 });
+export type BrowserSession = z.infer<typeof BrowserSession>;
 
-const Challenge = z.object({
+const Session = BrowserSession.extend({
+  refresh_token: z.string().meta({ description: `Send it to POST ${AUTH_PATHS.refresh} for a new access token. Valid for 30 days.` }),
+});
+
+export const Challenge = z.object({
   object: z.literal('challenge'),
   challenge: z.enum(['new_password', 'totp']).meta({
     description: '`new_password`: choose a new password to replace the temporary one. `totp`: send a code from your authenticator app.',

@@ -113,7 +113,7 @@ export class ControlStack extends Stack {
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
     this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
-    data.accounts.grant(this.signIn, 'GetItem', 'UpdateItem');
+    data.accounts.grant(this.signIn, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     data.audit.grantAdd(this.signIn);
     data.attempts.grant(this.signIn, 'GetItem', 'UpdateItem');
     identity.users.grant(this.signIn, 'AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut');

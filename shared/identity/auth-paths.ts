@@ -13,6 +13,8 @@ export const AUTH_PATHS = {
   totp: '/v1/auth/totp',
   verifyTotp: '/v1/auth/totp/verify',
   disableTotp: '/v1/auth/totp/disable',
+  proof: '/v1/auth/proof',
+  ownSessions: '/v1/me/sessions',
 } as const;
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../time/units.ts';
+import type { PoolClient } from './pool-clients.ts';
 import type { Caller } from './request-origin.ts';
 
 const SESSION = 'session#';
@@ -55,6 +56,21 @@ export const useOf = ({ ipAddress, userAgent = '' }: Pick<Caller, 'ipAddress' | 
 /** True until a session ends: by its user, or because it is too old or was not used. @param now Unix time in seconds */
 export const isLive = ({ ended_at, ends_at, idle_seconds, last_use }: StoredSession, now: number): boolean =>
   ended_at === undefined && now < ends_at && (idle_seconds === null || now <= last_use.at + idle_seconds);
+
+/**
+ * True if tokens of a login are accepted. A login through another release has no row: it is accepted unless all sessions
+ * were ended since. The client `machine` has no sessions, and `browser` always has a row.
+ * @param login the facts in the access token; times in Unix seconds
+ */
+export const isAccepted = (
+  login: { client: PoolClient | undefined; authenticatedAt: number },
+  { session, floor }: { session: StoredSession | undefined; floor: number },
+  now: number,
+): boolean => {
+  if (login.client === 'machine') return true;
+  if (session) return isLive(session, now);
+  return login.client !== 'browser' && login.authenticatedAt >= floor;
+};
 
 // Without its row, a session of the client `api` counts as one of another release, so a row that limits the session
 // stays as long as its refresh token.
@@ -161,10 +177,11 @@ export const createSessionStore = (table: RecordTable) => {
     /** Ends a session. Its row stays until its tokens expire. */
     end: (user: string, id: string, now: number): Promise<void> => table.set(placeOfSession(user, id), 'ended_at', now),
 
-    /** Ends all sessions of a user but one. */
-    endOthers: async (user: string, current: string, now: number): Promise<void> => {
+    /** Ends all sessions of a user but one, also those without a row. The current one gets a row if it has none. */
+    endOthers: async (user: string, current: StoredSession, now: number): Promise<void> => {
+      await table.put(placeOfSession(user, current.id), current);
       await raiseFloor(user, now + 1);
-      const others = (await all(user)).filter(({ id, ended_at }) => id !== current && ended_at === undefined);
+      const others = (await all(user)).filter(({ id, ended_at }) => id !== current.id && ended_at === undefined);
       for (let start = 0; start < others.length; start += DELETED_AT_ONCE)
         await Promise.all(
           others.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)),

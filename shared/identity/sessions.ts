@@ -1,6 +1,7 @@
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { LoginAttempts } from './login-attempts.ts';
+import type { SessionStore } from './session-store.ts';
 import type { UserPool } from './user-pool.ts';
 import type { StoredUser, UserStore } from './user-store.ts';
 
@@ -13,6 +14,7 @@ export interface SessionEndDependencies {
 
 export interface SessionDependencies extends AuditDependencies, SessionEndDependencies {
   attempts: LoginAttempts;
+  sessions: SessionStore;
 }
 
 /** Ends every session of a user: refresh tokens and access tokens issued earlier are rejected. */

@@ -1,10 +1,11 @@
 import type { Origin } from '../audit/origin.ts';
-import type { RecordTable } from '../database/record-table.ts';
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { Permission, Role } from '../hosts/permissions.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { RightsChanged } from './errors.ts';
+import { placeOfSession, placeOfSessionFloor, StoredSession } from './session-store.ts';
 import { User } from './user.ts';
 import { emailRecordKey, MEMBER, memberRecordKey, placeOfUser } from './user-directory.ts';
 
@@ -86,6 +87,23 @@ export const createUserStore = (table: RecordTable) => {
       if (!ID.test(id)) return undefined;
       const row = await table.get(placeOfUser(id));
       return row && toUser(row);
+    },
+
+    /** Reads a user and a session of theirs with one call. */
+    getSignedIn: async (
+      id: string,
+      sessionId: string | undefined,
+    ): Promise<{ user: StoredUser | undefined; session: StoredSession | undefined; floor: number }> => {
+      const keys = [placeOfUser(id), placeOfSessionFloor(id), ...(sessionId === undefined ? [] : [placeOfSession(id, sessionId)])];
+      const rows = new Map((await table.getMany(keys)).map((row) => [String(row.record), row]));
+      const rowOf = ({ record }: RecordKey) => rows.get(record);
+      const user = rowOf(placeOfUser(id));
+      const session = sessionId === undefined ? undefined : rowOf(placeOfSession(id, sessionId));
+      return {
+        user: user && toUser(user),
+        session: session && StoredSession.parse(session),
+        floor: Number(rowOf(placeOfSessionFloor(id))?.floor ?? 0),
+      };
     },
 
     /** Returns the id of the user with this address, which must be in lower case. */

@@ -35,7 +35,7 @@ export const wrongPassword = (): InvalidRequest =>
  */
 export const changePassword = async (
   deps: SessionDependencies,
-  { actor, user, accessToken }: SignedInUser,
+  { actor, user, accessToken }: Pick<SignedInUser, 'actor' | 'user' | 'accessToken'>,
   { current, next }: { current: string; next: string },
 ): Promise<void> => {
   const run = () => deps.userPool.changePassword({ accessToken, current, next });

@@ -1,22 +1,81 @@
 import type { Caller } from '../../../shared/identity/request-origin.ts';
+import { isAccepted, REFRESH_SECONDS, type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
+import type { Access } from '../../../shared/identity/sign-in.ts';
+import { userIdOf } from '../../../shared/identity/user.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { RefreshRefused } from './errors.ts';
 import type { Refreshed } from './session.ts';
 
+export interface RefreshDependencies extends SessionDependencies {
+  /** The issuer of the users' access tokens. */
+  issuer: string;
+}
+
+/** Returns the row of a login through another release. */
+export const foreignSession = (id: string, authenticatedAt: number, lastUse: StoredSession['last_use']): StoredSession => ({
+  id,
+  created_at: authenticatedAt,
+  last_use: lastUse,
+  client: 'api',
+  proof: 'unknown',
+  second_factor: false,
+  proved_at: authenticatedAt,
+  ends_at: authenticatedAt + REFRESH_SECONDS,
+  idle_seconds: null,
+});
+
+/**
+ * Records that a session was refreshed. A session that another release began gets its row.
+ * @returns false if the session has ended
+ */
+export const useSession = async (
+  { users, sessions, issuer }: RefreshDependencies,
+  caller: Caller,
+  client: StoredSession['client'],
+  { subject, sessionId, authenticatedAt }: Access,
+): Promise<boolean> => {
+  const userId = userIdOf(issuer, subject);
+  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const { user, ...rows } = await users.getSignedIn(userId, sessionId);
+  if (user?.status !== 'active' || !isAccepted({ client, authenticatedAt }, rows, now)) return false;
+  if (sessionId === undefined) return true;
+  if (!rows.session) return sessions.adopt(userId, foreignSession(sessionId, authenticatedAt, useOf(caller, now)));
+  await sessions.use(userId, sessionId, useOf(caller, now));
+  return true;
+};
+
 /** Returns a new access token. @throws 401, 429 */
-export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
+export const refreshSession = async (deps: RefreshDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
   await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   const tokens = await deps.userPool.refresh({ refreshToken, caller });
   if (!tokens) throw new RefreshRefused();
+  if (!(await useSession(deps, caller, 'api', tokens))) {
+    await deps.userPool.revoke(refreshToken);
+    throw new RefreshRefused();
+  }
   return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
 };
 
-/** Revokes a refresh token; does nothing if it is invalid. @throws 429 */
-export const endSession = async (
-  { attempts, userPool }: SessionDependencies,
-  { ipAddress, receivedAtMs }: Caller,
-  refreshToken: string,
+/** Ends the session of a refresh token, and its access tokens; does nothing if it is invalid. @throws 429 */
+export const endSession = async (deps: RefreshDependencies, caller: Caller, refreshToken: string): Promise<void> => {
+  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  // The token itself can't be read: the user pool says whose it is.
+  const tokens = await deps.userPool.refresh({ refreshToken, caller });
+  await deps.userPool.revoke(refreshToken);
+  if (tokens) await markEnded(deps, caller, tokens);
+};
+
+/** Ends a session in the table, so that its access tokens are rejected. */
+export const markEnded = async (
+  { users, sessions, issuer }: RefreshDependencies,
+  caller: Caller,
+  { subject, sessionId, authenticatedAt }: Access,
 ): Promise<void> => {
-  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
-  await userPool.revoke(refreshToken);
+  if (sessionId === undefined) return;
+  const userId = userIdOf(issuer, subject);
+  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const { session } = await users.getSignedIn(userId, sessionId);
+  if (session) await sessions.end(userId, sessionId, now);
+  else await sessions.adopt(userId, { ...foreignSession(sessionId, authenticatedAt, useOf(caller, now)), ended_at: now });
 };

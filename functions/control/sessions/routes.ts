@@ -1,17 +1,18 @@
+import * as z from 'zod';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
-import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
 import { User, UserNameUpdate } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { createRoute } from '../access/route.ts';
 import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import type { SignedInUser } from './authenticate.ts';
+import { endOwnSession, endOwnSessions, listOwnSessions, OwnSession } from './own-sessions.ts';
 import { changePassword } from './passwords.ts';
-import { endSession, refreshSession } from './refresh-session.ts';
+import { endSession, type RefreshDependencies, refreshSession } from './refresh-session.ts';
 import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
 import { IdentityProof, PasswordChange, Refreshed, RefreshRequest, TotpCode, TotpSecret } from './session.ts';
 
-const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>('Sessions');
+const route = createRoute<RefreshDependencies & UserDependencies, SignedInUser>('Sessions');
 const me = '/v1/me';
 const password = 'correct-Horse-9-battery';
 const token = 'eyJraWQiOiJ…';
@@ -41,7 +42,7 @@ export const sessionRoutes = [
       path: AUTH_PATHS.logout,
       operationId: 'logOut',
       summary: 'Log out',
-      description: 'Revokes the refresh token. Its last access token expires within an hour.',
+      description: 'Ends the session: its refresh token and its access tokens are rejected from now on.',
       access: 'public',
       body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
       reply: done,
@@ -142,5 +143,60 @@ export const sessionRoutes = [
       errors: [400, 412, 503],
     },
     ({ deps, actor, body, expected }) => updateUser(deps, actor, actor.userId, body, expected),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: AUTH_PATHS.ownSessions,
+      operationId: 'listOwnSessions',
+      summary: 'List your sessions',
+      description: 'Each login is a session until it ends, is ended, or its refresh token expires.',
+      access: 'account:read',
+      isForPeople: true,
+      reply: {
+        status: 200,
+        description: 'At most 1,000 sessions, the last used first.',
+        json: { name: 'OwnSessionList', schema: z.object({ object: z.literal('list'), data: z.array(OwnSession) }) },
+      },
+      errors: [503],
+    },
+    ({ deps, ...signedIn }) => listOwnSessions(deps, signedIn),
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: `${AUTH_PATHS.ownSessions}/{id}`,
+      operationId: 'endOwnSession',
+      summary: 'End one of your sessions',
+      description: 'Its refresh token and its access tokens are rejected from now on.',
+      access: 'account:write',
+      isForPeople: true,
+      isOpenToSuspended: true,
+      parameters: { id: { description: 'The id of a session.', example: 'ses_0q8Xc2VwQy41mTzNbR' } },
+      reply: done,
+      errors: [404, 503],
+    },
+    ({ deps, parameters: { id = '' }, ...signedIn }) => endOwnSession(deps, signedIn, id),
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: AUTH_PATHS.ownSessions,
+      operationId: 'endOwnSessions',
+      summary: 'End your sessions',
+      description: 'Ends all of them, or all but the one that sends this request.',
+      access: 'account:write',
+      isForPeople: true,
+      isOpenToSuspended: true,
+      query: z.strictObject({
+        keep_current: z
+          .enum(['true', 'false'])
+          .default('false')
+          .meta({ description: 'Whether the session that sends this request goes on.' }),
+      }),
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, query: { keep_current }, ...signedIn }) => endOwnSessions(deps, signedIn, { keepsCurrent: keep_current === 'true' }),
   ),
 ];

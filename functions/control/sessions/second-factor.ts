@@ -49,7 +49,11 @@ export const startTotp = async (deps: SessionDependencies, holder: Holder, acces
 };
 
 /** Switches the second factor on. @throws 400, 429 */
-export const finishTotp = async (deps: SessionDependencies, { actor, user, accessToken }: SignedInUser, code: string): Promise<void> => {
+export const finishTotp = async (
+  deps: SessionDependencies,
+  { actor, user, accessToken }: Pick<SignedInUser, 'actor' | 'user' | 'accessToken'>,
+  code: string,
+): Promise<void> => {
   await checkIdentity(deps, actor, { kind: 'totp', run: () => deps.userPool.finishTotp({ accessToken, code }), error: wrongCode() });
   await deps.users.noteSecondFactor(user, true);
   await recordAction(deps, actor.origin, accountOf(actor), 'user.totp_enabled');

@@ -3,6 +3,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
+import type { SessionStore } from '../../../shared/identity/session-store.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
@@ -15,6 +16,7 @@ import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
 export interface AccessDependencies extends UserDependencies, ApiKeyDependencies {
   organizations: UserDependencies['organizations'] & ApiKeyDependencies['organizations'];
   users: UserDependencies['users'];
+  sessions: Pick<SessionStore, 'forget'>;
   settings: Pick<BillingSettingsStore, 'getProfile' | 'toReplaceProfile'>;
   now: () => number;
 }
@@ -106,6 +108,7 @@ export const deleteUser = async (
     [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs), ...mails.writes],
   );
   await deps.userPool.deleteUser(user.subject);
+  await deps.sessions.forget(id);
   await deps.users.releaseEmail(user.email, claim);
   return { id, object: 'user', deleted: true, open_api_keys: await openKeysOf(deps, user) };
 };

@@ -150,6 +150,38 @@ describe('a session', () => {
     const end = () => control.call('POST', '/v1/auth/logout', { body: { refresh_token: user.refreshToken } });
     expect([(await end()).status, (await end()).status]).toEqual([204, 204]);
     expect((await refresh()).body.code).toBe('refresh_refused');
+    for (const token of [user.token, access_token]) expect((await control.call('GET', '/v1/me', { token })).status).toBe(401);
     expect((await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: 'none' } })).status).toBe(401);
+  });
+
+  test('is listed to its user, who can end it, and with it the access token that it has issued', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const { body: other } = await login(user.email, user.password);
+    const list = async () => (await control.done('GET', '/v1/me/sessions', { token: user.token })).data;
+    const sessions = await list();
+    expect(sessions.filter(({ is_current }: { is_current: boolean }) => is_current)).toHaveLength(1);
+    const theirs = sessions.find(({ is_current, proof }: { is_current: boolean; proof: string }) => !is_current && proof === 'password');
+    expect(theirs).toMatchObject({ object: 'login_session', client: 'api', second_factor: false, ip_address: '127.0.0.1' });
+    const end = (token: string) => control.call('DELETE', `/v1/me/sessions/${theirs.id}`, { token });
+    const stranger = await control.createUser({ role: 'owner', organization });
+    expect((await end(stranger.token)).status).toBe(404);
+    await control.done('GET', '/v1/me', { token: other.access_token });
+    expect((await end(user.token)).status).toBe(204);
+    expect(await tokenStatuses({ ...user, token: other.access_token, refreshToken: other.refresh_token })).toEqual([401, 401]);
+    expect((await end(user.token)).status).toBe(404);
+    expect(await list()).toHaveLength(sessions.length - 1);
+    expect(await tokenStatuses(user)).toEqual([200, 200]);
+    expect(await actionsOf()).toContain('session.ended');
+  });
+
+  test('goes on alone if its user ends all others, and ends with all of them', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const { body: other } = await login(user.email, user.password);
+    await control.done('DELETE', '/v1/me/sessions?keep_current=true', { token: user.token });
+    expect(await tokenStatuses({ ...user, token: other.access_token, refreshToken: other.refresh_token })).toEqual([401, 401]);
+    expect(await tokenStatuses(user)).toEqual([200, 200]);
+    await control.done('DELETE', '/v1/me/sessions', { token: user.token });
+    expect(await tokenStatuses(user)).toEqual([401, 401]);
+    expect((await login(user.email, user.password)).status).toBe(200);
   });
 });

@@ -5,6 +5,7 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
+import { createSessionStore } from '../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
 import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
@@ -49,6 +50,7 @@ const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCo
     database: database.database,
     audit: createAuditStore(accounts),
     users: createUserStore(accounts),
+    sessions: createSessionStore(accounts),
     attempts: createLoginAttempts(database.database, database.tables.Attempts as string),
     quotas: createQuotaStore(database.database, database.tables.Attempts as string),
     userPool: {

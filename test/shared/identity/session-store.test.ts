@@ -56,7 +56,7 @@ describe('the sessions of a user', () => {
 
   test('end all but one, and none that another release began is accepted after that', async () => {
     for (const number of [1, 2, 3]) await sessions.begin('user_b', login(number));
-    await sessions.endOthers('user_b', id(2), NOON + 10);
+    await sessions.endOthers('user_b', login(2), NOON + 10);
     expect(await idsOf('user_b', NOON + 10)).toEqual([id(2)]);
     expect(await floorOf('user_b')).toBe(NOON + 11);
     expect(await sessions.adopt('user_b', login(4, NOON + 5))).toBe(false);
@@ -75,7 +75,7 @@ describe('the sessions of a user', () => {
     expect(await rowsOf('user_c')).toBe(3);
     await sessions.begin('user_c', login(5, NOON + REFRESH_SECONDS + HOUR));
     expect(await rowsOf('user_c')).toBe(2);
-    await sessions.endOthers('user_c', id(5), NOON);
+    await sessions.endOthers('user_c', login(5), NOON);
     await sessions.forget('user_c');
     expect([await rowsOf('user_c'), await floorOf('user_c')]).toEqual([0, undefined]);
   });
