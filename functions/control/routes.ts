@@ -15,6 +15,7 @@ import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
+import { browserSessionRoutes } from './sessions/browser-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { ticketRoutes } from './tickets/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -24,6 +25,7 @@ import { webhookRoutes } from './webhooks/routes.ts';
 /** Every route of the control plane, as served, documented and tested. If two paths match a request, the first wins. */
 export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
   ...sessionRoutes,
+  ...browserSessionRoutes,
   ...organizationRoutes,
   ...userRoutes,
   ...apiKeyRoutes,

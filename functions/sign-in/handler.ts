@@ -17,6 +17,7 @@ import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
+import { browserSignInRoutes } from './browser-routes.ts';
 import { createResetRequests, mailResetCodes } from './reset-mails.ts';
 import { type SignInDependencies, signInRoutes } from './routes.ts';
 
@@ -40,7 +41,8 @@ const dependencies: SignInDependencies = {
 };
 
 const routes: Routes = {};
-for (const { method, path, handle } of signInRoutes) routes[path] = { [method]: (event) => handle(dependencies, event) };
+for (const { method, path, handle } of [...signInRoutes, ...browserSignInRoutes])
+  routes[path] = { [method]: (event) => handle(dependencies, event) };
 
 /** Two kinds of events: requests, and batches of the queue of reset codes. */
 export const handler = middy<ApiEvent, Reply | SQSBatchResponse>()

@@ -8,7 +8,7 @@ import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
-import type { BrowserSession, Challenge, ChallengeAnswer, SessionOrChallenge } from './session.ts';
+import type { ChallengeAnswer, LoginChallenge, PageSession, SessionOrChallenge } from './session.ts';
 
 export interface LoginDependencies extends SessionDependencies, RefusalDependencies {}
 
@@ -45,7 +45,7 @@ const step = async (
   caller: Caller,
   { kind, email, hasCode, client, lifetime }: Step,
   callProvider: () => Promise<SignIn | undefined>,
-): Promise<LoggedIn | z.infer<typeof Challenge>> => {
+): Promise<LoggedIn | z.infer<typeof LoginChallenge>> => {
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
   const [user, answer] = await Promise.all([userOf(deps, email), callProvider()]);
@@ -68,7 +68,7 @@ const step = async (
 };
 
 /** The body of a session, without its refresh token. */
-export const toSession = ({ tokens: { accessToken, expiresInSeconds }, user }: LoggedIn): BrowserSession => ({
+export const toSession = ({ tokens: { accessToken, expiresInSeconds }, user }: LoggedIn): PageSession => ({
   object: 'session',
   access_token: accessToken,
   token_type: 'Bearer',
@@ -109,7 +109,7 @@ export const checkAnswer = (
     }),
   );
 
-const toApiSession = (result: LoggedIn | z.infer<typeof Challenge>): SessionOrChallenge =>
+const toApiSession = (result: LoggedIn | z.infer<typeof LoginChallenge>): SessionOrChallenge =>
   'tokens' in result ? { ...toSession(result), refresh_token: result.tokens.refreshToken } : result;
 
 /** Logs a user in, or returns a challenge. Every failure is the same 401 after the same time. @throws 401, 429 */

@@ -1,4 +1,5 @@
 import { type ApiEvent, requestedPath } from './api-event.ts';
+import { isBrowserPath, withoutCors } from './browser-path.ts';
 import { ApiError } from './errors.ts';
 import { isMessagesPath } from './messages-path.ts';
 import { preflightReply, type Reply } from './reply.ts';
@@ -106,7 +107,10 @@ export const route = (routes: Routes): Handle => {
     const { routePath, methods, pathParameters } = found;
     event.routePath = routePath;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
-    if (event.httpMethod === 'OPTIONS') return preflightReply(event.requestId, allow);
+    if (event.httpMethod === 'OPTIONS') {
+      const reply = preflightReply(event.requestId, allow);
+      return isBrowserPath(path) ? withoutCors(reply) : reply;
+    }
     // API Gateway drops the body of the reply to HEAD.
     const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
     const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;

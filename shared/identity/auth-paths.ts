@@ -13,6 +13,10 @@ export const AUTH_PATHS = {
   totp: '/v1/auth/totp',
   verifyTotp: '/v1/auth/totp/verify',
   disableTotp: '/v1/auth/totp/disable',
+  browserLogin: '/v1/auth/browser/login',
+  browserChallenge: '/v1/auth/browser/challenge',
+  browserRefresh: '/v1/auth/browser/refresh',
+  browserLogout: '/v1/auth/browser/logout',
   proof: '/v1/auth/proof',
   ownSessions: '/v1/me/sessions',
 } as const;
@@ -21,4 +25,11 @@ export const AUTH_PATHS = {
  * The paths for people who have no session yet. The function `sign-in` serves them; the function `control` serves all
  * others.
  */
-export const SIGN_IN_PATHS = [AUTH_PATHS.login, AUTH_PATHS.challenge, AUTH_PATHS.forgot, AUTH_PATHS.reset] as const;
+export const SIGN_IN_PATHS = [
+  AUTH_PATHS.login,
+  AUTH_PATHS.challenge,
+  AUTH_PATHS.forgot,
+  AUTH_PATHS.reset,
+  AUTH_PATHS.browserLogin,
+  AUTH_PATHS.browserChallenge,
+] as const;

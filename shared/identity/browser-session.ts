@@ -1,12 +1,6 @@
 import { type ApiEvent, headerOf } from '../http/api-event.ts';
 import { Forbidden } from '../http/errors.ts';
-import type { Reply } from '../http/reply.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
-
-const BROWSER_PATH = '/v1/auth/browser/';
-
-/** The paths of the routes that read or write the cookie with the refresh token. Pages of the same host call them. */
-export const isBrowserPath = (path: string): boolean => path.startsWith(BROWSER_PATH);
 
 /** 403 for a request for a cookie that another site could have caused. */
 export class CrossSiteRequest extends Forbidden {
@@ -80,8 +74,17 @@ export const browserLifetime = (staysSignedIn: boolean): { seconds: number; idle
     ? { seconds: (30 * DAY_MS) / SECOND_MS, idleSeconds: null }
     : { seconds: (12 * HOUR_MS) / SECOND_MS, idleSeconds: (30 * MINUTE_MS) / SECOND_MS };
 
-/** Removes the headers with which pages of other sites can read a reply. */
-export const withoutCors = <Body>(reply: Reply<Body>): Reply<Body> => ({
-  ...reply,
-  headers: Object.fromEntries(Object.entries(reply.headers).filter(([name]) => !name.startsWith('access-control-'))),
-});
+/**
+ * Returns the body of a login or a refresh with its cookie.
+ * @param session `endsAt` in Unix seconds; absent for a login
+ * @throws Error without the claim from which the session's id is derived
+ */
+export const toBrowserResult = (
+  event: ApiEvent,
+  { sessionId, refreshToken }: { sessionId: string | undefined; refreshToken: string },
+  { body, staysSignedIn, endsAt }: { body: unknown; staysSignedIn: boolean; endsAt?: number },
+): { body: unknown; cookie: string } => {
+  if (sessionId === undefined) throw new Error("The access token doesn't name its session.");
+  const secondsLeft = endsAt === undefined ? browserLifetime(true).seconds : endsAt - Math.floor(event.receivedAtMs / SECOND_MS);
+  return { body, cookie: sessionCookie(event, { sessionId, refreshToken }, staysSignedIn ? secondsLeft : undefined) };
+};

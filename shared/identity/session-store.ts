@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../time/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 import type { PoolClient } from './pool-clients.ts';
 import type { Caller } from './request-origin.ts';
 
@@ -32,6 +32,8 @@ export const StoredSession = z.object({
   /** Without a refresh for this long, the session ends. */
   idle_seconds: z.int().nullable(),
   ended_at: z.int().optional(),
+  /** Its tokens have another id since; those with this one expire soon. */
+  renamed_at: z.int().optional(),
 });
 export type StoredSession = z.infer<typeof StoredSession>;
 
@@ -39,6 +41,8 @@ export type StoredSession = z.infer<typeof StoredSession>;
 export const REFRESH_SECONDS = (30 * DAY_MS) / SECOND_MS;
 // Access tokens that a login through the API has issued are valid for this long.
 const ACCESS_SECONDS = HOUR_MS / SECOND_MS;
+
+const BROWSER_ACCESS_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 
 /** The most sessions of a user. */
 export const MAX_SESSIONS = 1_000;
@@ -54,12 +58,15 @@ export const useOf = ({ ipAddress, userAgent = '' }: Pick<Caller, 'ipAddress' | 
 });
 
 /** True until a session ends: by its user, or because it is too old or was not used. @param now Unix time in seconds */
-export const isLive = ({ ended_at, ends_at, idle_seconds, last_use }: StoredSession, now: number): boolean =>
-  ended_at === undefined && now < ends_at && (idle_seconds === null || now <= last_use.at + idle_seconds);
+const isLive = ({ ended_at, ends_at, idle_seconds, last_use, renamed_at }: StoredSession, now: number): boolean =>
+  ended_at === undefined &&
+  now < ends_at &&
+  (renamed_at === undefined || now < renamed_at + BROWSER_ACCESS_SECONDS) &&
+  (idle_seconds === null || now <= last_use.at + idle_seconds);
 
 /**
- * True if tokens of a login are accepted. A login through another release has no row: it is accepted unless all sessions
- * were ended since. The client `machine` has no sessions, and `browser` always has a row.
+ * True if tokens of a login are accepted. A login through another release has no row: it is accepted unless all
+ * sessions were ended since. The client `machine` has no sessions, and `browser` always has a row.
  * @param login the facts in the access token; times in Unix seconds
  */
 export const isAccepted = (
@@ -157,6 +164,20 @@ export const createSessionStore = (table: RecordTable) => {
     /** Records a refresh. */
     use: (user: string, id: string, use: StoredSession['last_use']): Promise<void> => table.set(placeOfSession(user, id), 'last_use', use),
 
+    /**
+     * Gives a session another id, if the identity provider has given one to its tokens. The earlier id stays valid
+     * until its access tokens expire, and a second tab can rename it too.
+     */
+    rename: async (user: string, { from, to }: { from: string; to: string }, now: number): Promise<void> => {
+      if (from === to) return;
+      const rows = await table.getMany([placeOfSession(user, from), placeOfSession(user, to)]);
+      const sessions = rows.map((row) => StoredSession.parse(row));
+      const before = sessions.find(({ id }) => id === from);
+      if (!before || !isLive(before, now) || before.client !== 'browser' || sessions.some(({ id }) => id === to)) return;
+      await table.put(placeOfSession(user, to), { ...before, id: to, renamed_at: undefined });
+      if (before.renamed_at === undefined) await table.set(placeOfSession(user, from), 'renamed_at', now);
+    },
+
     /** Records that a user has proved again who they are. */
     prove: async (user: string, id: string, { at, withCode }: { at: number; withCode: boolean }): Promise<void> => {
       await table.set(placeOfSession(user, id), 'proved_at', at);
@@ -165,7 +186,9 @@ export const createSessionStore = (table: RecordTable) => {
 
     /** Lists the live sessions of a user, the last used first. */
     list: async (user: string, now: number): Promise<StoredSession[]> =>
-      (await all(user)).filter((session) => isLive(session, now)).sort((a, b) => b.last_use.at - a.last_use.at || (a.id < b.id ? -1 : 1)),
+      (await all(user))
+        .filter((session) => isLive(session, now) && session.renamed_at === undefined)
+        .sort((a, b) => b.last_use.at - a.last_use.at || (a.id < b.id ? -1 : 1)),
 
     /** Returns a session that is live. */
     get: async (user: string, id: string, now: number): Promise<StoredSession | undefined> => {

@@ -1,4 +1,5 @@
 import { type ApiEvent, requestedPath } from '../http/api-event.ts';
+import { isBrowserPath, withoutCors } from '../http/browser-path.ts';
 import { ApiError, toApiError, toWire } from '../http/errors.ts';
 import { isMessagesPath } from '../http/messages-path.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
@@ -34,7 +35,8 @@ export const toErrorReply = async (error: unknown, event: ApiEvent): Promise<Rep
   const failure = toCallerError(error, event);
   const { status, headers, body } = await toFailure(failure, event);
   logInfo('refused', { ...factsOf(event), status, code: failure.code });
-  return jsonReply(event.requestId, status, body, headers);
+  const reply = jsonReply(event.requestId, status, body, headers);
+  return isBrowserPath(requestedPath(event)) ? withoutCors(reply) : reply;
 };
 
 /** Middleware: converts an error of the handler to a reply. */

@@ -32,8 +32,8 @@ export interface SignedInUser extends SignedIn {
 }
 
 /**
- * Returns the user who sent a request. The user and the session are read each time, with one call: disabling or deleting
- * a user, and ending a session, take effect at once. @throws 401
+ * Returns the user who sent a request. The user and the session are read each time, with one call: disabling or
+ * deleting a user, and ending a session, take effect at once. @throws 401
  */
 export const authenticate = async (
   { tokens, users, now }: { tokens: TokenVerifier; users: UserStore; now: () => number },

@@ -33,7 +33,10 @@ const toWire = ({ last_use, idle_seconds: _, proved_at: __, ended_at: ___, ...se
   user_agent: last_use.user_agent,
 });
 
-/** Lists the actor's own sessions, the last used first. A login through another release is listed after its first refresh. */
+/**
+ * Lists the actor's own sessions, the last used first. A login through another release is listed after its first
+ * refresh.
+ */
 export const listOwnSessions = async ({ sessions }: SessionDependencies, { actor, user, sessionId }: SignedInUser) => {
   const now = actor.origin.nowMs / SECOND_MS;
   const all = await sessions.list(user.id, now);

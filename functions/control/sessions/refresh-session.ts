@@ -27,22 +27,26 @@ export const foreignSession = (id: string, authenticatedAt: number, lastUse: Sto
 
 /**
  * Records that a session was refreshed. A session that another release began gets its row.
- * @returns false if the session has ended
+ * @param browser the session's id before the refresh token was replaced
+ * @returns its row; undefined if the session has ended
  */
 export const useSession = async (
   { users, sessions, issuer }: RefreshDependencies,
   caller: Caller,
-  client: StoredSession['client'],
   { subject, sessionId, authenticatedAt }: Access,
-): Promise<boolean> => {
+  browser?: { previousId: string },
+): Promise<StoredSession | undefined> => {
   const userId = userIdOf(issuer, subject);
   const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const client = browser ? 'browser' : 'api';
+  if (browser && sessionId !== undefined) await sessions.rename(userId, { from: browser.previousId, to: sessionId }, now);
   const { user, ...rows } = await users.getSignedIn(userId, sessionId);
-  if (user?.status !== 'active' || !isAccepted({ client, authenticatedAt }, rows, now)) return false;
-  if (sessionId === undefined) return true;
-  if (!rows.session) return sessions.adopt(userId, foreignSession(sessionId, authenticatedAt, useOf(caller, now)));
+  if (user?.status !== 'active' || !isAccepted({ client, authenticatedAt }, rows, now)) return undefined;
+  const session = rows.session ?? foreignSession(sessionId ?? '', authenticatedAt, useOf(caller, now));
+  if (sessionId === undefined) return session;
+  if (!rows.session) return (await sessions.adopt(userId, session)) ? session : undefined;
   await sessions.use(userId, sessionId, useOf(caller, now));
-  return true;
+  return session;
 };
 
 /** Returns a new access token. @throws 401, 429 */
@@ -50,7 +54,7 @@ export const refreshSession = async (deps: RefreshDependencies, caller: Caller, 
   await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   const tokens = await deps.userPool.refresh({ refreshToken, caller });
   if (!tokens) throw new RefreshRefused();
-  if (!(await useSession(deps, caller, 'api', tokens))) {
+  if (!(await useSession(deps, caller, tokens))) {
     await deps.userPool.revoke(refreshToken);
     throw new RefreshRefused();
   }
@@ -62,8 +66,8 @@ export const endSession = async (deps: RefreshDependencies, caller: Caller, refr
   await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   // The token itself can't be read: the user pool says whose it is.
   const tokens = await deps.userPool.refresh({ refreshToken, caller });
-  await deps.userPool.revoke(refreshToken);
   if (tokens) await markEnded(deps, caller, tokens);
+  await deps.userPool.revoke(refreshToken);
 };
 
 /** Ends a session in the table, so that its access tokens are rejected. */

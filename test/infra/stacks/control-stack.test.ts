@@ -19,12 +19,12 @@ test('serves the routes of people without a session by the function sign-in, and
   expect(posts).toEqual(Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])));
 });
 
-test('lets the function sign-in only check passwords and codes, count attempts, note logins, queue codes', () => {
+test('lets the function sign-in only check passwords and codes, count attempts, keep sessions, queue codes', () => {
   const grants = grantsOf(templateOf('control'), 'SignInRole');
   expect(grants.sort(byText)).toEqual(
     [
       ...ofFunction('SignInLogs'),
-      ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Accounts']),
+      ...all('dynamodb', ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'], ['Accounts']),
       ...all('dynamodb', ['GetItem', 'UpdateItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('sqs', ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'], ['ResetMailsQueue']),

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { withoutCors } from '../../../shared/http/browser-path.ts';
 import {
   CrossSiteRequest,
   endedCookie,
   presentedSession,
   requireSameOrigin,
   sessionCookie,
-  withoutCors,
 } from '../../../shared/identity/browser-session.ts';
 
 const eventWith = (headers: Record<string, string>): ApiEvent => ({ headers, requestContext: { stage: 'live' } }) as unknown as ApiEvent;

@@ -1,0 +1,56 @@
+import type * as z from 'zod';
+import type { Operation } from '../hosts/operation.ts';
+import type { ApiEvent } from '../http/api-event.ts';
+import { withoutCors } from '../http/browser-path.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { commonHeaders, jsonReply, type Reply } from '../http/reply.ts';
+import { validate } from '../http/validate.ts';
+import { requireSameOrigin } from './browser-session.ts';
+import { type Caller, callerOf } from './request-origin.ts';
+
+const TAG = 'Sessions';
+
+interface RouteFacts extends Omit<Operation, 'tag' | 'access' | 'query' | 'body'> {
+  body: NonNullable<Operation['body']>;
+}
+
+/** A route for pages of the same host, with its handler. `Deps` are the dependencies of its rule. */
+export interface BrowserRoute<Deps> extends Operation<typeof TAG> {
+  access: 'public';
+  handle: (deps: Deps, event: ApiEvent) => Promise<Reply>;
+}
+
+interface Call<Deps, Facts extends RouteFacts> {
+  deps: Deps;
+  body: z.output<Facts['body']['schema']>;
+  caller: Caller;
+  event: ApiEvent;
+}
+
+/** The body of a reply, and the header `set-cookie`. */
+export interface BrowserResult {
+  body?: unknown;
+  cookie?: string;
+}
+
+/**
+ * Returns the `route()` of rules that need `Deps`, and that read or write the cookie with a refresh token.
+ * @throws 403 for a request that another site could have caused, 400, then the rule's own errors
+ */
+export const createBrowserRoute =
+  <Deps>() =>
+  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<BrowserResult>): BrowserRoute<Deps> => ({
+    ...facts,
+    tag: TAG,
+    access: 'public',
+    handle: async (deps, event) => {
+      requireSameOrigin(event);
+      const given = validate(facts.body.schema, readJsonBody(event)) as Call<Deps, Facts>['body'];
+      const { body, cookie } = await run({ deps, body: given, caller: callerOf(event), event });
+      const { status, json } = facts.reply;
+      const reply = json
+        ? jsonReply(event.requestId, status, body)
+        : { statusCode: status, headers: commonHeaders(event.requestId, 'application/json'), body: '' };
+      return withoutCors({ ...reply, headers: { ...reply.headers, ...(cookie !== undefined && { 'set-cookie': cookie }) } });
+    },
+  });
