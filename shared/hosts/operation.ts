@@ -64,6 +64,8 @@ export interface Operation<Tag extends string = string> {
   isOpenToSuspended?: true;
   /** Only people may call it, and no service accounts. */
   isForPeople?: true;
+  /** It changes money or rights: a person must have proved recently who they are. */
+  needsFreshLogin?: true;
   /** Admins may call it who have no second factor yet: to set one up. */
   isOpenWithoutSecondFactor?: true;
   /** The request must name its end user. */

@@ -57,7 +57,7 @@ export const useOf = ({ ipAddress, userAgent = '' }: Pick<Caller, 'ipAddress' | 
   user_agent: userAgent.slice(0, MAX_AGENT_LENGTH).toWellFormed(),
 });
 
-/** True until a session ends: by its user, or because it is too old or was not used. @param now Unix time in seconds */
+// Until its user ends it, it is too old, or it was not used for too long.
 const isLive = ({ ended_at, ends_at, idle_seconds, last_use, renamed_at }: StoredSession, now: number): boolean =>
   ended_at === undefined &&
   now < ends_at &&

@@ -61,12 +61,13 @@ export const requirePerson = ({ kind }: Pick<Actor, 'kind'>): void => {
     throw new Forbidden({ code: 'people_only', message: 'Service accounts cannot make this request. Log in as a person to make it.' });
 };
 
-/** 403 for an admin who has not set up a second factor, or whose session is from before that. */
+/** 403 for a user who needs a second factor and has not set one up, or whose session is from before that. */
 export class SecondFactorRequired extends Forbidden {
-  constructor() {
+  /** @param who such as `Your organization requires` */
+  constructor(who = 'Admins need') {
     super({
       code: 'second_factor_required',
-      message: `Admins need a second factor. Set one up with POST ${AUTH_PATHS.totp} and POST ${AUTH_PATHS.verifyTotp}, or log in again if you have one.`,
+      message: `${who} a second factor. Set one up with POST ${AUTH_PATHS.totp} and POST ${AUTH_PATHS.verifyTotp}, or log in again if you have one.`,
     });
   }
 }
@@ -99,13 +100,16 @@ export interface ActorChecks {
   toCheckActor: (actor: Actor) => Write[];
 }
 
-/** Reads the status of an organization. `get` throws 404. */
+/** Reads the status of an organization, and what it requires of its users' logins. `get` throws 404. */
 export interface OrganizationStatuses {
-  get: (id: string) => Promise<{ status: 'active' | 'suspended' }>;
+  get: (id: string) => Promise<{ status: 'active' | 'suspended'; require_second_factor?: boolean; fresh_login_minutes?: number }>;
 }
 
-/** Rejects changes to a suspended organization. @throws 403, 404 */
-export const requireActive = async (organizations: OrganizationStatuses, id: string): Promise<void> => {
-  const { status } = await organizations.get(id);
-  if (status === 'suspended') throw new OrganizationSuspended();
+/** Rejects changes to a suspended organization. @throws 403 */
+export const rejectSuspended = (organization: { status: 'active' | 'suspended' } | undefined): void => {
+  if (organization?.status === 'suspended') throw new OrganizationSuspended();
 };
+
+/** Rejects changes to a suspended organization. @throws 403, 404 */
+export const requireActive = async (organizations: OrganizationStatuses, id: string): Promise<void> =>
+  rejectSuspended(await organizations.get(id));

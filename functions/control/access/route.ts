@@ -8,9 +8,10 @@ import { expectedVersions, versionTag } from '../../../shared/http/precondition.
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Caller, callerOf } from '../../../shared/identity/request-origin.ts';
-import { type Actor, type OrganizationStatuses, requireActive, requirePermission, requirePerson, SecondFactorRequired } from './actor.ts';
+import { type OrganizationStatuses, rejectSuspended, requirePermission, requirePerson, SecondFactorRequired } from './actor.ts';
 import { type CallLimitName, limitsOf } from './call-limits.ts';
 import type { CallCounter } from './count-call.ts';
+import { type Login, organizationOf, requireFreshLogin, requireSecondFactor } from './login-requirements.ts';
 import { queryParametersOf } from './query-parameters.ts';
 
 /** The sections of the API reference. */
@@ -40,9 +41,7 @@ type BodyOf<Facts extends RouteFacts> = Facts['body'] extends { schema: infer Sc
 type QueryOf<Facts extends RouteFacts> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 /** An authenticated request. */
-export interface SignedIn {
-  actor: Actor;
-}
+export type SignedIn = Login;
 
 /** Dependencies that every route needs to authenticate and authorize a request. */
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
@@ -77,8 +76,10 @@ const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiE
   if (facts.isForPeople) requirePerson(actor);
   if (actor.lacksSecondFactor && !facts.isOpenWithoutSecondFactor) throw new SecondFactorRequired();
   await deps.calls.countCall(limitsOf(facts), { actor, resource: event.pathParameters?.id }, actor.origin.nowMs);
-  if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
-    await requireActive(deps.organizations, actor.organization);
+  const organization = organizationOf(deps.organizations, actor);
+  if (!facts.isOpenWithoutSecondFactor) await requireSecondFactor(signedIn, organization);
+  if (facts.method !== 'GET' && !facts.isOpenToSuspended) rejectSuspended(await organization());
+  if (facts.needsFreshLogin) await requireFreshLogin(signedIn, organization);
   return signedIn;
 };
 

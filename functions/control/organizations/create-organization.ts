@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import { MAX_FRESH_LOGIN_MINUTES } from '../access/login-requirements.ts';
 import type { AppliedLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
@@ -30,6 +31,8 @@ export const createOrganization = async (
     no_content: false,
     no_content_version: 0,
     no_content_pending: false,
+    require_second_factor: false,
+    fresh_login_minutes: MAX_FRESH_LOGIN_MINUTES,
     created_at: seconds,
     updated_at: seconds,
     version: 1,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { type Actor, isOfPlatform } from '../access/actor.ts';
+import { type Actor, isOfPlatform, SecondFactorRequired } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationLimits } from '../limits/limits.ts';
 import { type BalanceDependencies, balanceOf } from './balance.ts';
@@ -46,6 +46,7 @@ export const organizationRoutes = [
       operationId: 'createOrganization',
       summary: 'Create an organization',
       access: 'organizations:manage',
+      needsFreshLogin: true,
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
       reply: { status: 201, description: 'The organization. It has no users and keys yet, and the default limits.', json: organization },
       errors: [400, 503],
@@ -91,10 +92,15 @@ export const organizationRoutes = [
       description:
         'Fields that you omit keep their values. With `no_content`, nothing is stored for requests of its API keys that are admitted after the change, and new keys have the setting from their first request on. When the reply comes, the change has reached all keys (`no_content_pending` is false). Stored responses stay until they expire or are deleted.',
       access: 'organization:write',
+      needsFreshLogin: true,
       ...change,
       body: { name: 'OrganizationUpdate', schema: OrganizationUpdate, example: { name: 'Acme Corporation', no_content: true } },
     },
-    ({ deps, actor, parameters: path, body, expected }) => updateOrganization(deps, actor.origin, own(actor, path), body, expected),
+    ({ deps, actor, hasSecondFactor, parameters: path, body, expected }) => {
+      // Otherwise this request would be the last one that its sender can make.
+      if (body.require_second_factor && hasSecondFactor === false) throw new SecondFactorRequired('To require it of others, you need');
+      return updateOrganization(deps, actor.origin, own(actor, path), body, expected);
+    },
   ),
   route(
     {
@@ -104,6 +110,7 @@ export const organizationRoutes = [
       summary: 'Set the limits that all keys of an organization share',
       description: 'Replaces all limits of the organization. Each key applies them from its next request on.',
       access: 'organizations:manage',
+      needsFreshLogin: true,
       ...change,
       body: {
         name: 'OrganizationLimits',
@@ -121,6 +128,7 @@ export const organizationRoutes = [
       summary: 'Suspend an organization',
       description: 'Its API keys stop working from their next request on, and its members get read-only access.',
       access: 'organizations:manage',
+      needsFreshLogin: true,
       ...change,
       body: { name: 'Reason', schema: StatusReason, example: { reason: 'Invoice 2026-117 is overdue.' } },
     },
@@ -134,6 +142,7 @@ export const organizationRoutes = [
       operationId: 'resumeOrganization',
       summary: 'Resume a suspended organization',
       access: 'organizations:manage',
+      needsFreshLogin: true,
       ...change,
       body: { name: 'Reason', schema: StatusReason, example: { reason: 'Paid.' } },
     },
@@ -148,6 +157,7 @@ export const organizationRoutes = [
       summary: 'Grant prepaid credit',
       description: 'Adds an entry to the credit ledger. With an `Idempotency-Key`, a repeated request does not grant the credit again.',
       access: 'credit:grant',
+      needsFreshLogin: true,
       parameters,
       isIdempotent: true,
       body: { name: 'NewCreditGrant', schema: NewCreditGrant, example: { amount: '100', reason: 'Invoice 2026-117' } },

@@ -8,14 +8,19 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
-import { type Organization, OrganizationName } from './organization.ts';
+import { FreshLoginMinutes, type Organization, OrganizationName } from './organization.ts';
 import { markKeys, setContentOfKeys, toSetLimiter } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 /** Absent fields keep their values. */
 export const OrganizationUpdate = z
-  .strictObject({ name: OrganizationName.optional(), no_content: z.boolean().optional() })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected `name` or `no_content`');
+  .strictObject({
+    name: OrganizationName.optional(),
+    no_content: z.boolean().optional(),
+    require_second_factor: z.boolean().optional(),
+    fresh_login_minutes: FreshLoginMinutes.optional(),
+  })
+  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
 export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 
 export interface OrganizationDependencies extends AuditDependencies {
@@ -73,7 +78,8 @@ const change = async (
 type Expected = readonly number[] | undefined;
 
 /**
- * Renames an organization, or allows or forbids to store content of its keys, from each key's next request on.
+ * Renames an organization, sets what its users' logins require, or allows or forbids to store content of its keys, from
+ * each key's next request on.
  * Repeating the request includes keys that a crash left out.
  * @throws 404, 412; 503 if the setting has not reached all keys
  */
@@ -81,12 +87,14 @@ export const updateOrganization = async (
   deps: OrganizationDependencies,
   origin: Origin,
   id: string,
-  { name, no_content }: OrganizationUpdate,
+  { name, no_content, require_second_factor, fresh_login_minutes }: OrganizationUpdate,
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
   const fields = {
     ...(name !== undefined && { name }),
+    ...(require_second_factor !== undefined && { require_second_factor }),
+    ...(fresh_login_minutes !== undefined && { fresh_login_minutes }),
     ...(no_content !== undefined && { no_content, no_content_version: before.version + 1, no_content_pending: true }),
   };
   const updated = await change(deps, origin, before, { action: 'organization.updated', fields });

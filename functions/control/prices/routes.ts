@@ -31,6 +31,7 @@ export const priceRoutes = [
       summary: 'Add a price version to a model',
       description: 'Price versions cannot be changed; add a new one instead. It applies from its `effective_at` on, at most 30 s late.',
       access: 'prices:write',
+      needsFreshLogin: true,
       body: {
         name: 'NewPrice',
         schema: NewPrice,

@@ -58,5 +58,15 @@ export const authenticate = async (
     ...(permissions && { permissions: new Set(permissions) }),
     ...(lacksSecondFactor && { lacksSecondFactor }),
   };
-  return { actor, user, accessToken, authenticatedAt, sessionId, session };
+  const hasSecondFactor = session?.proof.startsWith('sso:') ? session.second_factor : secondFactor !== 'off';
+  return {
+    actor,
+    user,
+    accessToken,
+    authenticatedAt,
+    sessionId,
+    session,
+    provedAt: session?.proved_at ?? authenticatedAt,
+    ...(kind !== 'service_account' && { hasSecondFactor }),
+  };
 };

@@ -9,7 +9,7 @@ import type { SignedInUser } from './authenticate.ts';
 import { endOwnSession, endOwnSessions, listOwnSessions, OwnSession } from './own-sessions.ts';
 import { changePassword } from './passwords.ts';
 import { endSession, type RefreshDependencies, refreshSession } from './refresh-session.ts';
-import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
+import { finishTotp, proveIdentity, startTotp, stopTotp } from './second-factor.ts';
 import { IdentityProof, PasswordChange, Refreshed, RefreshRequest, TotpCode, TotpSecret } from './session.ts';
 
 const route = createRoute<RefreshDependencies & UserDependencies, SignedInUser>('Sessions');
@@ -143,6 +143,22 @@ export const sessionRoutes = [
       errors: [400, 412, 503],
     },
     ({ deps, actor, body, expected }) => updateUser(deps, actor, actor.userId, body, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: AUTH_PATHS.proof,
+      operationId: 'proveIdentity',
+      summary: 'Prove who you are',
+      description: 'Changes of money and rights require it if your login is too old. Your session stays the same.',
+      access: 'account:write',
+      isForPeople: true,
+      isOpenToSuspended: true,
+      body: { name: 'IdentityProof', schema: IdentityProof, example: { current_password: password, code: '123456' } },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, ...call }) => proveIdentity(deps, call),
   ),
   route(
     {

@@ -1,11 +1,14 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
+import { useOf } from '../../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
+import { foreignSession } from './refresh-session.ts';
 import type { IdentityProof, TotpSecret } from './session.ts';
 
 interface Holder {
@@ -23,17 +26,43 @@ const missingCode = (): InvalidRequest =>
 
 // Requires the password and the second factor: a stolen access token, with or without the password, must not allow a
 // change that outlives it.
-const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }: Holder): Promise<void> => {
+const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }: Holder): Promise<{ withCode: boolean }> => {
   const { userPool } = deps;
   const { current_password: password, code } = proof;
   const signIn = () => userPool.signIn({ email: actor.email, password, caller });
+  let withCode = false;
   let answer: SignIn = await checkIdentity(deps, actor, { kind: 'password', run: signIn, error: wrongPassword() });
   if ('challenge' in answer && answer.challenge === 'totp') {
     if (code === undefined) throw missingCode();
     const given = { email: actor.email, session: answer.session, challenge: 'totp', answer: code, caller } as const;
     answer = await checkIdentity(deps, actor, { kind: 'totp', run: () => userPool.answerChallenge(given), error: wrongCode() });
+    withCode = true;
   }
-  if ('tokens' in answer) await userPool.revoke(answer.tokens.refreshToken);
+  if (!('tokens' in answer)) throw wrongPassword();
+  await userPool.revoke(answer.tokens.refreshToken);
+  return { withCode };
+};
+
+/**
+ * Records that the user has proved who they are, so that the session can change money and rights.
+ * @throws 400 for a wrong password or code, 403 for a session of a company's sign-in, 429
+ */
+export const proveIdentity = async (
+  deps: SessionDependencies,
+  { caller, body, actor, user, session, sessionId, authenticatedAt }: SignedInUser & { caller: Caller; body: IdentityProof },
+): Promise<void> => {
+  if (session?.proof.startsWith('sso:'))
+    throw new Forbidden({
+      code: 'fresh_login_required',
+      message: "Sign in with your organization's identity provider again to prove who you are.",
+    });
+  const { withCode } = await checkFactors(deps, { actor, caller, proof: body });
+  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  if (sessionId !== undefined) {
+    if (!session) await deps.sessions.adopt(user.id, foreignSession(sessionId, authenticatedAt, useOf(caller, now)));
+    await deps.sessions.prove(user.id, sessionId, { at: now, withCode });
+  }
+  await recordAction(deps, actor.origin, accountOf(actor), 'session.proved');
 };
 
 /**

@@ -21,6 +21,7 @@ export const creditNoteRoutes = [
       description:
         'Only for issued and paid invoices. All credit notes of an invoice together are at most its total. A credit note never changes. With an `Idempotency-Key`, a repeated request does not credit again.',
       access: 'billing:issue',
+      needsFreshLogin: true,
       parameters: { id: { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8fK2m' } },
       isIdempotent: true,
       body: { name: 'NewCreditNote', schema: NewCreditNote, example: { amount: '12.50', reason: 'Outage on 2026-10-17' } },

@@ -14,6 +14,7 @@ const id = { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8f
 const invoice = { name: 'Invoice', schema: InvoiceResource } as const;
 const change = {
   access: 'billing:issue',
+  needsFreshLogin: true,
   parameters: { id },
   isVersioned: true,
   reply: { status: 200, description: 'The invoice.', json: invoice },
@@ -30,6 +31,7 @@ export const invoiceRoutes = [
       description:
         'Months are closed automatically, at 01:00 UTC on the 1st. Use this to make an invoice again after the last one became void or its draft was deleted. The reply comes at once; a month without usage gets no invoice.',
       access: 'billing:issue',
+      needsFreshLogin: true,
       body: { name: 'NewInvoice', schema: NewInvoice, example: { organization: 'org_VbdBUPc4RtYvB8fK2m', month: '2026-10' } },
       reply: { status: 202, description: 'The month is being closed.', json: { name: 'Closing', schema: Closing } },
       errors: [404, 409, 503],

@@ -28,6 +28,7 @@ export const rerateRoutes = [
       description:
         'Rates past usage by another price version. Usage events stay; each gets an event with the difference, which is billed or credited. With `dry_run`, nothing is changed until you execute the rerate. The work is done in the background.',
       access: 'rerates:write',
+      needsFreshLogin: true,
       limits: ['rerates'],
       isIdempotent: true,
       body: {
@@ -101,6 +102,7 @@ export const rerateRoutes = [
       summary: 'Execute a rerate that was previewed',
       description: 'If its execution does not make progress, a repeated request continues it. No event is rated again twice.',
       access: 'rerates:write',
+      needsFreshLogin: true,
       limits: ['rerates'],
       parameters,
       reply: { status: 202, description: 'The rerate, which begins soon.', json: rerate },

@@ -28,6 +28,7 @@ export const sellerRoutes = [
       description:
         'Replaces all fields; fields that you omit get their defaults. Each invoice copies the seller when it is issued, so a change applies to later invoices. Numbers continue with a new prefix.',
       access: 'billing:issue',
+      needsFreshLogin: true,
       isVersioned: true,
       body: {
         name: 'NewSeller',
