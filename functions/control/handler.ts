@@ -17,7 +17,7 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
-import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
@@ -159,7 +159,7 @@ const routes: Routes = serviceRoutes({
   reference: createReference(path.join(import.meta.dirname, 'reference')),
   apiVersion: API_VERSIONS.control,
 });
-for (const signInPath of SIGN_IN_PATHS) routes[signInPath] = { POST: 'elsewhere' };
+for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token]) routes[signInPath] = { POST: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 

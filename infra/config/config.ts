@@ -28,6 +28,7 @@ export const ReservedConcurrency = z.strictObject({
   tokenizer: Concurrency.default(120),
   control: Concurrency.default(20),
   'sign-in': Concurrency.default(15),
+  'machine-sign-in': Concurrency.default(6),
   deployments: Concurrency.default(10),
   billing: Concurrency.default(26),
   notifications: Concurrency.default(10),

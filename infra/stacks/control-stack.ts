@@ -1,7 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
-import { SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
@@ -37,6 +37,8 @@ export class ControlStack extends Stack {
   readonly function: NodeFunction;
   /** Serves those who have no session yet, so that nobody who has one waits behind them. */
   readonly signIn: NodeFunction;
+  /** Signs service accounts in, so that no person waits behind a storm of jobs. */
+  readonly machineSignIn: NodeFunction;
   readonly resetMails: ResetMails;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
@@ -121,6 +123,12 @@ export class ControlStack extends Stack {
     this.resetMails.grantSend(this.signIn);
     this.resetMails.deliverTo(this.signIn);
     for (const path of SIGN_IN_PATHS) this.host.post(path, this.signIn);
+    this.machineSignIn = new NodeFunction(this, 'MachineSignIn', { config, name: 'machine-sign-in', memoryMb: 512, timeout: TIMEOUT });
+    data.accounts.grant(this.machineSignIn, 'BatchGetItem', 'UpdateItem');
+    data.audit.grantAdd(this.machineSignIn);
+    data.attempts.grant(this.machineSignIn, 'UpdateItem');
+    identity.users.grant(this.machineSignIn, 'AdminInitiateAuth', 'AdminRespondToAuthChallenge');
+    this.host.post(AUTH_PATHS.token, this.machineSignIn);
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
   }

@@ -153,6 +153,7 @@ export class OperationsStack extends Stack {
       ...catalogs,
       control.function,
       control.signIn,
+      control.machineSignIn,
     );
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {

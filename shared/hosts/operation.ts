@@ -73,7 +73,7 @@ export interface Operation<Tag extends string = string> {
   /** It invokes a model, and so can wait until a deployment has capacity. */
   waitsForCapacity?: true;
   /** Its errors have the shape of another API. Absent: that of interface 2.6. */
-  errorShape?: 'messages';
+  errorShape?: 'messages' | 'oauth';
   /** It takes content, which its caller can keep out of the payload log. */
   takesContent?: true;
   /** The parameters of the path, by name. */

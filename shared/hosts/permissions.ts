@@ -183,3 +183,15 @@ export const reachOf = (role: Role): Reach => RIGHTS[role].reach;
 
 /** Users with these roles work for the platform, and so belong to no organization. */
 export const isPlatformRole = (role: Role): boolean => reachOf(role) === 'platform';
+
+// A program must neither give rights to programs or companies, nor have a password or a second factor.
+const ONLY_OF_PEOPLE: ReadonlySet<Permission> = new Set(['account:write', 'service_accounts:write', 'identity_providers:write']);
+
+/**
+ * The permissions of a service account: those of its role, without a few that only people have.
+ * @param subset the only ones that it was given; by default all
+ */
+export const permissionsOfServiceAccount = (role: Role, subset?: Iterable<Permission>): ReadonlySet<Permission> => {
+  const given = subset && new Set(subset);
+  return new Set([...permissionsOf(role)].filter((permission) => !ONLY_OF_PEOPLE.has(permission) && (given?.has(permission) ?? true)));
+};

@@ -1,3 +1,5 @@
+import { TOKEN_PATH } from '../http/oauth-failure.ts';
+
 /**
  * The paths under which users log in and manage their own credentials. Error messages and descriptions name them as
  * well.
@@ -19,6 +21,7 @@ export const AUTH_PATHS = {
   browserLogout: '/v1/auth/browser/logout',
   proof: '/v1/auth/proof',
   ownSessions: '/v1/me/sessions',
+  token: TOKEN_PATH,
 } as const;
 
 /**

@@ -19,8 +19,11 @@ interface AttemptLimits {
   address: number;
   /** On one account, from one IP address. */
   pair: number;
-  /** On one account from all addresses, whether the account exists or not. Higher, because anyone can use it up. */
-  account: number;
+  /**
+   * On one account from all addresses, whether the account exists or not. Higher, because anyone can use it up. Absent
+   * if nothing can be guessed.
+   */
+  account?: number;
 }
 
 const PASSWORDS: AttemptLimits = { address: 60, pair: 10, account: 100 };
@@ -35,6 +38,8 @@ const LIMITS = {
   totp: CODES,
   refresh: { address: 300, pair: 300, account: 300 },
   invite: { address: 200, pair: 100, account: 100 },
+  // Many jobs can share an address, and anyone can know an id.
+  token: { address: 600, pair: 300 },
 } as const satisfies Record<string, AttemptLimits>;
 
 // The kinds whose refusals are held back. An address has one count for all of them.
@@ -54,7 +59,7 @@ interface Counted extends SlidingLimit {
 }
 
 const limitsOf = ({ kind, ipAddress, account }: LoginAttempt): Counted[] => {
-  const { address, pair, account: ofAccount } = LIMITS[kind];
+  const { address, pair, account: ofAccount }: AttemptLimits = LIMITS[kind];
   const network = networkOf(ipAddress);
   const limit = (id: string, max: number, windowMs = WINDOW_MS): Counted => ({ id, max, windowMs });
   const isHeldBack = HELD_BACK.has(kind);
@@ -65,7 +70,7 @@ const limitsOf = ({ kind, ipAddress, account }: LoginAttempt): Counted[] => {
     ofAddress,
     limit(rowId(kind, 'pair', network, hash), pair),
     ...(isHeldBack ? [limit(rowId('sign-in', 'at-once', network), MAX_AT_ONCE, REFUSED_MS)] : []),
-    { ...limit(rowId(kind, 'account', hash), ofAccount), isOfAccount: true },
+    ...(ofAccount === undefined ? [] : [{ ...limit(rowId(kind, 'account', hash), ofAccount), isOfAccount: true as const }]),
   ];
 };
 

@@ -49,7 +49,8 @@ const tooManyUsers = (): Conflict =>
 // How long a request that creates or deletes a user holds its claim on the address: longer than a function can run.
 const CLAIM_MS = 60_000;
 
-const toUser = (row: Record<string, unknown>): StoredUser => ({
+/** Reads a user's row. */
+export const toStoredUser = (row: Record<string, unknown>): StoredUser => ({
   ...User.parse(row),
   subject: String(row.subject),
   tokens_valid_from: Number(row.tokens_valid_from ?? 0),
@@ -86,7 +87,7 @@ export const createUserStore = (table: RecordTable) => {
     get: async (id: string): Promise<StoredUser | undefined> => {
       if (!ID.test(id)) return undefined;
       const row = await table.get(placeOfUser(id));
-      return row && toUser(row);
+      return row && toStoredUser(row);
     },
 
     /** Reads a user and a session of theirs with one call. */
@@ -120,7 +121,7 @@ export const createUserStore = (table: RecordTable) => {
       const users = await table.getMany(ids.map(placeOfUser));
       return {
         object: 'list',
-        data: users.map((row) => toWire(toUser(row))),
+        data: users.map((row) => toWire(toStoredUser(row))),
         has_more: hasMore,
         next: hasMore ? (ids.at(-1) ?? null) : null,
       };

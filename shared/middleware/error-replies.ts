@@ -2,6 +2,7 @@ import { type ApiEvent, requestedPath } from '../http/api-event.ts';
 import { isBrowserPath, withoutCors } from '../http/browser-path.ts';
 import { ApiError, toApiError, toWire } from '../http/errors.ts';
 import { isMessagesPath } from '../http/messages-path.ts';
+import { isTokenPath, toOAuthFailure } from '../http/oauth-failure.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
 
@@ -25,7 +26,9 @@ export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
 
 // In the shape of the route's API.
 const toFailure = async (error: ApiError, event: ApiEvent): Promise<{ status: number; headers: Record<string, string>; body: unknown }> => {
-  if (!isMessagesPath(requestedPath(event))) return { status: error.status, headers: error.headers, body: toWire(error, event.requestId) };
+  const path = requestedPath(event);
+  if (isTokenPath(path)) return toOAuthFailure(error, event.requestId);
+  if (!isMessagesPath(path)) return { status: error.status, headers: error.headers, body: toWire(error, event.requestId) };
   const { toMessagesFailure } = await import('../http/messages-failure.ts');
   return toMessagesFailure(error, event.requestId);
 };

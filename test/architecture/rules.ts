@@ -19,6 +19,7 @@ const SHARED_FOLDERS = [
   'deployments',
   'hosts',
   'identity',
+  'service-accounts',
   'tokens',
   'upstream',
   'admission/item',

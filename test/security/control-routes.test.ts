@@ -16,6 +16,7 @@ const PUBLIC = [
   'POST /v1/auth/logout',
   'POST /v1/auth/forgot',
   'POST /v1/auth/reset',
+  'POST /v1/auth/token',
 ];
 
 const nameOf = ({ method, path }: Pick<ControlOperation, 'method' | 'path'>): string => `${method} ${path}`;

@@ -19,6 +19,7 @@ export type ControlTag =
   | 'Sessions'
   | 'Organizations'
   | 'Users'
+  | 'Service accounts'
   | 'API keys'
   | 'Models'
   | 'Prices'

@@ -1,4 +1,5 @@
 import type { Role } from '../../../shared/hosts/permissions.ts';
+import { permissionsOfServiceAccount } from '../../../shared/hosts/permissions.ts';
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { missingToken, wrongToken } from '../../../shared/identity/errors.ts';
 import { callerOf, originOf } from '../../../shared/identity/request-origin.ts';
@@ -55,7 +56,7 @@ export const authenticate = async (
     maxApiKeys,
     origin: originOf(callerOf(event), user),
     ...(kind && { kind }),
-    ...(permissions && { permissions: new Set(permissions) }),
+    ...(kind && { permissions: permissionsOfServiceAccount(role, permissions) }),
     ...(lacksSecondFactor && { lacksSecondFactor }),
   };
   const hasSecondFactor = session?.proof.startsWith('sso:') ? session.second_factor : secondFactor !== 'off';

@@ -49,6 +49,7 @@ interface NodeFunctionProps {
     | 'tokenizer'
     | 'control'
     | 'sign-in'
+    | 'machine-sign-in'
     | 'deployments'
     | 'billing'
     | 'notifications'

@@ -35,6 +35,7 @@ const TAGS = {
   Sessions: 'Log in, and manage your own password and second factor.',
   Organizations: 'The organizations that are billed, with their limits and credit.',
   Users: 'The people who can log in, and their roles.',
+  'Service accounts': 'Accounts of programs, and how programs prove who they are.',
   'API keys': 'The keys for the hosts that generate text.',
   Models: 'The models that can be called, and where they run.',
   Prices: 'The prices of models, and when they take effect.',

@@ -1,7 +1,13 @@
 import type { ControlOperation } from '../../../functions/control/access/route.ts';
 import { controlRoutes } from '../../../functions/control/routes.ts';
+import { machineSignInRoutes } from '../../../functions/machine-sign-in/routes.ts';
 import { browserSignInRoutes } from '../../../functions/sign-in/browser-routes.ts';
 import { signInRoutes } from '../../../functions/sign-in/routes.ts';
 
-/** Every route of the control plane's host, of both functions that serve it. */
-export const controlOperations: readonly ControlOperation[] = [...signInRoutes, ...browserSignInRoutes, ...controlRoutes];
+/** Every route of the control plane's host, of all functions that serve it. */
+export const controlOperations: readonly ControlOperation[] = [
+  ...signInRoutes,
+  ...browserSignInRoutes,
+  ...machineSignInRoutes,
+  ...controlRoutes,
+];

@@ -6,6 +6,7 @@ import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../../shared/http/user-id.ts';
 import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
 import { messagesErrorName } from './messages-errors.ts';
+import { oauthErrorName } from './oauth-errors.ts';
 
 /** The texts that a host adds to the descriptions of its operations. */
 export interface HostFacts {
@@ -133,6 +134,7 @@ const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
 export const describeOperation = (operation: Operation, host: HostFacts): JsonSchema => {
   const { operationId, tag, summary, description, access, reply, trialReply, errors } = operation;
   const isOfMessages = operation.errorShape === 'messages';
+  const errorName = isOfMessages ? messagesErrorName : operation.errorShape === 'oauth' ? oauthErrorName : String;
   const parameters = [
     ...pathParametersOf(operation),
     ...(operation.takesUserId ? [USER_ID] : []),
@@ -156,7 +158,7 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
       [reply.status]: replyOf(reply, isOfMessages ? 'MessagesError' : 'Error'),
       ...(trialReply && { [trialReply.status]: replyOf(trialReply, 'Error') }),
       ...(reply.headers?.includes('etag') && { 304: NOT_MODIFIED }),
-      ...failureRefs([...errors, 500, ...host.impliedErrors(operation)], isOfMessages ? messagesErrorName : String),
+      ...failureRefs([...errors, 500, ...host.impliedErrors(operation)], errorName),
     },
   };
 };

@@ -1,10 +1,12 @@
 import type { Body, FieldDoc, Operation } from '../../../shared/hosts/operation.ts';
 import { toWire } from '../../../shared/http/errors.ts';
 import { toMessagesError } from '../../../shared/http/messages-failure.ts';
+import { toOAuthError } from '../../../shared/http/oauth-failure.ts';
 import { describeOperation, documentPath, type HostFacts, headerRefs } from './describe-operation.ts';
-import { ErrorBody, type ErrorReply, EXAMPLE_REQUEST_ID, MessagesErrorBody, UnauthorizedBody } from './error-reply.ts';
+import { ErrorBody, type ErrorReply, EXAMPLE_REQUEST_ID, MessagesErrorBody, OAuthErrorBody, UnauthorizedBody } from './error-reply.ts';
 import { type Component, type Direction, type JsonSchema, refTo, toComponents } from './json-schema.ts';
 import { messagesErrorName, messagesErrorReplies } from './messages-errors.ts';
+import { oauthErrorName, oauthErrorReplies } from './oauth-errors.ts';
 import { replyHeaders } from './reply-headers.ts';
 
 /** The contents of a host's document in addition to its operations. */
@@ -26,6 +28,7 @@ export interface HostDocument<Tag extends string> extends HostFacts {
 }
 
 const hasMessagesErrors = ({ errorShape }: Operation): boolean => errorShape === 'messages';
+const hasOAuthErrors = ({ errorShape }: Operation): boolean => errorShape === 'oauth';
 
 const componentsOf = (
   operations: readonly Operation[],
@@ -36,6 +39,7 @@ const componentsOf = (
     ['Unauthorized', { schema: UnauthorizedBody, io }],
   ]);
   if (operations.some(hasMessagesErrors)) components.set('MessagesError', { schema: MessagesErrorBody, io });
+  if (operations.some(hasOAuthErrors)) components.set('OAuthError', { schema: OAuthErrorBody, io });
   for (const { name, schema } of parts) components.set(name, { schema });
   for (const { body, reply, trialReply } of operations) {
     for (const sent of [reply.json, reply.events, trialReply?.json]) if (sent) components.set(sent.name, { schema: sent.schema, io });
@@ -54,8 +58,10 @@ const shareExamples = (operations: readonly Operation[]): Operation[] => {
   });
 };
 
+const BODIES = { MessagesError: toMessagesError, OAuthError: toOAuthError, Error: toWire, Unauthorized: toWire } as const;
+
 const failureOf = ({ description, schema, headers, errors }: ErrorReply): JsonSchema => {
-  const toBody = schema === 'MessagesError' ? toMessagesError : toWire;
+  const toBody = BODIES[schema];
   const examples = Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toBody(error, EXAMPLE_REQUEST_ID) }]));
   return { description, headers: headerRefs(headers), content: { 'application/json': { schema: refTo(schema), examples } } };
 };
@@ -82,6 +88,7 @@ export const createDocument = <Tag extends string>(operations: readonly Operatio
   const responses = {
     ...failuresOf(host.errorReplies, (status) => status),
     ...(operations.some(hasMessagesErrors) && failuresOf(messagesErrorReplies(host.errorReplies), messagesErrorName)),
+    ...(operations.some(hasOAuthErrors) && failuresOf(oauthErrorReplies, oauthErrorName)),
   };
   const used = new Set<string>(operations.map(({ tag }) => tag));
   return {

@@ -42,12 +42,19 @@ export const MessagesErrorBody = z.object({
   request_id: z.string(),
 });
 
+/** The error body of OAuth, with our request id. */
+export const OAuthErrorBody = z.object({
+  error: z.string().meta({ description: 'The code: https://www.rfc-editor.org/rfc/rfc6749#section-5.2' }),
+  error_description: z.string().meta({ description: 'What is wrong, and what to do.' }),
+  request_id: z.string(),
+});
+
 export const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
 
 /** The error response with one status, with errors as examples, so that the texts match. */
 export interface ErrorReply {
   description: string;
-  schema: 'Error' | 'Unauthorized' | 'MessagesError';
+  schema: 'Error' | 'Unauthorized' | 'MessagesError' | 'OAuthError';
   headers: readonly ReplyHeader[];
   errors: Record<string, ApiError>;
 }

@@ -37,6 +37,7 @@ describe('the configuration', () => {
       tokenizer: 120,
       control: 20,
       'sign-in': 15,
+      'machine-sign-in': 6,
       deployments: 10,
       billing: 26,
       notifications: 10,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SIGN_IN_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { templateOf } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 import { functionOfPosts } from './host-template.ts';
@@ -14,9 +14,12 @@ test('lets the function control only read objects that it shows or links to, and
   );
 });
 
-test('serves the routes of people without a session by the function sign-in, and all others by control', () => {
+test('serves those who have no session by functions of their own, and all others by control', () => {
   const posts = functionOfPosts(templateOf('control'));
-  expect(posts).toEqual(Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])));
+  expect(posts).toEqual({
+    ...Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])),
+    [AUTH_PATHS.token]: 'machine-sign-in',
+  });
 });
 
 test('lets the function sign-in only check passwords and codes, count attempts, keep sessions, queue codes', () => {
@@ -29,6 +32,19 @@ test('lets the function sign-in only check passwords and codes, count attempts, 
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('sqs', ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'], ['ResetMailsQueue']),
       ...all('cognito-idp', ['AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut'], ['Users']),
+    ].sort(byText),
+  );
+});
+
+test('lets the function machine-sign-in only read accounts, note uses, count attempts and open sessions', () => {
+  const grants = grantsOf(templateOf('control'), 'MachineSignInRole');
+  expect(grants.sort(byText)).toEqual(
+    [
+      ...ofFunction('MachineSignInLogs'),
+      ...all('dynamodb', ['BatchGetItem', 'UpdateItem'], ['Accounts']),
+      ...all('dynamodb', ['UpdateItem'], ['Attempts']),
+      ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
+      ...all('cognito-idp', ['AdminInitiateAuth', 'AdminRespondToAuthChallenge'], ['Users']),
     ].sort(byText),
   );
 });

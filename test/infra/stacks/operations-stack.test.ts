@@ -30,7 +30,16 @@ describe('the alarms', () => {
     ['RequestsRefused', bothInferences],
     ['RequestOvercounted', bothInferences],
     ['ChargeCapped', bothInferences],
-    ['UnhandledError', [...bothInferences, ...bothCatalogs, 'sluice-control:.*RefControlLogs', 'sluice-control:.*RefSignInLogs']],
+    [
+      'UnhandledError',
+      [
+        ...bothInferences,
+        ...bothCatalogs,
+        'sluice-control:.*RefControlLogs',
+        'sluice-control:.*RefSignInLogs',
+        'sluice-control:.*RefMachineSignInLogs',
+      ],
+    ],
   ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {
     for (const log of logs)
       operations.hasResourceProperties('AWS::Logs::MetricFilter', {

@@ -12,6 +12,7 @@ test('functions for which callers of a host wait start with the run, and all oth
     'catalog',
     'control',
     'inference',
+    'machine-sign-in',
     'ondemand-catalog',
     'ondemand-inference',
     'sign-in',

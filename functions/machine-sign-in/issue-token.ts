@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { commit } from '../../shared/audit/commit.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { TooManyAttempts } from '../../shared/identity/errors.ts';
+import { type Caller, callerOf, originOf } from '../../shared/identity/request-origin.ts';
+import type { StoredServiceAccount } from '../../shared/service-accounts/service-account-store.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
+import { proveBySecret } from './client-credentials.ts';
+import { unsupportedGrantType } from './errors.ts';
+import type { Grant, MachineSignInDependencies, Proof } from './grant.ts';
+import { refuse } from './refuse.ts';
+import { readTokenRequest } from './token-request.ts';
+
+/** Every grant by its type. */
+const GRANTS: ReadonlyMap<string, Grant> = new Map([['client_credentials', proveBySecret]]);
+
+export const GRANT_TYPES = [...GRANTS.keys()];
+
+/** The reply of https://www.rfc-editor.org/rfc/rfc6749#section-5.1 */
+export const IssuedToken = z.object({
+  access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),
+  token_type: z.literal('Bearer'),
+  expires_in: z
+    .int()
+    .meta({ description: 'Seconds until the access token expires. There is no refresh token: request another access token.' }),
+});
+export type IssuedToken = z.infer<typeof IssuedToken>;
+
+// In any minute. Cognito's quota of sign-ins is shared with people and with all organizations.
+const MAX_SIGN_INS_OF_ACCOUNT = 120;
+const MAX_SIGN_INS_OF_ORGANIZATION = 240;
+const PLATFORM = 'platform';
+
+const countSignIn = async (
+  { quotas }: MachineSignInDependencies,
+  { id, organization }: Pick<StoredServiceAccount, 'id' | 'organization'>,
+  nowMs: number,
+): Promise<void> => {
+  const bounds = [
+    { account: id, max: MAX_SIGN_INS_OF_ACCOUNT },
+    { account: organization ?? PLATFORM, max: MAX_SIGN_INS_OF_ORGANIZATION },
+  ];
+  for (const bound of bounds) {
+    const { isCounted, untilMs } = await quotas.count({ kind: 'machine_sign_in', span: 'minute', ...bound }, nowMs);
+    if (!isCounted) throw new TooManyAttempts(Math.max(1, Math.ceil((untilMs - nowMs) / SECOND_MS)));
+  }
+};
+
+const openSession = async (deps: MachineSignInDependencies, caller: Caller, { account, name, facts }: Proof): Promise<IssuedToken> => {
+  const { id, subject, organization } = account;
+  const ticket = await deps.tickets.issue(subject, caller.receivedAtMs);
+  const answer = await deps.userPool.signInWithTicket({ subject, ticket, client: 'machine', caller });
+  if (!answer || 'challenge' in answer || answer.tokens.subject !== subject) return refuse(deps, caller, account, 'not_signed_in');
+  const { accessToken, expiresInSeconds } = answer.tokens;
+  const change = { action: 'session.created', organization, target: { type: 'service_account', id }, after: { proof: name, ...facts } };
+  await commit(deps, originOf(caller, account), change, []);
+  return { access_token: accessToken, token_type: 'Bearer', expires_in: expiresInSeconds };
+};
+
+const issueSession = async (deps: MachineSignInDependencies, caller: Caller, proof: Proof): Promise<IssuedToken> => {
+  await countSignIn(deps, proof.account, caller.receivedAtMs);
+  await proof.use?.();
+  // A session that no caller got does no harm, so the proof can be used again.
+  const token = await openSession(deps, caller, proof).catch(async (error: unknown) => {
+    await proof.release?.();
+    throw error;
+  });
+  await proof.noteSession?.();
+  return token;
+};
+
+/** Signs a program in as a service account. Every failed proof is the same 401. @throws 400, 401, 429, 503 */
+export const issueToken = async (deps: MachineSignInDependencies, event: ApiEvent): Promise<IssuedToken> => {
+  const caller = callerOf(event);
+  const request = readTokenRequest(event);
+  const grant = GRANTS.get(request.grantType);
+  if (!grant) throw unsupportedGrantType(GRANT_TYPES);
+  const attempt = { kind: 'token', ipAddress: caller.ipAddress, account: request.clientId } as const;
+  await deps.attempts.count(attempt, caller.receivedAtMs);
+  const proof = await grant(deps, request, caller);
+  event.sender = { user: proof.account.id, org_id: proof.account.organization };
+  await deps.attempts.forget(attempt, caller.receivedAtMs);
+  return issueSession(deps, caller, proof);
+};
