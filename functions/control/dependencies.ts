@@ -13,6 +13,7 @@ import type { RefusalStore } from '../../shared/observability/refusal-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
 import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
+import type { ServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -48,6 +49,7 @@ export interface ControlDependencies
   nameOf: (organization: string) => Promise<string>;
   users: UserStore;
   sessions: SessionStore;
+  serviceAccounts: ServiceAccountStore;
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;

@@ -35,6 +35,7 @@ import { createRefusalStore } from '../../shared/observability/refusal-store.ts'
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
+import { createServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
@@ -112,6 +113,7 @@ const dependencies: ControlDependencies = {
   organizations,
   users,
   sessions: createSessionStore(accounts),
+  serviceAccounts: createServiceAccountStore(accounts),
   apiKeys: createApiKeyStore(accounts),
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),

@@ -14,6 +14,7 @@ import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
+import { serviceAccountRoutes } from './service-accounts/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { browserSessionRoutes } from './sessions/browser-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -28,6 +29,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...browserSessionRoutes,
   ...organizationRoutes,
   ...userRoutes,
+  ...serviceAccountRoutes,
   ...apiKeyRoutes,
   ...modelRoutes,
   ...modelAliasRoutes,

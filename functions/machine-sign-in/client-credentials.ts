@@ -2,11 +2,11 @@ import { sameHash } from '../../shared/admission/item/secret.ts';
 import { parseServiceAccountSecret } from '../../shared/service-accounts/secret.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 import { InvalidClient, invalidTokenRequest } from './errors.ts';
-import type { Grant } from './grant.ts';
+import type { TokenGrant } from './grant.ts';
 import { refuse } from './refuse.ts';
 
 /** The grant `client_credentials`: a service account and one of its secrets. */
-export const proveBySecret: Grant = async (deps, { clientId, clientSecret }, caller) => {
+export const proveBySecret: TokenGrant = async (deps, { clientId, clientSecret }, caller) => {
   if (clientSecret === undefined)
     throw invalidTokenRequest("'client_secret' is required. Send it in the body, or in the header Authorization.", 'client_secret');
   const presented = parseServiceAccountSecret(clientSecret);

@@ -1,6 +1,9 @@
 import { ApiError, InvalidRequest } from '../../shared/http/errors.ts';
 
-/** 401 for every failed proof, with the same message for every cause: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
+/**
+ * 401 for every failed proof, with the same message for every cause:
+ * https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+ */
 export class InvalidClient extends ApiError {
   constructor() {
     super({

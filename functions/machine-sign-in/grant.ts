@@ -31,4 +31,4 @@ export interface Proof {
 }
 
 /** Checks a request with one grant type. @throws 400 for a missing parameter, 401 from `refuse` for a failed proof */
-export type Grant = (deps: MachineSignInDependencies, request: TokenRequest, caller: Caller) => Promise<Proof>;
+export type TokenGrant = (deps: MachineSignInDependencies, request: TokenRequest, caller: Caller) => Promise<Proof>;

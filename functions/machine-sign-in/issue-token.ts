@@ -7,12 +7,11 @@ import type { StoredServiceAccount } from '../../shared/service-accounts/service
 import { SECOND_MS } from '../../shared/time/units.ts';
 import { proveBySecret } from './client-credentials.ts';
 import { unsupportedGrantType } from './errors.ts';
-import type { Grant, MachineSignInDependencies, Proof } from './grant.ts';
+import type { MachineSignInDependencies, Proof, TokenGrant } from './grant.ts';
 import { refuse } from './refuse.ts';
 import { readTokenRequest } from './token-request.ts';
 
-/** Every grant by its type. */
-const GRANTS: ReadonlyMap<string, Grant> = new Map([['client_credentials', proveBySecret]]);
+const GRANTS: ReadonlyMap<string, TokenGrant> = new Map([['client_credentials', proveBySecret]]);
 
 export const GRANT_TYPES = [...GRANTS.keys()];
 

@@ -1,6 +1,6 @@
 import type { ApiError } from './errors.ts';
 
-/** The route that issues access tokens to programs. Its callers are OAuth clients, which expect errors in OAuth's shape. */
+/** The route that issues access tokens to programs, which expect errors in OAuth's shape. */
 export const TOKEN_PATH = '/v1/auth/token';
 
 export const isTokenPath = (path: string): boolean => path === TOKEN_PATH;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict, PreconditionFailed } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { placeOfUser } from '../identity/user-directory.ts';
 import { type StoredUser, toStoredUser } from '../identity/user-store.ts';
@@ -134,11 +134,12 @@ export const createServiceAccountStore = (table: RecordTable) => {
 
     /**
      * Adds a secret, and removes those that have expired. Of two requests at the same time, one can fail.
-     * @throws 409 if there are two that have not expired
+     * @throws 409 if there are two that have not expired; 412 if the service account has changed since it was read
      */
-    toAddSecret: async (account: string, secret: StoredSecret): Promise<Write[]> => {
+    toAddSecret: async ({ id: account, version }: StoredServiceAccount, secret: StoredSecret): Promise<Write[]> => {
       const expired = (await secretsOf(account)).filter((each) => !isLive(each, secret.created_at));
       return [
+        table.toCheck(placeOfUser(account), { version }, () => new PreconditionFailed()),
         ...expired.map(({ id, version }) => table.toDelete(secretRecordKey(account, id), version)),
         table.toCount(secretCountRecordKey(account), 1 - expired.length, MAX_SECRETS, tooManySecrets),
         table.toCreate(secretRecordKey(account, secret.id), secret, exists(secret.id)),

@@ -61,6 +61,23 @@ export const requirePerson = ({ kind }: Pick<Actor, 'kind'>): void => {
     throw new Forbidden({ code: 'people_only', message: 'Service accounts cannot make this request. Log in as a person to make it.' });
 };
 
+/**
+ * Rejects a service account that would invite, change or remove a user with more rights than it has: through such a
+ * user, it could gain them. @throws 403
+ */
+export const requireRightsOver = (actor: Rights & Pick<Actor, 'kind'>, role: Role): void => {
+  if (actor.kind === undefined) return;
+  const lacking = [...permissionsOf(role)].find((permission) => !OF_A_PERSON.has(permission) && !can(actor, permission));
+  if (lacking !== undefined)
+    throw new Forbidden({
+      code: 'people_only',
+      param: 'role',
+      message: `A user with the role '${role}' has the permission '${lacking}', which this service account does not have. Ask an owner or an admin.`,
+    });
+};
+// Everyone has them, over nobody but themselves.
+const OF_A_PERSON: ReadonlySet<Permission> = new Set(['account:read', 'account:write']);
+
 /** 403 for a user who needs a second factor and has not set one up, or whose session is from before that. */
 export class SecondFactorRequired extends Forbidden {
   /** @param who such as `Your organization requires` */

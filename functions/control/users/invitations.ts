@@ -5,7 +5,7 @@ import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import type { LoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
-import { type Actor, isOfPlatform, organizationFor, requirePermission, UserRole } from '../access/actor.ts';
+import { type Actor, isOfPlatform, organizationFor, requirePermission, requireRightsOver, UserRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
@@ -54,6 +54,7 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
  */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requirePermission(actor, 'users:write');
+  requireRightsOver(actor, body.role);
   await countSentInvitation(deps, actor);
   const organization = organizationOf(actor, body);
   const isMailed = body.temporary_password === undefined;

@@ -7,7 +7,7 @@ import type { SessionStore } from '../../../shared/identity/session-store.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { type Actor, requirePermission } from '../access/actor.ts';
+import { type Actor, requirePermission, requireRightsOver } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
 import type { UserDependencies } from './create-user.ts';
@@ -90,6 +90,7 @@ export const deleteUser = async (
 ): Promise<DeletedUser> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   requirePermission(actor, 'users:write');
+  requireRightsOver(actor, before.role);
   if (id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   if (revokes) {

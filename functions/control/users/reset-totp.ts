@@ -2,7 +2,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { endAllSessions, type SessionEndDependencies } from '../../../shared/identity/sessions.ts';
-import { type Actor, requirePermission } from '../access/actor.ts';
+import { type Actor, requirePermission, requireRightsOver } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
 
@@ -15,6 +15,7 @@ export const resetTotp = async (deps: UserDependencies & SessionEndDependencies,
       message: `You can't reset your own second factor here. Send your password and a code to POST ${AUTH_PATHS.disableTotp} instead.`,
     });
   const user = await visibleUser(deps, actor, id);
+  requireRightsOver(actor, user.role);
   await deps.userPool.stopTotp(user.subject);
   await endAllSessions(deps, user);
   await commit(deps, actor.origin, { action: 'user.totp_reset', organization: user.organization, target: { type: 'user', id } }, []);

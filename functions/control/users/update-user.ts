@@ -5,7 +5,7 @@ import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
-import { type Actor, isOfPlatform, requirePermission, seesOnlyOwn, UserRole } from '../access/actor.ts';
+import { type Actor, isOfPlatform, requirePermission, requireRightsOver, seesOnlyOwn, UserRole } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 
 export const UserUpdate = z.strictObject({
@@ -24,7 +24,9 @@ export type UserUpdate = z.output<typeof UserUpdate>;
 export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, actor: Actor, id: string): Promise<StoredUser> => {
   const user = await users.get(id);
   const isVisible =
-    user && (user.id === actor.userId || isOfPlatform(actor) || (!seesOnlyOwn(actor) && user.organization === actor.organization));
+    user &&
+    user.kind === undefined &&
+    (user.id === actor.userId || isOfPlatform(actor) || (!seesOnlyOwn(actor) && user.organization === actor.organization));
   if (!isVisible) throw new ResourceNotFound('user', id);
   return user;
 };
@@ -36,6 +38,7 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
   const changesQuota = max_api_keys !== undefined && max_api_keys !== user.max_api_keys;
   if (!changesRole && !changesStatus && !changesQuota) return;
   requirePermission(actor, 'users:write');
+  for (const each of [user.role, role ?? user.role]) requireRightsOver(actor, each);
   if (user.id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',

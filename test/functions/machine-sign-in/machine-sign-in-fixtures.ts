@@ -68,7 +68,7 @@ export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Databa
 
   return {
     deps,
-    /** What the identity provider answers for a subject. */
+    /** The identity provider's answers, by subject. */
     answers,
     /** The subjects for whom the identity provider was called. */
     signedIn,
@@ -82,7 +82,7 @@ export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Databa
       const id = `sas_${name.padEnd(18, '0')}`;
       const { secret, hash, hint } = newServiceAccountSecret(id);
       const row = { id, hash, hint, created_at: createdAt, created_by: account.created_by, expires_at: expiresAt, version: 1 };
-      await transact(database, await serviceAccounts.toAddSecret(account.id, row));
+      await transact(database, await serviceAccounts.toAddSecret(account, row));
       return { id, secret };
     },
     entries: async (organization: string | null) =>
