@@ -4,12 +4,12 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { Networks } from '../../../shared/network/networks.ts';
+import { urlFault } from '../../../shared/network/url-fault.ts';
 import type { DeliveryStore } from '../../../shared/notifications/delivery-store.ts';
-import type { Networks } from '../../../shared/notifications/networks.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import type { Webhook } from '../../../shared/notifications/webhook.ts';
 import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
-import { urlFault } from '../../../shared/notifications/webhook-url.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import {
   type NewWebhook,

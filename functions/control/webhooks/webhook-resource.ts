@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
+import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
 import { Attempt, AttemptError, type Delivery, DeliveryState } from '../../../shared/notifications/delivery.ts';
 import { NotificationType } from '../../../shared/notifications/notification.ts';
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
-import { MAX_URL_CHARACTERS } from '../../../shared/notifications/webhook-url.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 

@@ -3,7 +3,6 @@ import { buffer } from 'node:stream/consumers';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { createPost } from '../../../functions/notifications/deliver/post.ts';
-import { createResolveHost } from '../../../functions/notifications/deliver/resolve-host.ts';
 import { announceRecords, deliveries, type NotificationsDependencies } from '../../../functions/notifications/handle-event.ts';
 import { createMailStore } from '../../../functions/notifications/mail/mail-store.ts';
 import { createOrganizationShares } from '../../../functions/notifications/organization-shares.ts';
@@ -18,8 +17,9 @@ import { createUserDirectory } from '../../../shared/identity/user-directory.ts'
 import type { TimedContext } from '../../../shared/middleware/deadline.ts';
 import { middy } from '../../../shared/middleware/middy.ts';
 import { queueMessages } from '../../../shared/middleware/queue-messages.ts';
+import { createNetworks } from '../../../shared/network/networks.ts';
+import { createResolveHost } from '../../../shared/network/resolve-host.ts';
 import { createDeliveryStore } from '../../../shared/notifications/delivery-store.ts';
-import { createNetworks } from '../../../shared/notifications/networks.ts';
 import { type Notification, newNotification } from '../../../shared/notifications/notification.ts';
 import { createOutbox, OUTBOX_PREFIX } from '../../../shared/notifications/outbox.ts';
 import { SECRET_PREFIX, type Webhook } from '../../../shared/notifications/webhook.ts';

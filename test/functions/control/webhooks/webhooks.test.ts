@@ -7,9 +7,9 @@ import { webhookRoutes } from '../../../../functions/control/webhooks/routes.ts'
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
+import { createNetworks } from '../../../../shared/network/networks.ts';
 import { type Delivery, deliveryIdOf } from '../../../../shared/notifications/delivery.ts';
 import { createDeliveryStore } from '../../../../shared/notifications/delivery-store.ts';
-import { createNetworks } from '../../../../shared/notifications/networks.ts';
 import { newNotification } from '../../../../shared/notifications/notification.ts';
 import { createOutbox, OUTBOX_PREFIX, readOutboxEntry } from '../../../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../../../shared/notifications/webhook-store.ts';

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket, type Se
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createPost } from '../../../../functions/notifications/deliver/post.ts';
-import { createResolveHost, type ResolveHost } from '../../../../functions/notifications/deliver/resolve-host.ts';
-import { createNetworks } from '../../../../shared/notifications/networks.ts';
+import { createNetworks } from '../../../../shared/network/networks.ts';
+import { createResolveHost, type ResolveHost } from '../../../../shared/network/resolve-host.ts';
 import { startDns } from '../../../support/emulators/dns-server.ts';
 import { receiverCertificate } from '../../../support/emulators/receiver-certificate.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createNetworks } from '../../../shared/notifications/networks.ts';
-import { urlFault } from '../../../shared/notifications/webhook-url.ts';
+import { createNetworks } from '../../../shared/network/networks.ts';
+import { urlFault } from '../../../shared/network/url-fault.ts';
 
 const networks = createNetworks('');
 const withLoopback = createNetworks('127.0.0.0/8,::1/128');
@@ -12,7 +12,7 @@ test.each([
   'https://example.com:443',
   'https://8.8.8.8/',
   'https://[2606:4700::1111]:1024/',
-])('%s can be the URL of a webhook', (url) => {
+])('%s can be the target of a request', (url) => {
   expect(urlFault(networks, url)).toBeUndefined();
 });
 
@@ -53,7 +53,7 @@ test.each([
   ['https://[::ffff:127.0.0.1]/', 'is not on the public Internet'],
   ['https://[fd00:ec2::254]/', 'is not on the public Internet'],
   ['https://[fe80::1%25eth0]/', 'expected an https URL'],
-])('%s cannot be the URL of a webhook', (url, fault) => {
+])('%s cannot be the target of a request', (url, fault) => {
   expect(urlFault(networks, url)).toContain(fault);
 });
 

@@ -18,12 +18,12 @@ export const portOf = ({ port, protocol }: URL): number => (port === '' ? (proto
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Returns the fault of a URL as the target of a webhook, as the end of a sentence; undefined: none that shows without
- * its DNS records.
+ * Returns the fault of a URL that a customer chose, as the end of a sentence; undefined: none that shows without its
+ * DNS records.
  */
 export const urlFault = (networks: Networks, text: string): string | undefined => {
   if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text))
-    return `expected an https URL of at most ${MAX_URL_CHARACTERS} characters, such as "https://example.com/webhooks"`;
+    return `expected an https URL of at most ${MAX_URL_CHARACTERS} characters, such as "https://example.com/path"`;
   // The parser drops or encodes these, so that the URL would not be the one that is shown.
   if (/[\s\p{Cc}]/u.test(text)) return 'expected no spaces, tabs or line breaks in the URL';
   const url = new URL(text);

@@ -54,7 +54,7 @@ const readNetwork = (text: string): Network => {
   return [address, Number(prefix)];
 };
 
-/** Decides which addresses webhooks can have. */
+/** Decides which addresses can have a URL that a customer chose. */
 export interface Networks {
   /** True for an address that the deployer allows although it is not public. */
   isExempt: (address: string) => boolean;
