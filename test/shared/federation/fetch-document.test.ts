@@ -2,10 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { createDiscovery } from '../../../shared/federation/discovery.ts';
+import { createFederation } from '../../../shared/federation/federation.ts';
 import { createFetchDocument, DOCUMENT_MS } from '../../../shared/federation/fetch-document.ts';
-import { createKeySets } from '../../../shared/federation/key-sets.ts';
-import { createIdentityTokenVerifier } from '../../../shared/federation/verify-identity-token.ts';
 import { createGuardedRequest } from '../../../shared/network/guarded-request.ts';
 import { createNetworks } from '../../../shared/network/networks.ts';
 import { createResolveHost } from '../../../shared/network/resolve-host.ts';
@@ -57,13 +55,8 @@ describe('fetchDocument', () => {
     const token = await server.issuer.buildToken({
       scopesOrTransform: (_, payload) => Object.assign(payload, { sub: 'repo:a/b', aud: 'us' }),
     });
-    const [fetchDocument, now] = [fetcher(), Date.now];
-    const verify = createIdentityTokenVerifier({
-      discover: createDiscovery(fetchDocument, now),
-      keySets: createKeySets(fetchDocument, now),
-      now,
-    });
-    expect(await verify(token, { issuer, audience: 'us', isIdToken: false })).toMatchObject({ iss: issuer, sub: 'repo:a/b' });
+    const { verifyIdentityToken } = createFederation(LOOPBACK, Date.now);
+    expect(await verifyIdentityToken(token, { issuer, audience: 'us', isIdToken: false })).toMatchObject({ iss: issuer, sub: 'repo:a/b' });
   });
 
   test.each<[string, RequestListener, string]>([
