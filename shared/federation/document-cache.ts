@@ -7,11 +7,14 @@ const REFETCH_AFTER_MS = 30 * MINUTE_MS;
 const RETRY_AFTER_MS = 30 * SECOND_MS;
 const MAX_DOCUMENTS = 500;
 
+// Fetches of others that a caller waits for, each of which was not permitted.
+const MAX_SHARED = 3;
+
 interface Entry<T> {
   value?: { document: T; fetchedAtMs: number };
   failure?: unknown;
   triedAtMs: number;
-  fetching?: Promise<void> | undefined;
+  fetching?: Promise<boolean> | undefined;
 }
 
 export interface DocumentRequest {
@@ -51,15 +54,32 @@ export const createDocumentCache = <T>(load: (key: string) => Promise<T>, now: (
 
   const isFresh = ({ value }: Entry<T>, ageMs: number): boolean => value !== undefined && now() - value.fetchedAtMs < ageMs;
 
-  const refetch = async (key: string, entry: Entry<T>, { beforeFetch }: DocumentRequest): Promise<void> => {
-    if (!entry.fetching) {
-      if (now() - entry.triedAtMs < RETRY_AFTER_MS) return;
-      await beforeFetch?.();
-    }
-    entry.fetching ??= fetchInto(key, entry).finally(() => {
+  // False: the caller may not fetch.
+  const startFetch = (key: string, entry: Entry<T>, isPermitted: () => Promise<boolean>): Promise<boolean> => {
+    const start = async (): Promise<boolean> => {
+      if (!(await isPermitted())) return false;
+      await fetchInto(key, entry);
+      return true;
+    };
+    entry.fetching = start().finally(() => {
       entry.fetching = undefined;
     });
-    await entry.fetching;
+    return entry.fetching;
+  };
+
+  // If another caller may not fetch, this one may.
+  const refetch = async (key: string, entry: Entry<T>, { beforeFetch }: DocumentRequest): Promise<void> => {
+    for (let shared = 0; entry.fetching && shared < MAX_SHARED; shared++) if (await entry.fetching) return;
+    if (now() - entry.triedAtMs < RETRY_AFTER_MS) return;
+    let refusal: { error: unknown } | undefined;
+    const isPermitted = async (): Promise<boolean> => {
+      await beforeFetch?.().catch((error: unknown) => {
+        refusal = { error };
+      });
+      return !refusal;
+    };
+    await startFetch(key, entry, isPermitted);
+    if (refusal) throw (refusal as { error: unknown }).error;
   };
 
   const refresh = async (key: string, entry: Entry<T>, request: DocumentRequest): Promise<void> => {

@@ -84,6 +84,22 @@ describe('createDocumentCache', () => {
     await expect(get('a', { beforeFetch, isNewerNeeded: true })).rejects.toThrow('too many');
   });
 
+  test('counts a fetch that callers share once, and fetches for those who may', async () => {
+    const get = open();
+    let counted = 0;
+    const beforeFetch = async (): Promise<void> => {
+      counted++;
+    };
+    const refusing = async (): Promise<void> => {
+      throw new Error('too many');
+    };
+    const refused = get('a', { beforeFetch: refusing });
+    const shared = [get('a', { beforeFetch }), get('a', { beforeFetch })];
+    await expect(refused).rejects.toThrow('too many');
+    expect(await Promise.all(shared)).toEqual(['a1', 'a1']);
+    expect([counted, loads.length]).toEqual([1, 1]);
+  });
+
   test('keeps the 500 documents that were used last', async () => {
     const get = open();
     for (let i = 0; i < 500; i++) await get(`${i}.`);

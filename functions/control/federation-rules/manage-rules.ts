@@ -1,0 +1,185 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import type { FederationRule } from '../../../shared/federation/rule.ts';
+import { IssuersChanged, type RuleStore } from '../../../shared/federation/rule-store.ts';
+import type { SignInEvents } from '../../../shared/federation/sign-in-events.ts';
+import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import type { Networks } from '../../../shared/network/networks.ts';
+import { urlFault } from '../../../shared/network/url-fault.ts';
+import type { Actor, ActorChecks } from '../access/actor.ts';
+import { tooWide } from './known-issuers.ts';
+import {
+  type FederationRuleResource,
+  type FederationRuleUpdate,
+  type NewFederationRule,
+  type SignInEventResource,
+  toFederationRuleResource,
+  toSignInEventResource,
+} from './rule-resource.ts';
+
+/** The service account of a request. */
+export interface RuleAccount {
+  id: string;
+  organization: string | null;
+}
+
+export interface FederationRuleDependencies extends AuditDependencies {
+  rules: RuleStore;
+  signInEvents: Pick<SignInEvents, 'list'>;
+  /** Returns a service account that the actor can see. @throws 404 */
+  findServiceAccount: (actor: Actor, id: string) => Promise<RuleAccount>;
+  /** Rejects an actor who could not give a service account its permissions. @throws 403 */
+  requireRightsOf: (actor: Actor, account: RuleAccount) => void;
+  networks: Networks;
+  users: ActorChecks;
+}
+
+type Expected = readonly number[] | undefined;
+
+// Each time, another rule of the organization was created or deleted meanwhile.
+const MAX_TRIES = 5;
+
+const checkIssuer = (networks: Networks, issuer: string): void => {
+  const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected no query (?) in the URL');
+  if (fault !== undefined)
+    throw new InvalidRequest({ param: 'issuer', code: 'invalid_issuer', message: `Invalid value for 'issuer': ${fault}.` });
+};
+
+const checkWidth = (rule: Pick<FederationRule, 'issuer' | 'subject' | 'claims'>): void => {
+  const fault = tooWide(rule);
+  if (fault !== undefined) throw new InvalidRequest({ param: 'claims', code: 'rule_too_wide', message: fault });
+};
+
+const recorded = ({ issuer, audience, subject, claims, description, status }: FederationRule) => ({
+  issuer,
+  audience,
+  subject,
+  claims,
+  description,
+  status,
+});
+
+interface Change {
+  action: string;
+  before?: FederationRule;
+  after?: FederationRule;
+}
+
+const save = (
+  deps: FederationRuleDependencies,
+  actor: Actor,
+  { organization, id: account }: RuleAccount,
+  { action, before, after }: Change,
+  writes: readonly Write[],
+): Promise<void> =>
+  commit(
+    deps,
+    actor.origin,
+    {
+      action,
+      organization,
+      target: { type: 'federation_rule', id: (after ?? before)?.id ?? account },
+      ...(before && { before: recorded(before) }),
+      ...(after && { after: recorded(after) }),
+      texts: ['description'],
+    },
+    [...deps.users.toCheckActor(actor), ...writes],
+  );
+
+// Rules of one organization that are created or deleted at once share a row.
+const withIssuers = async (deps: FederationRuleDependencies, organization: string | null, change: ChangeIssuers): Promise<void> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change(await deps.rules.issuersOf(organization));
+    } catch (error) {
+      if (!(error instanceof IssuersChanged) || tries === MAX_TRIES) throw error;
+    }
+  }
+};
+
+type ChangeIssuers = (issuers: Awaited<ReturnType<RuleStore['issuersOf']>>) => Promise<void>;
+
+const find = async (deps: FederationRuleDependencies, actor: Actor, accountId: string, id: string) => {
+  const account = await deps.findServiceAccount(actor, accountId);
+  const rule = await deps.rules.find(account.id, id);
+  if (!rule) throw new ResourceNotFound('federation rule', id);
+  return { account, rule };
+};
+
+/** Creates a rule of a service account. @throws 400, 403, 404, 409 */
+export const createRule = async (
+  deps: FederationRuleDependencies,
+  actor: Actor,
+  accountId: string,
+  body: NewFederationRule,
+): Promise<FederationRuleResource> => {
+  const account = await deps.findServiceAccount(actor, accountId);
+  deps.requireRightsOf(actor, account);
+  checkIssuer(deps.networks, body.issuer);
+  checkWidth(body);
+  const { nowMs } = actor.origin;
+  const rule: FederationRule = {
+    id: newTimedId('federationRule', nowMs),
+    service_account: account.id,
+    ...body,
+    status: 'active',
+    created_at: nowMs,
+    updated_at: nowMs,
+    version: 1,
+  };
+  const change = { action: 'federation_rule.created', after: rule };
+  await withIssuers(deps, account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toCreate(rule, issuers)));
+  return toFederationRuleResource(rule);
+};
+
+/** Lists the rules of a service account, oldest first. @throws 404 */
+export const listRules = async (deps: FederationRuleDependencies, actor: Actor, accountId: string) => {
+  const { id } = await deps.findServiceAccount(actor, accountId);
+  const data = (await deps.rules.list(id)).map(toFederationRuleResource);
+  return { object: 'list' as const, data, has_more: false, next: null };
+};
+
+/** Returns a rule. @throws 404 */
+export const retrieveRule = async (deps: FederationRuleDependencies, actor: Actor, accountId: string, id: string) =>
+  toFederationRuleResource((await find(deps, actor, accountId, id)).rule);
+
+/** Changes a rule. Sessions that it created end by themselves, within 15 minutes. @throws 400, 403, 404, 412 */
+export const updateRule = async (
+  deps: FederationRuleDependencies,
+  actor: Actor,
+  { account: accountId, rule: id }: { account: string; rule: string },
+  body: FederationRuleUpdate,
+  expected: Expected,
+): Promise<FederationRuleResource> => {
+  const { account, rule: before } = await find(deps, actor, accountId, id);
+  deps.requireRightsOf(actor, account);
+  checkVersion(before, expected);
+  const changed = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<FederationRule>;
+  const after: FederationRule = { ...before, ...changed, updated_at: actor.origin.nowMs };
+  checkWidth(after);
+  await save(deps, actor, account, { action: 'federation_rule.updated', before, after }, [deps.rules.toReplace(after)]);
+  return toFederationRuleResource({ ...after, version: before.version + 1 });
+};
+
+/** Deletes a rule. @throws 404, 412 */
+export const deleteRule = async (
+  deps: FederationRuleDependencies,
+  actor: Actor,
+  { account: accountId, rule: id }: { account: string; rule: string },
+  expected: Expected,
+) => {
+  const { account, rule: before } = await find(deps, actor, accountId, id);
+  checkVersion(before, expected);
+  const change = { action: 'federation_rule.deleted', before };
+  await withIssuers(deps, account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toDelete([before], issuers)));
+  return { id, object: 'federation_rule' as const, deleted: true as const };
+};
+
+/** Lists the newest exchanges of a service account, newest first. @throws 404 */
+export const listSignInEvents = async (deps: FederationRuleDependencies, actor: Actor, accountId: string) => {
+  const { id } = await deps.findServiceAccount(actor, accountId);
+  const data: SignInEventResource[] = (await deps.signInEvents.list(id)).map(toSignInEventResource);
+  return { object: 'list' as const, data, has_more: false, next: null };
+};

@@ -1,0 +1,105 @@
+import type { RecordKey, RecordTable } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { Conflict } from '../http/errors.ts';
+import { FederationRule } from './rule.ts';
+
+const RULE = 'federation-rule#';
+const MAX_RULES = 20;
+const MAX_ISSUERS = 20;
+// Ids come from request paths and bodies; malformed ones are not looked up.
+const ID = /^fed_[0-9A-Za-z]{18}$/;
+
+/** The key of a rule's row in the table `accounts`. */
+export const placeOfRule = (serviceAccount: string, id: string): RecordKey => ({ account: serviceAccount, record: RULE + id });
+
+const countKey = (serviceAccount: string): RecordKey => ({ account: serviceAccount, record: 'federation-rules' });
+const issuersKey = (organization: string | null): RecordKey => ({ account: organization ?? 'platform', record: 'federation-issuers' });
+
+/** True for the form of a rule's id. */
+export const isRuleId = (id: string): boolean => ID.test(id);
+
+const tooManyRules = (): Conflict =>
+  new Conflict({
+    code: 'too_many_federation_rules',
+    message: `A service account can have at most ${MAX_RULES} federation rules. Delete one first, or create another service account.`,
+  });
+
+const tooManyIssuers = (): Conflict =>
+  new Conflict({
+    code: 'too_many_issuers',
+    param: 'issuer',
+    message: `The rules of an organization can have at most ${MAX_ISSUERS} different issuers. Delete the rules of one issuer first.`,
+  });
+
+/** The number of an organization's rules for each issuer, as it was read. */
+interface Issuers {
+  organization: string | null;
+  rules: Readonly<Record<string, number>>;
+  /** undefined: there is no row yet. */
+  version: number | undefined;
+}
+
+/** Federation rules in the table `accounts`, in the partition of their service account. */
+export const createRuleStore = (table: RecordTable) => {
+  const toSetIssuers = ({ organization, version }: Issuers, rules: Readonly<Record<string, number>>): Write =>
+    version === undefined
+      ? table.toCreate(issuersKey(organization), { rules, version: 1 }, () => new IssuersChanged())
+      : { ...table.toReplace(issuersKey(organization), { rules, version }), refused: () => new IssuersChanged() };
+
+  const issuersOf = async (organization: string | null): Promise<Issuers> => {
+    const row = await table.get(issuersKey(organization));
+    return { organization, rules: (row?.rules ?? {}) as Record<string, number>, version: row && Number(row.version) };
+  };
+
+  return {
+    find: async (serviceAccount: string, id: string): Promise<FederationRule | undefined> => {
+      if (!isRuleId(id)) return undefined;
+      const row = await table.get(placeOfRule(serviceAccount, id));
+      return row && FederationRule.parse(row);
+    },
+
+    /** Lists the rules of a service account, oldest first. */
+    list: async (serviceAccount: string): Promise<FederationRule[]> => {
+      const { rows } = await table.page({ account: serviceAccount, prefix: RULE }, { limit: MAX_RULES });
+      return rows.map((row) => FederationRule.parse(row));
+    },
+
+    issuersOf,
+
+    /** Creates a rule. Fails with a 409 if there are too many, or with IssuersChanged. @throws 409 for too many issuers */
+    toCreate: (rule: FederationRule, issuers: Issuers): Write[] => {
+      const rules = { ...issuers.rules, [rule.issuer]: (issuers.rules[rule.issuer] ?? 0) + 1 };
+      if (Object.keys(rules).length > MAX_ISSUERS) throw tooManyIssuers();
+      return [
+        table.toCreate(placeOfRule(rule.service_account, rule.id), rule, () => new Error(`${rule.id} already exists.`)),
+        table.toCount(countKey(rule.service_account), 1, MAX_RULES, tooManyRules),
+        toSetIssuers(issuers, rules),
+      ];
+    },
+
+    /** Replaces the version that was read; 412 if it has changed since. The issuer must stay the same. */
+    toReplace: (rule: FederationRule): Write => table.toReplace(placeOfRule(rule.service_account, rule.id), rule),
+
+    /** Deletes the versions that were read, all of one service account: 412 if one has changed since, or IssuersChanged. */
+    toDelete: (deleted: readonly FederationRule[], issuers: Issuers): Write[] => {
+      const [first] = deleted;
+      if (!first) return [];
+      const count = (issuer: string): number => deleted.filter((rule) => rule.issuer === issuer).length;
+      const left = Object.entries(issuers.rules).map(([issuer, rules]) => [issuer, rules - count(issuer)] as const);
+      return [
+        ...deleted.map(({ service_account, id, version }) => table.toDelete(placeOfRule(service_account, id), version)),
+        table.toCount(countKey(first.service_account), -deleted.length, MAX_RULES, tooManyRules),
+        toSetIssuers(issuers, Object.fromEntries(left.filter(([, rules]) => rules > 0))),
+      ];
+    },
+  };
+};
+
+export type RuleStore = ReturnType<typeof createRuleStore>;
+
+/** Another rule of the organization was created or deleted meanwhile. */
+export class IssuersChanged extends Conflict {
+  constructor() {
+    super({ code: 'rules_changed', message: 'Another federation rule was created or deleted at the same time. Send the request again.' });
+  }
+}
