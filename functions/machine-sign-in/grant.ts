@@ -1,10 +1,12 @@
 import type { AuditDependencies } from '../../shared/audit/commit.ts';
+import type { RuleStore } from '../../shared/federation/rule-store.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { Caller } from '../../shared/identity/request-origin.ts';
 import type { SignInTickets } from '../../shared/identity/sign-in-tickets.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../shared/service-accounts/service-account-store.ts';
+import type { ExchangeDependencies } from './token-exchange/prove-by-token.ts';
 import type { TokenRequest } from './token-request.ts';
 
 export interface MachineSignInDependencies extends AuditDependencies {
@@ -13,6 +15,7 @@ export interface MachineSignInDependencies extends AuditDependencies {
   quotas: Pick<QuotaStore, 'count'>;
   tickets: Pick<SignInTickets, 'issue'>;
   userPool: Pick<UserPool, 'signInWithTicket'>;
+  exchange: ExchangeDependencies & Pick<RuleStore, 'findRule'>;
 }
 
 /** An accepted proof of who a program is. */

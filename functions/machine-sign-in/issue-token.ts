@@ -9,9 +9,13 @@ import { proveBySecret } from './client-credentials.ts';
 import { unsupportedGrantType } from './errors.ts';
 import type { MachineSignInDependencies, Proof, TokenGrant } from './grant.ts';
 import { refuse } from './refuse.ts';
+import { proveByExchange, TOKEN_EXCHANGE } from './token-exchange/exchange-grant.ts';
 import { readTokenRequest } from './token-request.ts';
 
-const GRANTS: ReadonlyMap<string, TokenGrant> = new Map([['client_credentials', proveBySecret]]);
+const GRANTS: ReadonlyMap<string, TokenGrant> = new Map([
+  ['client_credentials', proveBySecret],
+  [TOKEN_EXCHANGE, proveByExchange],
+]);
 
 export const GRANT_TYPES = [...GRANTS.keys()];
 

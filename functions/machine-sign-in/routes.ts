@@ -18,6 +18,11 @@ const TokenRequestBody = z.object({
   client_secret: z.string().optional().meta({
     description: 'A secret of the service account. It can be in the header `Authorization: Basic` instead.',
   }),
+  federation_rule: z.string().optional().meta({ description: 'For a token exchange: the id of a federation rule of the service account.' }),
+  subject_token: z.string().optional().meta({ description: 'For a token exchange: the token of your workload. It is accepted once.' }),
+  subject_token_type: z.string().optional().meta({
+    description: 'For a token exchange: `urn:ietf:params:oauth:token-type:jwt` or `urn:ietf:params:oauth:token-type:id_token`.',
+  }),
 });
 
 /** The routes of the control plane for programs that have no session yet. */

@@ -124,9 +124,10 @@ export class ControlStack extends Stack {
     this.resetMails.deliverTo(this.signIn);
     for (const path of SIGN_IN_PATHS) this.host.post(path, this.signIn);
     this.machineSignIn = new NodeFunction(this, 'MachineSignIn', { config, name: 'machine-sign-in', memoryMb: 512, timeout: TIMEOUT });
-    data.accounts.grant(this.machineSignIn, 'BatchGetItem', 'UpdateItem');
+    this.machineSignIn.addEnvironment('ALLOWED_NETWORKS', config.notifications.allowedNetworks.join(','));
+    data.accounts.grant(this.machineSignIn, 'BatchGetItem', 'UpdateItem', 'PutItem');
     data.audit.grantAdd(this.machineSignIn);
-    data.attempts.grant(this.machineSignIn, 'UpdateItem');
+    data.attempts.grant(this.machineSignIn, 'UpdateItem', 'PutItem', 'DeleteItem');
     identity.users.grant(this.machineSignIn, 'AdminInitiateAuth', 'AdminRespondToAuthChallenge');
     this.host.post(AUTH_PATHS.token, this.machineSignIn);
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });

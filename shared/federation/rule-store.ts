@@ -1,6 +1,8 @@
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
+import { placeOfUser } from '../identity/user-directory.ts';
+import { type StoredServiceAccount, toServiceAccount } from '../service-accounts/service-account-store.ts';
 import { FederationRule } from './rule.ts';
 
 const RULE = 'federation-rule#';
@@ -8,15 +10,14 @@ const MAX_RULES = 20;
 const MAX_ISSUERS = 20;
 // Ids come from request paths and bodies; malformed ones are not looked up.
 const ID = /^fed_[0-9A-Za-z]{18}$/;
+const ACCOUNT_ID = /^user_[0-9A-Za-z]{18}$/;
 
-/** The key of a rule's row in the table `accounts`. */
-export const placeOfRule = (serviceAccount: string, id: string): RecordKey => ({ account: serviceAccount, record: RULE + id });
+const placeOfRule = (serviceAccount: string, id: string): RecordKey => ({ account: serviceAccount, record: RULE + id });
 
 const countKey = (serviceAccount: string): RecordKey => ({ account: serviceAccount, record: 'federation-rules' });
 const issuersKey = (organization: string | null): RecordKey => ({ account: organization ?? 'platform', record: 'federation-issuers' });
 
-/** True for the form of a rule's id. */
-export const isRuleId = (id: string): boolean => ID.test(id);
+const isRuleId = (id: string): boolean => ID.test(id);
 
 const tooManyRules = (): Conflict =>
   new Conflict({
@@ -56,6 +57,18 @@ export const createRuleStore = (table: RecordTable) => {
       if (!isRuleId(id)) return undefined;
       const row = await table.get(placeOfRule(serviceAccount, id));
       return row && FederationRule.parse(row);
+    },
+
+    /** Returns a service account and one of its rules, with one read. */
+    findRule: async (
+      serviceAccount: string,
+      id: string,
+    ): Promise<{ account: StoredServiceAccount | undefined; rule: FederationRule | undefined }> => {
+      if (!ACCOUNT_ID.test(serviceAccount) || !isRuleId(id)) return { account: undefined, rule: undefined };
+      const places = [placeOfUser(serviceAccount), placeOfRule(serviceAccount, id)] as const;
+      const rows = await table.getMany(places);
+      const [ofAccount, ofRule] = places.map(({ record }) => rows.find((row) => row.record === record));
+      return { account: toServiceAccount(ofAccount), rule: ofRule && FederationRule.parse(ofRule) };
     },
 
     /** Lists the rules of a service account, oldest first. */

@@ -4,23 +4,16 @@ import type { FederationRule } from '../../../shared/federation/rule.ts';
 import { MAX_EVENT_CHARACTERS, type SignInEvent, type SignInEvents } from '../../../shared/federation/sign-in-events.ts';
 import type { VerifyIdentityToken } from '../../../shared/federation/verify-identity-token.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
-import { MINUTE_MS } from '../../../shared/time/units.ts';
+import type { QuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { differingClaims } from './match-rule.ts';
 import { maxLifetimeSeconds } from './max-lifetime.ts';
 import type { UsedTokens } from './used-tokens.ts';
-
-interface Limit {
-  id: string;
-  max: number;
-  windowMs: number;
-}
 
 export interface ExchangeDependencies {
   verifyIdentityToken: VerifyIdentityToken;
   usedTokens: UsedTokens;
   events: Pick<SignInEvents, 'add'>;
-  /** Counts in the table `attempts`: the seconds to wait if there were too many. */
-  counts: { count: (limit: Limit, nowMs: number) => Promise<number | undefined> };
+  quotas: Pick<QuotaStore, 'count'>;
 }
 
 /** A token that is offered for the access token of a service account. */
@@ -44,9 +37,8 @@ export interface TokenProof {
 }
 
 const MAX_FETCHES_A_MINUTE = 6;
-const REFUSALS_WINDOW_MS = 5 * MINUTE_MS;
 // Strangers can cause refusals.
-const MAX_REFUSALS = 20;
+const MAX_REFUSALS_A_MINUTE = 5;
 
 interface Refusal {
   reason: string;
@@ -72,17 +64,17 @@ const toEvent = (
   request_id: caller.requestId,
 });
 
-const countFetch = async ({ counts }: ExchangeDependencies, { organization }: OfferedToken, nowMs: number): Promise<void> => {
-  const limit = { id: `issuer-fetch#${organization ?? 'platform'}`, max: MAX_FETCHES_A_MINUTE, windowMs: MINUTE_MS };
-  if ((await counts.count(limit, nowMs)) !== undefined) throw new IssuerUnavailable('too_many_fetches');
+const countFetch = async ({ quotas }: ExchangeDependencies, { organization }: OfferedToken, nowMs: number): Promise<void> => {
+  const quota = { kind: 'issuer_fetch', span: 'minute', account: organization ?? 'platform', max: MAX_FETCHES_A_MINUTE } as const;
+  if (!(await quotas.count(quota, nowMs)).isCounted) throw new IssuerUnavailable('too_many_fetches');
 };
 
 const recordRefusal = async (deps: ExchangeDependencies, offered: OfferedToken, caller: Caller, refusal: Refusal): Promise<void> => {
   const event = toEvent(offered, caller, refusal, refusal.claims);
   const { service_account: account } = offered.rule;
-  const id = `refused-token#${event.is_verified ? 'verified' : 'unverified'}#${account}`;
-  const seconds = await deps.counts.count({ id, max: MAX_REFUSALS, windowMs: REFUSALS_WINDOW_MS }, caller.receivedAtMs);
-  if (seconds === undefined) await deps.events.add(account, event);
+  const kind = event.is_verified ? 'refused_verified_token' : 'refused_unverified_token';
+  const { isCounted } = await deps.quotas.count({ kind, span: 'minute', account, max: MAX_REFUSALS_A_MINUTE }, caller.receivedAtMs);
+  if (isCounted) await deps.events.add(account, event);
 };
 
 const verify = async (deps: ExchangeDependencies, offered: OfferedToken, nowMs: number): Promise<IdentityClaims | Refusal> => {

@@ -1,9 +1,13 @@
 import type { MachineSignInDependencies } from '../../../functions/machine-sign-in/grant.ts';
 import { issueToken } from '../../../functions/machine-sign-in/issue-token.ts';
+import { createUsedTokens } from '../../../functions/machine-sign-in/token-exchange/used-tokens.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { createFederation } from '../../../shared/federation/federation.ts';
+import { createRuleStore } from '../../../shared/federation/rule-store.ts';
+import { createSignInEvents } from '../../../shared/federation/sign-in-events.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
@@ -47,6 +51,7 @@ export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Databa
       audit: createAuditStore(createRecordTable(client, tables.Audit as string)),
     };
   };
+  const accountsTable = tables.Accounts as string;
   const answers = new Map<string, () => Promise<SignIn | undefined>>();
   const signedIn: string[] = [];
   const tokens = { accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 900, sessionId: undefined, authenticatedAt: SECONDS };
@@ -55,6 +60,13 @@ export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Databa
     ...stores(as),
     attempts: createLoginAttempts(as, tables.Attempts as string),
     quotas: createQuotaStore(as, tables.Attempts as string),
+    exchange: {
+      ...createFederation('127.0.0.0/8,::1/128', Date.now),
+      usedTokens: createUsedTokens(as, tables.Attempts as string),
+      events: createSignInEvents(as, accountsTable, createRecordTable(as, accountsTable)),
+      quotas: createQuotaStore(as, tables.Attempts as string),
+      findRule: createRuleStore(createRecordTable(as, accountsTable)).findRule,
+    },
     tickets: createSignInTickets(as, tables.Attempts as string),
     userPool: {
       signInWithTicket: async ({ subject }) => {

@@ -6,7 +6,7 @@ import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createFederation } from '../../../../shared/federation/federation.ts';
 import type { FederationRule } from '../../../../shared/federation/rule.ts';
 import { createSignInEvents } from '../../../../shared/federation/sign-in-events.ts';
-import { createSlidingCounts } from '../../../../shared/quotas/sliding-counts.ts';
+import { createQuotaStore } from '../../../../shared/quotas/quota-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 
 const AUDIENCE = 'https://control.example.com';
@@ -52,7 +52,7 @@ const opened = () => {
     ...createFederation('127.0.0.0/8,::1/128', () => nowMs),
     usedTokens: createUsedTokens(database, attempts),
     events: createSignInEvents(database, accountsTable, createRecordTable(database, accountsTable)),
-    counts: createSlidingCounts(database, attempts),
+    quotas: createQuotaStore(database, attempts),
   };
 };
 
@@ -185,10 +185,10 @@ describe('proveByToken', () => {
 });
 
 describe('proveByToken, against strangers', () => {
-  test('records at most 20 refusals in five minutes, apart from those of verified tokens', async () => {
+  test('records at most five refusals in a minute, apart from those of verified tokens', async () => {
     await prove(await jobToken({ repository_id: '8' }));
     for (let i = 0; i < 25; i++) await prove('a.b.c');
-    expect((await events()).map(({ reason }) => reason).sort()).toEqual(['claims_differ', ...Array(20).fill('malformed')]);
+    expect((await events()).map(({ reason }) => reason).sort()).toEqual(['claims_differ', ...Array(5).fill('malformed')]);
   });
 
   test('fetches six documents of an organization’s issuers in a minute', async () => {

@@ -1,0 +1,62 @@
+import { invalidTokenRequest } from '../errors.ts';
+import type { TokenGrant } from '../grant.ts';
+import { refuse } from '../refuse.ts';
+import type { TokenRequest } from '../token-request.ts';
+import { proveByToken, type TokenProof } from './prove-by-token.ts';
+
+/** https://www.rfc-editor.org/rfc/rfc8693#section-2.1 */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+const JWT = 'urn:ietf:params:oauth:token-type:jwt';
+const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+// They ask for something else than an access token of the service account, with all of its rights.
+const UNSUPPORTED = ['actor_token', 'actor_token_type', 'resource', 'audience', 'client_secret'];
+
+// Those of GitHub and GitLab, which tell an owner which job it was.
+const RECORDED_CLAIMS = ['repository', 'ref', 'run_id', 'workflow_ref', 'project_path', 'job_id'];
+const MAX_RECORDED_CHARACTERS = 200;
+
+const required = ({ parameters }: TokenRequest, name: string, isOf: string): string => {
+  const value = parameters.get(name);
+  if (value === undefined) throw invalidTokenRequest(`'${name}' is required. Set it to ${isOf}.`, name);
+  return value;
+};
+
+const read = (request: TokenRequest): { token: string; ruleId: string } => {
+  const unsupported = UNSUPPORTED.find((name) => request.parameters.has(name));
+  if (unsupported ?? request.clientSecret)
+    throw invalidTokenRequest(`This grant takes no '${unsupported ?? 'client_secret'}'. Leave it out.`, unsupported ?? 'client_secret');
+  const type = required(request, 'subject_token_type', `'${JWT}'`);
+  if (type !== JWT && type !== ID_TOKEN)
+    throw invalidTokenRequest(`This type of token is not supported. Set 'subject_token_type' to '${JWT}'.`, 'subject_token_type');
+  if ((request.parameters.get('requested_token_type') ?? ACCESS_TOKEN) !== ACCESS_TOKEN)
+    throw invalidTokenRequest("This type of token can't be requested. Leave out 'requested_token_type'.", 'requested_token_type');
+  const ruleId = required(request, 'federation_rule', 'the id of a federation rule of the service account');
+  return { token: required(request, 'subject_token', 'the token of your workload'), ruleId };
+};
+
+const factsOf = ({ claims }: TokenProof): Record<string, string> => {
+  const named = ['sub', ...RECORDED_CLAIMS].filter((name) => typeof claims[name] === 'string');
+  return Object.fromEntries(named.map((name) => [name, String(claims[name]).slice(0, MAX_RECORDED_CHARACTERS)]));
+};
+
+/** The grant `token-exchange`: a token of an issuer that matches the named rule of the service account. */
+export const proveByExchange: TokenGrant = async (deps, request, caller) => {
+  const { token, ruleId } = read(request);
+  const { account, rule } = await deps.exchange.findRule(request.clientId, ruleId);
+  if (!account || !rule) return refuse(deps, caller, account, 'no_such_rule');
+  const isAccountActive = account.status === 'active';
+  const proof = await proveByToken(deps.exchange, { token, rule, organization: account.organization, isAccountActive }, caller);
+  if (!proof) return refuse(deps, caller, account, 'token_refused');
+  return {
+    account,
+    name: `rule:${rule.id}`,
+    facts: factsOf(proof),
+    use: async () => {
+      if (!(await proof.use())) await refuse(deps, caller, account, 'token_already_used');
+    },
+    release: proof.release,
+    noteSession: proof.noteSession,
+  };
+};
