@@ -32,7 +32,7 @@ const tooManyIssuers = (): Conflict =>
     message: `The rules of an organization can have at most ${MAX_ISSUERS} different issuers. Delete the rules of one issuer first.`,
   });
 
-/** The number of an organization's rules for each issuer, as it was read. */
+// The number of an organization's rules for each issuer, as it was read.
 interface Issuers {
   organization: string | null;
   rules: Readonly<Record<string, number>>;
@@ -79,7 +79,7 @@ export const createRuleStore = (table: RecordTable) => {
 
     issuersOf,
 
-    /** Creates a rule. Fails with a 409 if there are too many, or with IssuersChanged. @throws 409 for too many issuers */
+    /** Creates a rule: 409 if there are too many, or IssuersChanged. @throws 409 for too many issuers */
     toCreate: (rule: FederationRule, issuers: Issuers): Write[] => {
       const rules = { ...issuers.rules, [rule.issuer]: (issuers.rules[rule.issuer] ?? 0) + 1 };
       if (Object.keys(rules).length > MAX_ISSUERS) throw tooManyIssuers();
@@ -93,7 +93,7 @@ export const createRuleStore = (table: RecordTable) => {
     /** Replaces the version that was read; 412 if it has changed since. The issuer must stay the same. */
     toReplace: (rule: FederationRule): Write => table.toReplace(placeOfRule(rule.service_account, rule.id), rule),
 
-    /** Deletes the versions that were read, all of one service account: 412 if one has changed since, or IssuersChanged. */
+    /** Deletes rules of one service account, as they were read: 412 if one has changed, or IssuersChanged. */
     toDelete: (deleted: readonly FederationRule[], issuers: Issuers): Write[] => {
       const [first] = deleted;
       if (!first) return [];

@@ -1,6 +1,5 @@
 import { ANY_END } from '../../../shared/federation/rule.ts';
 
-/** The parts of a rule that say whose tokens match it. */
 interface Identity {
   issuer: string;
   subject: string | null;

@@ -106,8 +106,8 @@ const check = async (deps: ExchangeDependencies, offered: OfferedToken, nowMs: n
 };
 
 /**
- * Checks a token against one rule: RFC 8693. The service account's owner can read why a token was refused; its sender is
- * not told.
+ * Checks a token against one rule: RFC 8693. The service account's owner can read why a token was refused; its sender
+ * is not told.
  * @returns undefined if it is refused
  */
 export const proveByToken = async (deps: ExchangeDependencies, offered: OfferedToken, caller: Caller): Promise<TokenProof | undefined> => {

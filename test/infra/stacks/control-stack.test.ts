@@ -36,13 +36,13 @@ test('lets the function sign-in only check passwords and codes, count attempts, 
   );
 });
 
-test('lets the function machine-sign-in only read accounts, note uses, count attempts and open sessions', () => {
+test('lets the function machine-sign-in only read accounts, note uses and tokens, and open sessions', () => {
   const grants = grantsOf(templateOf('control'), 'MachineSignInRole');
   expect(grants.sort(byText)).toEqual(
     [
       ...ofFunction('MachineSignInLogs'),
-      ...all('dynamodb', ['BatchGetItem', 'UpdateItem'], ['Accounts']),
-      ...all('dynamodb', ['UpdateItem'], ['Attempts']),
+      ...all('dynamodb', ['BatchGetItem', 'PutItem', 'UpdateItem'], ['Accounts']),
+      ...all('dynamodb', ['DeleteItem', 'PutItem', 'UpdateItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('cognito-idp', ['AdminInitiateAuth', 'AdminRespondToAuthChallenge'], ['Users']),
     ].sort(byText),
