@@ -24,6 +24,14 @@ export const AUTH_PATHS = {
   token: TOKEN_PATH,
 } as const;
 
+/** The paths of single sign-on. The function `single-sign-on` serves them. */
+export const SSO_PATHS = {
+  begin: '/v1/auth/sso',
+  authorize: '/v1/auth/sso/authorize',
+  callback: '/v1/auth/sso/callback',
+  session: '/v1/auth/sso/session',
+} as const;
+
 /**
  * The paths for people who have no session yet. The function `sign-in` serves them; the function `control` serves all
  * others.
