@@ -3,8 +3,9 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import { type BrowserResult, createBrowserRoute } from '../../shared/identity/browser-route.ts';
 import { browserLifetime, toBrowserResult } from '../../shared/identity/browser-session.ts';
+import { LoginChallenge, PageSession } from '../../shared/identity/session.ts';
 import { checkAnswer, checkPassword, type LoginClient, type LoginDependencies, toSession } from './log-in.ts';
-import { ChallengeAnswer, LoginChallenge, LoginCredentials, PageSession } from './session.ts';
+import { ChallengeAnswer, LoginCredentials } from './session.ts';
 
 const route = createBrowserRoute<LoginDependencies>();
 const email = 'ada@example.com';

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import type { LoginChallenge, PageSession, SessionOrChallenge } from '../../shared/identity/session.ts';
 import { type StoredSession, sessionOf } from '../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignIn } from '../../shared/identity/sign-in.ts';
@@ -8,7 +9,7 @@ import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
-import type { ChallengeAnswer, LoginChallenge, PageSession, SessionOrChallenge } from './session.ts';
+import type { ChallengeAnswer } from './session.ts';
 
 export interface LoginDependencies extends SessionDependencies, RefusalDependencies {}
 

@@ -1,8 +1,9 @@
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
+import { createPublicRoute } from '../../shared/identity/public-route.ts';
+import { SessionOrChallenge } from '../../shared/identity/session.ts';
 import { answerChallenge, type LoginDependencies, logIn } from './log-in.ts';
-import { createPublicRoute } from './public-route.ts';
 import { finishReset, type ResetDependencies, startReset } from './reset-password.ts';
-import { ChallengeAnswer, ForgotPassword, LoginCredentials, PasswordReset, SessionOrChallenge } from './session.ts';
+import { ChallengeAnswer, ForgotPassword, LoginCredentials, PasswordReset } from './session.ts';
 
 export interface SignInDependencies extends LoginDependencies, ResetDependencies {}
 

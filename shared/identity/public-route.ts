@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { Operation } from '../../shared/hosts/operation.ts';
-import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { readJsonBody } from '../../shared/http/json-body.ts';
-import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
-import { validate } from '../../shared/http/validate.ts';
-import { type Caller, callerOf } from '../../shared/identity/request-origin.ts';
+import type { Operation } from '../hosts/operation.ts';
+import type { ApiEvent } from '../http/api-event.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { commonHeaders, jsonReply, type Reply } from '../http/reply.ts';
+import { validate } from '../http/validate.ts';
+import { type Caller, callerOf } from './request-origin.ts';
 
 const TAG = 'Sessions';
 
