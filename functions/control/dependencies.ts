@@ -23,6 +23,7 @@ import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { BillingRouteDependencies } from './billing/dependencies.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
+import type { IdentityProviderDependencies } from './identity-providers/dependencies.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
@@ -37,10 +38,16 @@ type DeploymentDependencies = Pick<
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile' | 'tokenizer'
 >;
 
+type IdentityProviderParts = Pick<
+  IdentityProviderDependencies,
+  'identityProviders' | 'clientSecrets' | 'identityLinks' | 'ssoLogins' | 'discover' | 'resolveTxt' | 'controlUrl'
+>;
+
 export interface ControlDependencies
   extends RouteDependencies<SignedInUser>,
     DeploymentDependencies,
     WebhookStores,
+    IdentityProviderParts,
     BillingRouteDependencies {
   database: Database;
   audit: AuditStore;

@@ -10,6 +10,7 @@ import { createCatalogueStore } from '../../shared/deployments/catalogue-store.t
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createFederation } from '../../shared/federation/federation.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
@@ -18,8 +19,12 @@ import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { AUTH_PATHS, SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { createClientSecrets } from '../../shared/identity/client-secrets.ts';
+import { createIdentityLinks } from '../../shared/identity/identity-links.ts';
+import { createIdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
+import { createSsoLogins } from '../../shared/identity/sso-logins.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
@@ -51,6 +56,7 @@ import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
+import { createResolveTxt } from './identity-providers/resolve-txt.ts';
 import { BUILT_IN_INSTANCE_TYPES } from './instance-types/built-in-instance-types.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
 import { createSageMakerClients, createTargetFacts } from './model-registry/target-facts.ts';
@@ -149,6 +155,13 @@ const dependencies: ControlDependencies = {
   payloadLogs: createPayloadLogStore(createRecordTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
+  identityProviders: createIdentityProviderStore(accounts),
+  identityLinks: createIdentityLinks(accounts),
+  ssoLogins: createSsoLogins(database, environmentVariable('ATTEMPTS_TABLE')),
+  clientSecrets: createClientSecrets(environmentVariable('CLIENT_SECRETS_PREFIX')),
+  discover: createFederation(process.env.ALLOWED_NETWORKS ?? '', now).discover,
+  resolveTxt: createResolveTxt(process.env.DNS_SERVERS?.split(',')),
+  controlUrl: environmentVariable('CONTROL_URL'),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientIds }),
   authenticate: (event) => authenticate({ tokens, users, now }, event),
   issuer,

@@ -8,6 +8,7 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
+import { createIdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
@@ -29,6 +30,7 @@ const dependencies: SignInDependencies = {
   audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   users: createUserStore(accounts),
   sessions: createSessionStore(accounts),
+  identityProviders: createIdentityProviderStore(accounts),
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
   quotas: createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {

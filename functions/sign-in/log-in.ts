@@ -1,5 +1,7 @@
 import type * as z from 'zod';
+import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
+import { passwordUseOf } from '../../shared/identity/password-use.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { LoginChallenge, PageSession, SessionOrChallenge } from '../../shared/identity/session.ts';
 import { type StoredSession, sessionOf } from '../../shared/identity/session-store.ts';
@@ -11,7 +13,9 @@ import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer } from './session.ts';
 
-export interface LoginDependencies extends SessionDependencies, RefusalDependencies {}
+export interface LoginDependencies extends SessionDependencies, RefusalDependencies {
+  identityProviders: Pick<IdentityProviderStore, 'passwordRule'>;
+}
 
 /** Returns the user with this address, which must be in lower case. */
 export const userOf = async ({ users }: Pick<SessionDependencies, 'users'>, email: string): Promise<StoredUser | undefined> => {
@@ -39,6 +43,12 @@ interface Step {
 }
 
 type LoggedIn = Extract<SignIn, { tokens: unknown }> & { user: User };
+// A challenge can also be of a single sign-on, so only the step with the password is refused.
+const acceptsPassword = async ({ identityProviders }: LoginDependencies, user: StoredUser, answer: SignIn): Promise<boolean> => {
+  const use = await passwordUseOf(identityProviders, user);
+  if (use === 'with_second_factor') return 'challenge' in answer && answer.challenge === 'totp';
+  return use === 'allowed';
+};
 
 // A login succeeds only for users who are active in our own table too.
 const step = async (
@@ -53,6 +63,7 @@ const step = async (
   // The address may belong to another user at the identity provider by now.
   const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
   if (user?.status !== 'active' || !isTheirs) return rejectLogin(deps, caller, user);
+  if (kind === 'login' && !(await acceptsPassword(deps, user, answer))) return rejectLogin(deps, caller, user);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import type { DelayQueue } from '../../shared/aws/message-queue.ts';
+import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
+import { passwordUseOf } from '../../shared/identity/password-use.ts';
 import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { userOf } from './log-in.ts';
@@ -13,13 +15,16 @@ export const createResetRequests = (queue: DelayQueue) => ({
 });
 export type ResetRequests = ReturnType<typeof createResetRequests>;
 
-/** E-mails the requested codes, each to the active user who has the address. */
-export const mailResetCodes = (deps: Pick<SessionDependencies, 'users' | 'userPool'>): MessageWork<string> => ({
+/** E-mails the requested codes, each to the active user who has the address and can use a password. */
+export const mailResetCodes = (
+  deps: Pick<SessionDependencies, 'users' | 'userPool'> & { identityProviders: Pick<IdentityProviderStore, 'passwordRule'> },
+): MessageWork<string> => ({
   read: ({ body }) => body,
   handle: async (body) => {
     const { email } = ResetRequest.parse(JSON.parse(body));
     const user = await userOf(deps, email);
-    if (user?.status === 'active') await deps.userPool.startReset(email);
+    if (user?.status !== 'active' || (await passwordUseOf(deps.identityProviders, user)) === 'refused') return;
+    await deps.userPool.startReset(email);
   },
   failure: 'reset_mail_failed',
   factsOf: () => ({}),

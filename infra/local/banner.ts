@@ -1,7 +1,7 @@
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { servicePaths } from '../../shared/hosts/service-routes.ts';
 import type { Demo } from './demo-file.ts';
-import type { Hosts } from './gateway/hosts.ts';
+import type { Hosts } from './lambda/environment-variables.ts';
 
 const PURPOSES: Readonly<Record<keyof Hosts, [name: string, purpose: string]>> = {
   serverless: ['Serverless', 'shared models, for anyone with an API key'],

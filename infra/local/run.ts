@@ -7,11 +7,12 @@ import { startBackingProcesses } from './backing-processes.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
-import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
+import { assertServed, startHosts } from './gateway/hosts.ts';
 import type { ManagedSettings } from './http/serve-settings.ts';
 import { accessKeyIdOf } from './lambda/access-key-id.ts';
 import { createAsyncInvocations } from './lambda/async-invocations.ts';
 import { createIsBackground } from './lambda/background-functions.ts';
+import type { Hosts } from './lambda/environment-variables.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { createFunctionTimeouts } from './lambda/function-timeouts.ts';
@@ -146,6 +147,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     logGroups: app.functions.flatMap(({ logGroup, shortName }) =>
       logGroup === undefined ? [] : [functionLogGroup(logGroup, path.join(logFolder, `${shortName}.log`))],
     ),
+    secretsFile: ephemeral ? undefined : path.join(options.stateDir, 'secrets.json'),
     onEvent: events.publish,
   });
   started.defer(sagemaker.close);

@@ -7,6 +7,7 @@ import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts'
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import { organizationConcurrencyOf } from '../config/shares.ts';
+import { grantClientSecrets } from '../constructs/functions/client-secrets.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/functions/endpoints.ts';
 import { grantInvoke } from '../constructs/functions/invocation.ts';
 import { NodeFunction } from '../constructs/functions/node-function.ts';
@@ -62,7 +63,8 @@ export class ControlStack extends Stack {
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.usage.grant(this.function, 'GetItem', 'Query');
-    data.attempts.grant(this.function, 'UpdateItem');
+    data.attempts.grant(this.function, 'GetItem', 'PutItem', 'UpdateItem');
+    grantClientSecrets(this.function, 'write');
     data.billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     data.observability.grant(
@@ -114,6 +116,7 @@ export class ControlStack extends Stack {
       authorization:
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
+    this.function.addEnvironment('CONTROL_URL', this.host.url);
     this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
     data.accounts.grant(this.signIn, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     data.audit.grantAdd(this.signIn);

@@ -12,9 +12,8 @@ const own = (claims: unknown, name: string): unknown => (isObject(claims) && Obj
 const claimOf = (claims: Claims, name: string): unknown =>
   own(claims, name) ?? name.split('.').reduce<unknown>((within, part) => own(within, part), claims);
 
-/** The values of a claim that is a text or a list of texts; none of anything else. */
-export const claimValues = (claims: Claims, name: string): string[] =>
-  [claimOf(claims, name)].flat().filter((value) => typeof value === 'string');
+// None of a claim that is neither a text nor a list.
+const claimValues = (claims: Claims, name: string): string[] => [claimOf(claims, name)].flat().filter((value) => typeof value === 'string');
 
 /**
  * Returns the role that the claims of an ID token give: the first entry of the mapping whose value is among the

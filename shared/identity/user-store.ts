@@ -101,7 +101,7 @@ export const createUserStore = (table: RecordTable) => {
       const user = rowOf(placeOfUser(id));
       const session = sessionId === undefined ? undefined : rowOf(placeOfSession(id, sessionId));
       return {
-        user: user && toUser(user),
+        user: user && toStoredUser(user),
         session: session && StoredSession.parse(session),
         floor: Number(rowOf(placeOfSessionFloor(id))?.floor ?? 0),
       };

@@ -98,6 +98,11 @@ export const CALL_LIMITS = {
   exports: {
     bounds: [{ per: 'account', span: 'day', max: 50, platformMax: 200, can: 'create # exports' }],
   },
+  identity_provider_calls: {
+    bounds: [
+      { per: 'account', span: 'minute', max: 20, platformMax: 60, can: 'send # requests that use an identity provider or a DNS record' },
+    ],
+  },
   rerates: {
     bounds: [{ per: 'user', span: 'day', max: 100, can: 'create or execute # rerates' }],
   },

@@ -21,6 +21,7 @@ export type ControlTag =
   | 'Users'
   | 'Service accounts'
   | 'API keys'
+  | 'Identity providers'
   | 'Models'
   | 'Prices'
   | 'Deployments'

@@ -1,4 +1,5 @@
 import { Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
+import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
 import { useOf } from '../../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
@@ -6,6 +7,7 @@ import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
+import { requireNotBreakGlass } from '../users/break-glass.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import { foreignSession } from './refresh-session.ts';
@@ -88,8 +90,13 @@ export const finishTotp = async (
   await recordAction(deps, actor.origin, accountOf(actor), 'user.totp_enabled');
 };
 
-/** Switches the second factor off. @throws 400 for a wrong password or code, 429 */
-export const stopTotp = async (deps: SessionDependencies, holder: Holder, user: StoredUser): Promise<void> => {
+/** Switches the second factor off. @throws 400 for a wrong password or code, 409 for the break-glass owner, 429 */
+export const stopTotp = async (
+  deps: SessionDependencies & { identityProviders: Pick<IdentityProviderStore, 'passwordRule'> },
+  holder: Holder,
+  user: StoredUser,
+): Promise<void> => {
+  await requireNotBreakGlass(deps.identityProviders, user);
   await checkFactors(deps, holder);
   await deps.userPool.stopTotp(user.subject);
   await deps.users.noteSecondFactor(user, false);

@@ -1,6 +1,7 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
+import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
@@ -12,6 +13,7 @@ export interface UserDependencies extends AuditDependencies {
   /** The issuer of the users' access tokens. */
   issuer: string;
   users: UserStore;
+  identityProviders: Pick<IdentityProviderStore, 'passwordRule'>;
   organizations: OrganizationStatuses & { toCheckActive: (id: string) => Write };
 }
 

@@ -4,6 +4,7 @@ import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import type { LoginAttempts } from '../../../shared/identity/login-attempts.ts';
+import { passwordUseOf } from '../../../shared/identity/password-use.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
 import { type Actor, isOfPlatform, organizationFor, requirePermission, requireRightsOver, UserRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
@@ -74,6 +75,11 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
     });
   if (user.status !== 'active')
     throw new Conflict({ code: 'user_disabled', message: 'This user is disabled. Enable the user, then send the invitation again.' });
+  if ((await passwordUseOf(deps.identityProviders, user)) === 'refused')
+    throw new Conflict({
+      code: 'single_sign_on_enforced',
+      message: 'This user signs in with the identity provider of the organization, and needs no invitation.',
+    });
   await countReceivedInvitation(deps, actor, user.email);
   if (!(await deps.userPool.resendInvitation(user.email)))
     throw new Conflict({

@@ -10,6 +10,7 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, requirePermission, requireRightsOver } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
+import { requireNotBreakGlass } from './break-glass.ts';
 import type { UserDependencies } from './create-user.ts';
 import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
 
@@ -79,7 +80,7 @@ const toStopMails = async ({ settings }: AccessDependencies, { email, organizati
 /**
  * Deletes a user, and their address in the billing profile. Their API keys stay with the organization, unless they
  * are revoked: then the user is disabled first and deleted last, so that repeating the request completes it. @throws
- * 403, 404, 412; 503 if there was no time to revoke all keys
+ * 403, 404, 409 for the break-glass owner, 412; 503 if there was no time to revoke all keys
  */
 export const deleteUser = async (
   deps: AccessDependencies,
@@ -93,6 +94,7 @@ export const deleteUser = async (
   requireRightsOver(actor, before.role);
   if (id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
+  await requireNotBreakGlass(deps.identityProviders, before);
   if (revokes) {
     if (before.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [before.version]);
     const left = await revokeKeysOf(deps, actor, before);

@@ -6,6 +6,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
 import { type Actor, isOfPlatform, requirePermission, requireRightsOver, seesOnlyOwn, UserRole } from '../access/actor.ts';
+import { requireNotBreakGlass } from './break-glass.ts';
 import type { UserDependencies } from './create-user.ts';
 
 export const UserUpdate = z.strictObject({
@@ -54,7 +55,7 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
     });
 };
 
-/** Updates a user's name, role or status. @throws 403, 404, 412 */
+/** Updates a user's name, role or status. @throws 403, 404, 409 for the break-glass owner, 412 */
 export const updateUser = async (
   deps: UserDependencies,
   actor: Actor,
@@ -64,6 +65,8 @@ export const updateUser = async (
 ): Promise<User> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   checkRights(actor, before, fields);
+  if ((fields.role ?? before.role) !== before.role || fields.status === 'disabled')
+    await requireNotBreakGlass(deps.identityProviders, before);
   const { name = before.name, role = before.role, status = before.status, max_api_keys = before.max_api_keys } = fields;
   const seconds = Math.floor(actor.origin.nowMs / 1_000);
   const disables = status === 'disabled' && before.status !== 'disabled';

@@ -1,11 +1,6 @@
 import type { LocalApp, RestApi } from '../../assembly/local-app.ts';
-import type { InferenceHosts } from '../lambda/environment-variables.ts';
+import type { Hosts } from '../lambda/environment-variables.ts';
 import { type GatewayOptions, startGateway } from './server.ts';
-
-/** URLs of the hosts; null for a host that the app does not have. */
-export interface Hosts extends InferenceHosts {
-  control: string | null;
-}
 
 const PORT_OFFSETS: Readonly<Record<keyof Hosts, number>> = { serverless: 0, ondemand: 1, control: 2 };
 const NAMES = Object.keys(PORT_OFFSETS) as (keyof Hosts)[];

@@ -7,7 +7,7 @@ import { accessKeyIdOf } from './access-key-id.ts';
 /** URLs of the emulators. */
 export interface Endpoints {
   dynamodbUrl: string;
-  /** Also of Application Auto Scaling, CloudWatch Logs and Service Quotas. */
+  /** Also of Application Auto Scaling, CloudWatch Logs, Service Quotas and Secrets Manager. */
   sagemakerUrl: string;
   s3Url: string;
   /** Lambda's Invoke API. */
@@ -18,17 +18,22 @@ export interface Endpoints {
   cognitoUrl: string | null;
 }
 
-/** URLs of the inference hosts; null for a host that the app does not have. */
-export interface InferenceHosts {
+/** URLs of the hosts; null for a host that the app does not have. */
+export interface Hosts {
   serverless: string;
   ondemand: string | null;
+  control: string | null;
 }
 
 // The deployed URL of the other inference host becomes its local URL.
-const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: InferenceHosts): Record<string, string> => {
+const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: Hosts): Record<string, string> => {
   const url = scope === undefined ? undefined : scope === 'on_demand' ? hosts?.serverless : hosts?.ondemand;
   return url ? { OTHER_HOST_URL: url } : {};
 };
+
+// Browsers are redirected to it.
+const controlHost = ({ environment: { CONTROL_URL: deployed } }: LambdaFunction, hosts?: Hosts): Record<string, string> =>
+  deployed !== undefined && hosts?.control ? { CONTROL_URL: hosts.control } : {};
 
 // With a shorter batching window than the template's, usage is known sooner.
 const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFunction, batchWindowMs: number): Record<string, string> => {
@@ -46,13 +51,13 @@ const allowedNetworks = ({ environment: { ALLOWED_NETWORKS: deployed } }: Lambda
 /**
  * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing
  * is inherited.
- * @param hosts URLs of the local hosts, for functions with HOST_SCOPE
+ * @param hosts URLs of the local hosts, for functions with HOST_SCOPE or CONTROL_URL
  * @param batchWindowMs the longest batching window of event sources
  */
 export const functionVariables = (
   fn: LambdaFunction,
   { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, sqsUrl, sesUrl, cognitoUrl }: Endpoints,
-  hosts?: InferenceHosts,
+  hosts?: Hosts,
   batchWindowMs = Number.POSITIVE_INFINITY,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: accessKeyIdOf(fn),
@@ -68,6 +73,7 @@ export const functionVariables = (
   AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING: sagemakerUrl,
   AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: sagemakerUrl,
   AWS_ENDPOINT_URL_SERVICE_QUOTAS: sagemakerUrl,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: sagemakerUrl,
   AWS_ENDPOINT_URL_RESOURCE_GROUPS_TAGGING_API: sagemakerUrl,
   AWS_ENDPOINT_URL_S3: s3Url,
   AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
@@ -86,6 +92,9 @@ export const functionVariables = (
   _HANDLER: fn.handler,
   ...fn.environment,
   ...otherHost(fn, hosts),
+  ...controlHost(fn, hosts),
   ...usageLag(fn, batchWindowMs),
   ...allowedNetworks(fn),
+  // Tests prove with a DNS server of their own that a domain belongs to an organization.
+  ...(process.env.SLUICE_DNS_SERVERS && { DNS_SERVERS: process.env.SLUICE_DNS_SERVERS }),
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
-import { type Endpoints, functionVariables, type InferenceHosts } from './environment-variables.ts';
+import { type Endpoints, functionVariables, type Hosts } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
 import type { Invocation } from './invocation.ts';
 import type { ReleaseShares } from './other-release.ts';
@@ -22,8 +22,8 @@ interface FunctionSetOptions
   /** Another release of some of them, and which one gets an invocation. */
   secondRelease?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
   endpoints: Endpoints;
-  /** URLs of the local hosts, for functions with HOST_SCOPE. */
-  hosts?: InferenceHosts | undefined;
+  /** URLs of the local hosts, for functions with HOST_SCOPE or CONTROL_URL. */
+  hosts?: Hosts | undefined;
   /** The longest batching window of event sources. */
   batchWindowMs?: number | undefined;
 }

@@ -8,6 +8,7 @@ import { createLogGroups, type LogGroup } from '../logs/log-groups.ts';
 import { logsOperations } from '../logs/logs-api.ts';
 import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
 import { quotasOperations } from '../quotas/quotas-api.ts';
+import { secretsOperations } from '../secrets/secrets-api.ts';
 import { callFault } from './control-plane/call-fault.ts';
 import { setCopies } from './control-plane/components.ts';
 import { createFaults } from './control-plane/faults.ts';
@@ -33,8 +34,8 @@ export interface Proof extends Existing {
 
 /**
  * The parts of an AWS account that deployments need, in memory: SageMaker's control plane, Application Auto Scaling,
- * CloudWatch Logs and Service Quotas. States change with the injected clock whenever the account is called; there are
- * no timers.
+ * CloudWatch Logs, Service Quotas and Secrets Manager. States change with the injected clock whenever the account is
+ * called; there are no timers.
  */
 export interface Account {
   /**
@@ -67,11 +68,19 @@ export interface AccountOptions {
   settings?: DeploymentSettingsInput;
   /** Log groups beside those of containers. */
   logGroups?: readonly LogGroup[];
+  /** Keeps the secrets. Default: they are in memory. */
+  secretsFile?: string | undefined;
   /** Receives the events that SageMaker sends to EventBridge. */
   onEvent?: (event: ServiceEvent) => void;
 }
 
-export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent = () => undefined }: AccountOptions): Account => {
+export const createAccount = ({
+  now,
+  settings: initial = {},
+  logGroups,
+  secretsFile,
+  onEvent = () => undefined,
+}: AccountOptions): Account => {
   let settings = DeploymentSettings.parse(initial);
   const targets: ScalableTargets = new Map();
   const invocations = new Map<string, number>();
@@ -115,6 +124,7 @@ export const createAccount = ({ now, settings: initial = {}, logGroups, onEvent 
     ...scalingOperations(targets, components, () => state.timeline.time()),
     ...logsOperations(state.logs),
     ...quotasOperations(state.quotas),
+    ...secretsOperations(secretsFile),
     ...taggingOperations(state),
   ]);
   const configure = (next: DeploymentSettings): void => {

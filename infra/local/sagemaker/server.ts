@@ -26,9 +26,9 @@ const TICK_MS = 50;
 
 export interface SageMakerEmulator {
   /**
-   * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS and
-   * SERVICE_QUOTAS. `PUT`, `GET` and `DELETE` manage the settings of invocations at `/control`, those of deployments
-   * at `/control/deployments`. `DELETE` closes the connections that no call is using at `/control/idle-connections`,
+   * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS,
+   * SERVICE_QUOTAS and SECRETS_MANAGER. `PUT`, `GET` and `DELETE` manage the settings of invocations at `/control`,
+   * those of deployments at `/control/deployments`. `DELETE` closes the connections that no call is using at `/control/idle-connections`,
    * as AWS does after minutes.
    */
   url: string;
@@ -43,6 +43,8 @@ interface SageMakerOptions {
   startContainer?: StartContainer;
   /** Log groups beside those of containers. */
   logGroups?: readonly LogGroup[];
+  /** Keeps the secrets of Secrets Manager. Default: they are in memory. */
+  secretsFile?: string | undefined;
   /** Receives the events that SageMaker sends to EventBridge. */
   onEvent?: (event: ServiceEvent) => void;
 }
@@ -71,9 +73,9 @@ interface EmulatedResources {
  */
 export const startSageMaker = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
-  { startContainer, logGroups = [], onEvent }: SageMakerOptions = {},
+  { startContainer, logGroups = [], secretsFile, onEvent }: SageMakerOptions = {},
 ): Promise<SageMakerEmulator> => {
-  const account = createAccount({ now: Date.now, logGroups, ...(onEvent && { onEvent }) });
+  const account = createAccount({ now: Date.now, logGroups, secretsFile, ...(onEvent && { onEvent }) });
   const containers = createComponentContainers(startContainer);
   const emulated: EmulatedResources = { endpoints, account, containers, settings: createSettings() };
   const tick = (): void => {

@@ -17,6 +17,7 @@ import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { createIdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
@@ -49,6 +50,7 @@ const open = ({ database, accountsTable, auditTable, keysTable, observabilityTab
     audit: createAuditStore(createRecordTable(database, auditTable)),
     organizations: createOrganizationStore(accounts, defaultConcurrency),
     users: createUserStore(accounts),
+    identityProviders: createIdentityProviderStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     payloadLogs: createPayloadLogStore(createRecordTable(database, observabilityTable)),
     limiters: createLimiterConfigurationStore(database, keysTable),

@@ -38,6 +38,7 @@ const TAGS = {
   'Service accounts': 'Accounts of programs, and how programs prove who they are.',
   'API keys': 'The keys for the hosts that generate text.',
   Models: 'The models that can be called, and where they run.',
+  'Identity providers': 'The providers with which the users of an organization sign in.',
   Prices: 'The prices of models, and when they take effect.',
   Deployments: 'Models that organizations run on GPUs of their own: from creation to deletion, and what they can run on.',
   Usage: 'Usage and costs by time, in the shape of OpenAI’s admin API.',

@@ -1,14 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LoginRefused } from '../../../functions/sign-in/errors.ts';
 import { type LoginDependencies, logIn } from '../../../functions/sign-in/log-in.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { createIdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../../shared/identity/session-store.ts';
+import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
 import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
+import { identityProvider } from '../../shared/identity/identity-providers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -39,10 +42,20 @@ const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => (
   ...fields,
 });
 
-const tokens = { subject: 'right', accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600 };
+const tokens = {
+  subject: 'right',
+  accessToken: 'access',
+  refreshToken: 'refresh',
+  expiresInSeconds: 3_600,
+  sessionId: undefined,
+  authenticatedAt: NOON / 1_000,
+};
 
 // With a fake clock, and an identity provider that takes `tookMs`.
-const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCorrect: boolean; tookMs: number; atMs?: number }) => {
+const attempt = async (
+  email: string,
+  { isCorrect, tookMs, atMs = NOON, right = { tokens } }: { isCorrect: boolean; tookMs: number; atMs?: number; right?: SignIn },
+) => {
   const accounts = createRecordTable(database.database, database.tables.Accounts as string);
   let now = atMs;
   const waits: number[] = [];
@@ -51,12 +64,13 @@ const attempt = async (email: string, { isCorrect, tookMs, atMs = NOON }: { isCo
     audit: createAuditStore(accounts),
     users: createUserStore(accounts),
     sessions: createSessionStore(accounts),
+    identityProviders: createIdentityProviderStore(accounts),
     attempts: createLoginAttempts(database.database, database.tables.Attempts as string),
     quotas: createQuotaStore(database.database, database.tables.Attempts as string),
     userPool: {
       signIn: async () => {
         now += tookMs;
-        return isCorrect ? { tokens } : undefined;
+        return isCorrect ? right : undefined;
       },
     } as unknown as UserPool,
     now: () => now,
@@ -120,4 +134,42 @@ test('ten of a hundred concurrent attempts are allowed, and the others get 429',
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   const [rejected] = results.filter((result) => result.status === 'rejected');
   expect(rejected?.reason).toMatchObject({ status: 429, headers: { 'retry-after': '300' } });
+});
+
+describe('logIn while an identity provider is enforced', () => {
+  const totp = { challenge: 'totp', session: 'session' } as const;
+  const enforce = async (organization: string, breakGlass: string): Promise<void> => {
+    const providers = createIdentityProviderStore(createRecordTable(database.database, database.tables.Accounts as string));
+    const provider = identityProvider({ organization, enforced: true, break_glass: breakGlass });
+    await transact(database.database, providers.toCreate(provider));
+  };
+
+  test('refuses a right password like a wrong one, with or without a second factor', async () => {
+    const user = userOf('federated', { organization: 'org_enforced', subject: tokens.subject });
+    await create(user);
+    await enforce('org_enforced', 'user_other');
+    for (const right of [{ tokens }, totp, { challenge: 'new_password', session: 'session' } as const]) {
+      const { answer, waits } = await attempt(user.email, { isCorrect: true, tookMs: 90, right });
+      expect(answer).toBeInstanceOf(LoginRefused);
+      expect(waits).toEqual([710]);
+    }
+  });
+
+  test('lets the break-glass owner in with a second factor only', async () => {
+    const owner = userOf('emergency', { organization: 'org_glass', role: 'owner', subject: tokens.subject });
+    await create(owner);
+    await enforce('org_glass', owner.id);
+    expect((await attempt(owner.email, { isCorrect: true, tookMs: 91 })).answer).toBeInstanceOf(LoginRefused);
+    expect((await attempt(owner.email, { isCorrect: true, tookMs: 91, right: totp })).answer).toEqual({ object: 'challenge', ...totp });
+  });
+
+  test('leaves the passwords of other organizations and of the platform alone', async () => {
+    for (const [name, organization] of [
+      ['neighbour', 'org_neighbour'],
+      ['platform', null],
+    ] as const) {
+      await create(userOf(name, { organization, subject: tokens.subject }));
+      expect((await attempt(`${name}@example.com`, { isCorrect: true, tookMs: 92 })).answer).toMatchObject({ object: 'session' });
+    }
+  });
 });

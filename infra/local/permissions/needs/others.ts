@@ -41,6 +41,19 @@ export const cognitoNeeds: ToNeeds = (call) => {
   ];
 };
 
+const SecretName = z.union([
+  z.object({ Name: z.string() }).transform(({ Name }) => Name),
+  z.object({ SecretId: z.string() }).transform(({ SecretId }) => SecretId),
+]);
+// AWS ends the ARN of a secret with a hyphen and six characters of its own.
+const SECRET_SUFFIX = '-AbCdEf';
+
+export const secretsNeeds: ToNeeds = (call) => {
+  const name = SecretName.parse(json(call.body));
+  const resource = arnOf('secretsmanager', call.region, `secret:${name}${SECRET_SUFFIX}`);
+  return [{ action: `secretsmanager:${operationOf(call)}`, resource, context: NO_CONTEXT }];
+};
+
 const Scaling = z.object({ ServiceNamespace: z.string(), ScalableDimension: z.string().optional() });
 
 // Application Auto Scaling makes these calls as its caller, with the kinds of resources that they are made on.

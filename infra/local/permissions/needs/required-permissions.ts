@@ -1,6 +1,16 @@
 import type { ToNeeds } from './arn.ts';
 import { dynamodbNeeds } from './dynamodb.ts';
-import { autoscalingNeeds, cognitoNeeds, lambdaNeeds, logsNeeds, quotasNeeds, sesNeeds, sqsNeeds, taggingNeeds } from './others.ts';
+import {
+  autoscalingNeeds,
+  cognitoNeeds,
+  lambdaNeeds,
+  logsNeeds,
+  quotasNeeds,
+  secretsNeeds,
+  sesNeeds,
+  sqsNeeds,
+  taggingNeeds,
+} from './others.ts';
 import { s3Needs } from './s3.ts';
 import { sagemakerNeeds } from './sagemaker.ts';
 
@@ -16,5 +26,6 @@ export const REQUIRED_PERMISSIONS: Readonly<Record<string, ToNeeds>> = {
   'application-autoscaling': autoscalingNeeds,
   logs: logsNeeds,
   servicequotas: quotasNeeds,
+  secretsmanager: secretsNeeds,
   tagging: taggingNeeds,
 };

@@ -1,0 +1,61 @@
+import type { Write } from '../../../shared/database/transaction.ts';
+import type { Discovery, IssuerMetadata } from '../../../shared/federation/discovery.ts';
+import { IssuerUnavailable } from '../../../shared/federation/errors.ts';
+import { closesPasswords, type IdentityProvider } from '../../../shared/identity/identity-provider.ts';
+import type { UserStore } from '../../../shared/identity/user-store.ts';
+import type { Networks } from '../../../shared/network/networks.ts';
+import { urlFault } from '../../../shared/network/url-fault.ts';
+import { issuerFaultText, NotEnforceable, ProviderUnusable } from './errors.ts';
+
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+
+const metadataOf = async (discover: Discovery, issuer: string): Promise<IssuerMetadata> => {
+  try {
+    return await discover(issuer);
+  } catch (error) {
+    if (error instanceof IssuerUnavailable) throw new ProviderUnusable(issuerFaultText(error.fault));
+    throw error;
+  }
+};
+
+/** Reads the discovery document of an issuer, and checks that its endpoints can be called. @throws 400 */
+export const checkIssuer = async ({ networks, discover }: { networks: Networks; discover: Discovery }, issuer: string): Promise<void> => {
+  const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected a URL without a query');
+  if (fault !== undefined) throw new ProviderUnusable(fault);
+  const metadata = await metadataOf(discover, issuer);
+  for (const name of ENDPOINTS) {
+    const url = metadata[name];
+    if (url === undefined) throw new ProviderUnusable(`its document lacks '${name}'`);
+    const urlOrFault = urlFault(networks, url);
+    if (urlOrFault !== undefined) throw new ProviderUnusable(`its '${name}' is not usable, ${urlOrFault}`);
+  }
+};
+
+interface Enforcement {
+  before: IdentityProvider;
+  after: IdentityProvider;
+}
+
+/**
+ * Checks that a connection that closes passwords leaves a way in: a verified domain, and an owner with a second factor
+ * who can still use their password. Returns the writes that keep a concurrent change from taking away that owner.
+ * @throws 409
+ */
+export const checkEnforcement = async (users: Pick<UserStore, 'get' | 'toReplace'>, { before, after }: Enforcement): Promise<Write[]> => {
+  if (!closesPasswords(after)) return [];
+  if (!after.domains.some(({ verified_at }) => verified_at !== null))
+    throw new NotEnforceable('none of its domains is verified. Verify a domain first.', 'domains');
+  if (closesPasswords(before) && before.break_glass === after.break_glass) return [];
+  const owner = after.break_glass === null ? undefined : await users.get(after.break_glass);
+  const isOwner =
+    owner?.organization === after.organization && owner.role === 'owner' && owner.status === 'active' && owner.kind === undefined;
+  if (!isOwner)
+    throw new NotEnforceable(
+      "its 'break_glass' is not an active owner of the organization. Name one who keeps their password.",
+      'break_glass',
+    );
+  if (owner.second_factor !== 'on')
+    throw new NotEnforceable("its 'break_glass' has no second factor. Ask that owner to set one up and log in with it.", 'break_glass');
+  // The new version of the row lets a change of the owner that was read before it fail.
+  return [users.toReplace(owner, owner)];
+};

@@ -1,0 +1,23 @@
+import type { AuditDependencies } from '../../../shared/audit/commit.ts';
+import type { Discovery } from '../../../shared/federation/discovery.ts';
+import type { ClientSecrets } from '../../../shared/identity/client-secrets.ts';
+import type { IdentityLinks } from '../../../shared/identity/identity-links.ts';
+import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
+import type { SsoLogins } from '../../../shared/identity/sso-logins.ts';
+import type { UserStore } from '../../../shared/identity/user-store.ts';
+import type { Networks } from '../../../shared/network/networks.ts';
+import type { ResolveTxt } from './resolve-txt.ts';
+
+export interface IdentityProviderDependencies extends AuditDependencies {
+  identityProviders: IdentityProviderStore;
+  clientSecrets: Pick<ClientSecrets, 'put' | 'delete'>;
+  identityLinks: Pick<IdentityLinks, 'toUnlinkProvider'>;
+  ssoLogins: Pick<SsoLogins, 'begin' | 'testResult'>;
+  /** Decides which addresses identity providers can have. */
+  networks: Networks;
+  discover: Discovery;
+  resolveTxt: ResolveTxt;
+  users: UserStore;
+  /** The URL of the control plane, without a slash at the end. */
+  controlUrl: string;
+}

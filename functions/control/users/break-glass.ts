@@ -1,0 +1,21 @@
+import { Conflict } from '../../../shared/http/errors.ts';
+import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
+import type { User } from '../../../shared/identity/user.ts';
+
+/**
+ * Keeps the one owner who can use a password while a connection is enforced.
+ * @throws 409 for a change that ends that
+ */
+export const requireNotBreakGlass = async (
+  providers: Pick<IdentityProviderStore, 'passwordRule'>,
+  { id, organization }: Pick<User, 'id' | 'organization'>,
+): Promise<void> => {
+  if (organization === null) return;
+  const { breakGlass } = await providers.passwordRule(organization);
+  if (breakGlass.includes(id))
+    throw new Conflict({
+      code: 'break_glass_owner',
+      message:
+        "This user is the break-glass owner of an enforced identity provider. Name another owner in its 'break_glass', or stop enforcing it, first.",
+    });
+};
