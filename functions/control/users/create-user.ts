@@ -1,6 +1,7 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
@@ -26,6 +27,17 @@ interface UserFields {
   /** Only operators set it. */
   second_factor?: SecondFactor;
 }
+
+// Service accounts have such addresses at the identity provider.
+const SERVICE_ADDRESS = /@service\.invalid$/;
+
+const checkAddress = (email: string): void => {
+  if (!SERVICE_ADDRESS.test(email)) return;
+  throw new InvalidRequest({
+    param: 'email',
+    message: 'The domain of `email` is reserved for service accounts. Use the address of a person.',
+  });
+};
 
 const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temporary_password'>, nowMs: number): StoredUser => {
   const seconds = Math.floor(nowMs / 1_000);
@@ -59,7 +71,8 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
  * @param checks further conditions of the creation
  * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; its error ends the
  * creation
- * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
+ * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password or a service
+ * account's address
  */
 export const createUser = async (
   deps: UserDependencies,
@@ -69,6 +82,7 @@ export const createUser = async (
   beforeInvitation: () => Promise<void> = async () => undefined,
 ): Promise<User> => {
   const { email, organization } = fields;
+  checkAddress(email);
   if (organization) await requireActive(deps.organizations, organization);
   // Only the request that has claimed the address may change its user at the identity provider.
   const claim = newTimedId('event', origin.nowMs);

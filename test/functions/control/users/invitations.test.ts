@@ -109,3 +109,15 @@ test('an organization can have 1,000 users, and another one after a deletion', a
   expect(await users.get((await next()).id)).toMatchObject({ organization, status: 'active' });
   await expect(next()).rejects.toMatchObject({ status: 409, code: 'too_many_users' });
 });
+
+test.each(['sa-0a1b2c3d4e@service.invalid', 'SA-0a1b2c3d4e@Service.Invalid'])(
+  'nobody is invited with the address of a service account (%s)',
+  async (email) => {
+    await expect(invite(owner, { email })).rejects.toMatchObject({
+      status: 400,
+      param: 'email',
+      message: expect.stringContaining('reserved'),
+    });
+    expect(mailed).toEqual([]);
+  },
+);

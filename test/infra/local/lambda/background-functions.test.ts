@@ -9,6 +9,7 @@ test('functions for which callers of a host wait start with the run, and all oth
   const isBackground = createIsBackground(app);
   const names = (background: boolean) => app.functions.filter((fn) => isBackground(fn) === background).map(({ shortName }) => shortName);
   expect(names(false).sort()).toEqual([
+    'auth-challenge',
     'catalog',
     'control',
     'inference',
