@@ -22,16 +22,18 @@ export const BillingProfile = z.object({
     .max(365)
     .nullable()
     .default(null)
-    .meta({ description: 'Null: those of the seller. Only admins can change it.' }),
+    .meta({ description: 'Null: those of the seller. Changing it requires `billing:issue`.' }),
   invoice_note: InvoiceNote.nullable()
     .default(null)
-    .meta({ description: 'Printed instead of the seller’s, such as a note about reverse charge. Only admins can change it.' }),
+    .meta({ description: 'Printed instead of the seller’s, such as a note about reverse charge. Changing it requires `billing:issue`.' }),
   stripe_customer: z
     .string()
     .regex(/^cus_\w{1,64}$/)
     .nullable()
     .default(null)
-    .meta({ description: 'The customer to whom usage is exported, if an export to Stripe is configured. Only admins can change it.' }),
+    .meta({
+      description: 'The customer to whom usage is exported, if an export to Stripe is configured. Changing it requires `billing:issue`.',
+    }),
   budget_thresholds: Thresholds.default(DEFAULT_THRESHOLDS),
   credit_thresholds: Thresholds.default(DEFAULT_THRESHOLDS),
   version: z.int().min(0).default(0),

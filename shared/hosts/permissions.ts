@@ -175,11 +175,16 @@ const RIGHTS: Readonly<Record<Role, Rights>> = {
   },
 };
 
-/** The permissions of a role. */
-export const permissionsOf = (role: Role): ReadonlySet<Permission> => RIGHTS[role].permissions;
+// Rows can have a role of a later release, which was rolled back.
+const NO_RIGHTS: Rights = { reach: 'own', permissions: new Set() };
+
+const rightsOf = (role: Role): Rights => (ROLES.includes(role) ? RIGHTS[role] : NO_RIGHTS);
+
+/** The permissions of a role; none for a role that this release doesn't know. */
+export const permissionsOf = (role: Role): ReadonlySet<Permission> => rightsOf(role).permissions;
 
 /** The resources that a role can see and change. */
-export const reachOf = (role: Role): Reach => RIGHTS[role].reach;
+export const reachOf = (role: Role): Reach => rightsOf(role).reach;
 
 /** Users with these roles work for the platform, and so belong to no organization. */
 export const isPlatformRole = (role: Role): boolean => reachOf(role) === 'platform';

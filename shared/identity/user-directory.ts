@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
-import { ROLES } from '../hosts/permissions.ts';
+import type { Role } from '../hosts/permissions.ts';
 
 /** The key of a user's row in the table `accounts`. */
 export const placeOfUser = (id: string): RecordKey => ({ account: id, record: 'user' });
@@ -23,7 +23,7 @@ export const emailRecordKey = (email: string): RecordKey => ({
 const DirectoryUser = z.object({
   id: z.string(),
   email: z.string(),
-  role: z.enum(ROLES),
+  role: z.custom<Role>((role) => typeof role === 'string'),
   organization: z.string().nullable(),
   status: z.enum(['active', 'disabled']),
 });

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Origin } from '../audit/origin.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
@@ -49,9 +50,12 @@ const tooManyUsers = (): Conflict =>
 // How long a request that creates or deletes a user holds its claim on the address: longer than a function can run.
 const CLAIM_MS = 60_000;
 
+// A later release, which was rolled back, can have stored roles that this one doesn't know. They have no permissions.
+const UserRow = User.extend({ role: z.custom<Role>((role) => typeof role === 'string') });
+
 /** Reads a user's row. */
 export const toStoredUser = (row: Record<string, unknown>): StoredUser => ({
-  ...User.parse(row),
+  ...UserRow.parse(row),
   subject: String(row.subject),
   tokens_valid_from: Number(row.tokens_valid_from ?? 0),
   ...(row.second_factor !== undefined && { second_factor: row.second_factor as SecondFactor }),

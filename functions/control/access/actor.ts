@@ -81,7 +81,7 @@ const OF_A_PERSON: ReadonlySet<Permission> = new Set(['account:read', 'account:w
 /** 403 for a user who needs a second factor and has not set one up, or whose session is from before that. */
 export class SecondFactorRequired extends Forbidden {
   /** @param who such as `Your organization requires` */
-  constructor(who = 'Admins need') {
+  constructor(who = 'Your role requires') {
     super({
       code: 'second_factor_required',
       message: `${who} a second factor. Set one up with POST ${AUTH_PATHS.totp} and POST ${AUTH_PATHS.verifyTotp}, or log in again if you have one.`,

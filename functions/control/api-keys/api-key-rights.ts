@@ -23,13 +23,13 @@ export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Acto
   return key;
 };
 
-/** Only owners can set limits and budgets. @throws 403 */
+/** Rejects limits and budgets from an actor who cannot set them. @throws 403 */
 export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
   const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
   if (param && !can(actor, 'keys:limit'))
     throw new Forbidden({
       param,
-      message: `Only owners can set the ${param} of an API key. Remove '${param}' from the request, or ask an owner of your organization.`,
+      message: `Setting the ${param} of an API key requires the permission 'keys:limit'. Remove '${param}' from the request, or ask an owner of your organization.`,
     });
 };
 

@@ -31,7 +31,7 @@ export const apiKeyRoutes = [
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
-        'The response contains the secret, which is shown only once. Only owners can set other limits than the default ones. A member can have a limited number of keys.',
+        'The response contains the secret, which is shown only once. Other limits than the default ones require `keys:limit`. A member can have a limited number of keys.',
       access: 'keys:write',
       limits: ['api_keys'],
       body: {
@@ -78,7 +78,7 @@ export const apiKeyRoutes = [
       operationId: 'updateApiKey',
       summary: 'Update an API key',
       description:
-        'Fields that you omit keep their values. The change applies from the next request on. Only owners can change limits and budgets, or loosen what an owner set.',
+        'Fields that you omit keep their values. The change applies from the next request on. Changing limits and budgets, or loosening what an owner set, requires `keys:limit`.',
       access: 'keys:write',
       parameters,
       isVersioned: true,

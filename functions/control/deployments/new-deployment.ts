@@ -87,7 +87,7 @@ const generation = {
   environment: Environment,
   allow_code: z.boolean().meta({
     description:
-      'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Only admins can allow it.',
+      'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Allowing it requires `catalogue:write`.',
   }),
 };
 

@@ -76,7 +76,7 @@ export const planGeneration = async (
   if (allows_code && !can(actor, 'catalogue:write'))
     throw new Forbidden({
       param: 'allow_code',
-      message: 'Only admins can allow code in the files of a model. Ask an admin, or remove the code.',
+      message: "Allowing code in the files of a model requires the permission 'catalogue:write'. Ask an admin, or remove the code.",
     });
   const runtime = await runtimeOf(deps, fields.runtime);
   const types = await instanceTypesOf(deps, fields, actor.origin.nowMs);

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
-import { User, UserNameUpdate } from '../../../shared/identity/user.ts';
-import { toWire } from '../../../shared/identity/user-store.ts';
+import { UserNameUpdate } from '../../../shared/identity/user.ts';
 import { createRoute } from '../access/route.ts';
 import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { endOwnSession, endOwnSessions, listOwnSessions, OwnSession } from './own-sessions.ts';
+import { OwnUser, type OwnUserDependencies, retrieveOwnUser, toOwnUser } from './own-user.ts';
 import { changePassword } from './passwords.ts';
 import { endSession, type RefreshDependencies, refreshSession } from './refresh-session.ts';
 import { finishTotp, proveIdentity, startTotp, stopTotp } from './second-factor.ts';
 import { IdentityProof, PasswordChange, Refreshed, RefreshRequest, TotpCode, TotpSecret } from './session.ts';
 
-const route = createRoute<RefreshDependencies & UserDependencies, SignedInUser>('Sessions');
+const route = createRoute<RefreshDependencies & UserDependencies & OwnUserDependencies, SignedInUser>('Sessions');
 const me = '/v1/me';
 const password = 'correct-Horse-9-battery';
 const token = 'eyJraWQiOiJ…';
@@ -125,10 +125,10 @@ export const sessionRoutes = [
       summary: 'Retrieve your own user',
       access: 'account:read',
       isOpenWithoutSecondFactor: true,
-      reply: { status: 200, description: 'Your user.', json: { name: 'User', schema: User } },
+      reply: { status: 200, description: 'Your user, with your permissions.', json: { name: 'OwnUser', schema: OwnUser } },
       errors: [503],
     },
-    async ({ user }) => toWire(user),
+    ({ deps, ...signedIn }) => retrieveOwnUser(deps, signedIn),
   ),
   route(
     {
@@ -139,10 +139,11 @@ export const sessionRoutes = [
       access: 'account:write',
       isVersioned: true,
       body: { name: 'OwnName', schema: UserNameUpdate, example: { name: 'Ada Lovelace' } },
-      reply: { status: 200, description: 'Your updated user.', json: { name: 'User', schema: User } },
+      reply: { status: 200, description: 'Your updated user.', json: { name: 'OwnUser', schema: OwnUser } },
       errors: [400, 412, 503],
     },
-    ({ deps, actor, body, expected }) => updateUser(deps, actor, actor.userId, body, expected),
+    async ({ deps, body, expected, ...signedIn }) =>
+      toOwnUser(deps, signedIn, await updateUser(deps, signedIn.actor, signedIn.actor.userId, body, expected)),
   ),
   route(
     {

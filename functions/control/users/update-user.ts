@@ -46,7 +46,7 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
       param: changesRole ? 'role' : changesStatus ? 'status' : 'max_api_keys',
       message: "You can't change your own role, status or number of API keys. Ask another owner or an admin.",
     });
-  if (changesRole && isPlatformRole(role) !== isPlatformRole(user.role))
+  if (changesRole && isPlatformRole(role) !== (user.organization === null))
     throw new Forbidden({
       code: 'role_not_changeable',
       param: 'role',

@@ -44,7 +44,7 @@ export const invoiceRoutes = [
       path: invoices,
       operationId: 'listInvoices',
       summary: 'List the invoices of an organization',
-      description: 'Only admins see drafts. A page can have fewer entries than `limit` although `has_more` is true.',
+      description: 'Drafts require `billing:issue`. A page can have fewer entries than `limit` although `has_more` is true.',
       access: 'billing:read',
       query: InvoicesQuery,
       reply: {

@@ -19,7 +19,7 @@ class SetByAdmins extends Forbidden {
     super({
       code: 'set_by_admins',
       param: field,
-      message: `Only admins can change '${field}'. Leave it out, or ask an admin to change it.`,
+      message: `Changing '${field}' requires the permission 'billing:issue', which no role of an organization has. Leave it out, or ask an admin to change it.`,
     });
   }
 }

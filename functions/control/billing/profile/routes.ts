@@ -31,7 +31,7 @@ export const profileRoutes = [
       operationId: 'updateBillingProfile',
       summary: 'Update the billing profile of an organization',
       description:
-        'Fields that you omit keep their values. Each invoice copies the buyer, the purchase order, the payment terms and the note when it is issued. Only admins can change `payment_terms_days`, `invoice_note` and `stripe_customer`.',
+        'Fields that you omit keep their values. Each invoice copies the buyer, the purchase order, the payment terms and the note when it is issued. Changing `payment_terms_days`, `invoice_note` or `stripe_customer` requires `billing:issue`.',
       access: 'billing:write',
       isVersioned: true,
       query: ProfileQuery,

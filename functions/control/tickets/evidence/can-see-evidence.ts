@@ -1,7 +1,15 @@
+import type { Permission } from '../../../../shared/hosts/permissions.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
-import type { Evidence } from '../../../../shared/tickets/ticket.ts';
+import type { Evidence, EvidenceType } from '../../../../shared/tickets/ticket.ts';
 import { type Actor, can, seesOnlyOwn } from '../../access/actor.ts';
 import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
+
+/** The permission to see each type of evidence. */
+export const EVIDENCE_PERMISSIONS = {
+  request: 'requests:read',
+  deployment: 'deployments:read',
+  invoice: 'billing:read',
+} as const satisfies Record<EvidenceType, Permission>;
 
 export interface EvidenceReads {
   apiKeys: Pick<ApiKeyStore, 'get'>;
@@ -28,7 +36,7 @@ const isOwnRequest = async (
  * @param organization of the ticket
  */
 export const canSeeEvidence = async (deps: EvidenceReads, actor: Actor, organization: string, evidence: Evidence): Promise<boolean> => {
-  if (can(actor, 'tickets:answer') || evidence.type === 'deployment') return true;
-  if (evidence.type === 'invoice') return can(actor, 'billing:read');
-  return !seesOnlyOwn(actor) || isOwnRequest(deps, actor, organization, evidence);
+  if (can(actor, 'tickets:answer')) return true;
+  if (!can(actor, EVIDENCE_PERMISSIONS[evidence.type])) return false;
+  return evidence.type !== 'request' || !seesOnlyOwn(actor) || isOwnRequest(deps, actor, organization, evidence);
 };

@@ -7,6 +7,7 @@ import { type InvoiceReads, visibleInvoice } from '../../billing/invoices/find-i
 import { toInvoiceResource } from '../../billing/invoices/invoice-resource.ts';
 import { type DeploymentReads, toResources, visibleDeployment } from '../../deployments/find-deployment.ts';
 import { findRequest, isRequestId, type RetrieveDependencies } from '../../observability/requests/retrieve-request.ts';
+import { EVIDENCE_PERMISSIONS } from './can-see-evidence.ts';
 
 export type EvidenceDependencies = RetrieveDependencies & DeploymentReads & InvoiceReads;
 
@@ -49,14 +50,19 @@ const deploymentFacts = async (deps: EvidenceDependencies, actor: Actor, id: str
   return { resource, internal: { deployment: internal } };
 };
 
-// A 404 for members.
 const invoiceFacts = async (deps: EvidenceDependencies, actor: Actor, id: string) => {
-  if (!can(actor, 'billing:read')) throw new ResourceNotFound('invoice', id, 'invoice');
   const invoice = await visibleInvoice(deps, actor, id);
   const resource = toInvoiceResource(invoice);
   const lines_left_out = Math.max(0, resource.lines.length - MAX_LINES);
   return { resource: { ...resource, lines: resource.lines.slice(0, MAX_LINES), lines_left_out }, internal: {} };
 };
+
+type Facts = (deps: EvidenceDependencies, actor: Actor, id: string) => Promise<{ resource: unknown; internal: object }>;
+
+const FACTS: Readonly<Record<EvidenceType, Facts>> = { request: requestFacts, deployment: deploymentFacts, invoice: invoiceFacts };
+
+// The fields of a ticket that name them.
+const PARAMETERS = { request: 'request_ids', deployment: 'deployment', invoice: 'invoice' } as const satisfies Record<EvidenceType, string>;
 
 /**
  * Reads the current state of the requests, the deployment and the invoice that a ticket names. All must be the actor's
@@ -69,13 +75,14 @@ export const collectEvidence = async (
   { request_ids, deployment, invoice }: Named,
 ): Promise<Evidence[]> => {
   const { nowMs } = actor.origin;
-  const evidence = async (type: EvidenceType, id: string, facts: Promise<{ resource: unknown; internal: object }>): Promise<Evidence> => {
-    const { resource, internal } = await facts;
+  const evidence = async (type: EvidenceType, id: string): Promise<Evidence> => {
+    if (!can(actor, EVIDENCE_PERMISSIONS[type])) throw new ResourceNotFound(type, id, PARAMETERS[type]);
+    const { resource, internal } = await FACTS[type](deps, actor, id);
     return { type, id, at: nowMs, resource: toJson(resource), internal: toJson(internal) };
   };
   return Promise.all([
-    ...request_ids.map((id) => evidence('request', id, requestFacts(deps, actor, id))),
-    ...(deployment === undefined ? [] : [evidence('deployment', deployment, deploymentFacts(deps, actor, deployment))]),
-    ...(invoice === undefined ? [] : [evidence('invoice', invoice, invoiceFacts(deps, actor, invoice))]),
+    ...request_ids.map((id) => evidence('request', id)),
+    ...(deployment === undefined ? [] : [evidence('deployment', deployment)]),
+    ...(invoice === undefined ? [] : [evidence('invoice', invoice)]),
   ]);
 };

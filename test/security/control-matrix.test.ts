@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ControlOperation } from '../../functions/control/access/route.ts';
+import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
+import { isPlatformRole, permissionsOf, ROLES, type Role } from '../../shared/hosts/permissions.ts';
+import { type Control, controlOf, type SignedIn } from '../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
+
+let run: TestRun;
+let control: Control;
+let organization: string;
+beforeAll(async () => {
+  run = await shareTestRun();
+  control = controlOf(run);
+  ({ id: organization } = await control.createOrganization());
+});
+afterAll(async () => {
+  await run.close();
+});
+
+// `admitted`: only the unknown parameter of the request was wrong.
+type Outcome = 'admitted' | 'invalid_token' | 'insufficient_role' | 'organization_suspended' | 'second_factor_required';
+
+const has = (role: Role, { access }: ControlOperation): boolean =>
+  access === 'public' || (permissionsOf(role) as ReadonlySet<string>).has(access);
+
+const byPermission =
+  (role: Role) =>
+  (route: ControlOperation): Outcome =>
+    has(role, route) ? 'admitted' : 'insufficient_role';
+
+const inOrganization = (role: Role, of: string = organization): Promise<SignedIn> =>
+  control.createUser({ role, ...(!isPlatformRole(role) && { organization: of }) });
+
+const asAdmin = async (method: string, path: string, body: unknown): Promise<void> =>
+  control.done(method, path, { token: (await control.asAdmin()).token, body });
+
+const ofSuspended = async (): Promise<SignedIn> => {
+  const { id } = await control.createOrganization('Late');
+  const owner = await inOrganization('owner', id);
+  await asAdmin('POST', `/v1/organizations/${id}/suspend`, { reason: 'test' });
+  return owner;
+};
+
+const disabled = async (): Promise<SignedIn> => {
+  const user = await inOrganization('owner');
+  await asAdmin('PATCH', `/v1/users/${user.id}`, { status: 'disabled' });
+  return user;
+};
+
+const withoutSecondFactor = async (role: Role): Promise<SignedIn> => {
+  const user = await inOrganization('support');
+  await asAdmin('PATCH', `/v1/users/${user.id}`, { role });
+  return user;
+};
+
+const withoutRequiredFactor = async (): Promise<SignedIn> => {
+  const { id } = await control.createOrganization('Careful');
+  const owner = await inOrganization('owner', id);
+  const member = await inOrganization('member', id);
+  await control.setUpSecondFactor(owner);
+  await control.done('PATCH', `/v1/organizations/${id}`, { token: owner.token, body: { require_second_factor: true } });
+  return member;
+};
+
+const withoutSession = async (): Promise<SignedIn> => {
+  const user = await inOrganization('owner');
+  await control.done('DELETE', '/v1/me/sessions', { token: user.token });
+  return user;
+};
+
+interface Caller {
+  name: string;
+  token: () => Promise<string>;
+  expected: (route: ControlOperation) => Outcome;
+}
+
+const person = (name: string, user: () => Promise<SignedIn>, expected: Caller['expected']): Caller => ({
+  name,
+  token: async () => (await user()).token,
+  expected,
+});
+
+const isReading = ({ method, isOpenToSuspended }: ControlOperation): boolean => method === 'GET' || isOpenToSuspended === true;
+
+const admittedWithoutFactor =
+  (role: Role) =>
+  (route: ControlOperation): Outcome => {
+    if (!has(role, route)) return 'insufficient_role';
+    return route.access === 'public' || route.isOpenWithoutSecondFactor ? 'admitted' : 'second_factor_required';
+  };
+
+const publicOnly = ({ access }: ControlOperation): Outcome => (access === 'public' ? 'admitted' : 'invalid_token');
+
+// Add each new kind of caller here.
+const CALLERS: readonly Caller[] = [
+  ...ROLES.map((role) => person(`a user with the role ${role}`, () => inOrganization(role), byPermission(role))),
+  person('an owner of a suspended organization', ofSuspended, (route) => {
+    if (!has('owner', route)) return 'insufficient_role';
+    return route.access === 'public' || isReading(route) ? 'admitted' : 'organization_suspended';
+  }),
+  person('an admin without a second factor', () => withoutSecondFactor('admin'), admittedWithoutFactor('admin')),
+  person(
+    'a platform_billing user without a second factor',
+    () => withoutSecondFactor('platform_billing'),
+    admittedWithoutFactor('platform_billing'),
+  ),
+  person('a member without the second factor that the organization requires', withoutRequiredFactor, admittedWithoutFactor('member')),
+  person('a disabled user', disabled, publicOnly),
+  person('a user who has ended their sessions', withoutSession, publicOnly),
+];
+
+const outcomeOf = async (route: ControlOperation, token: string): Promise<string> => {
+  // The unknown parameter is found after the caller's rights were checked, and before anything is read or changed.
+  const path = route.path.replaceAll(/\{\w+\+?\}/g, 'none');
+  const { status, body } = await control.call(route.method, `${path}?unheard_of=1`, {
+    token,
+    ...(route.body && { body: route.body.example }),
+  });
+  if (status === 400) return 'admitted';
+  if (status === 403)
+    expect(body).toEqual({
+      error: { message: expect.any(String), type: 'permission_error', param: null, code: expect.any(String) },
+      request_id: expect.stringMatching(/^req_/),
+    });
+  if (body.error.code === 'insufficient_role') expect(body.error.message).toContain(`'${route.access}'`);
+  return body.error.code ?? body.code;
+};
+
+const nameOf = ({ method, path }: ControlOperation): string => `${method} ${path}`;
+const AT_ONCE = 8;
+
+describe.each(CALLERS.map((caller) => [caller.name, caller] as const))('%s', (_, { token, expected }) => {
+  test('is admitted to exactly the routes of the permissions', async () => {
+    const presented = await token();
+    const outcomes: Record<string, string> = {};
+    for (let start = 0; start < controlOperations.length; start += AT_ONCE)
+      await Promise.all(
+        controlOperations.slice(start, start + AT_ONCE).map(async (route) => {
+          outcomes[nameOf(route)] = await outcomeOf(route, presented);
+        }),
+      );
+    expect(outcomes).toEqual(Object.fromEntries(controlOperations.map((route) => [nameOf(route), expected(route)])));
+  });
+});
