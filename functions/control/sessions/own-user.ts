@@ -38,4 +38,5 @@ export const toOwnUser = async (
 });
 
 /** Returns the stored sender of a request with their permissions. */
-export const retrieveOwnUser = (deps: OwnUserDependencies, sender: Sender): Promise<OwnUser> => toOwnUser(deps, sender, toWire(sender.user));
+export const retrieveOwnUser = (deps: OwnUserDependencies, sender: Sender): Promise<OwnUser> =>
+  toOwnUser(deps, sender, toWire(sender.user));

@@ -56,7 +56,7 @@ export const proveIdentity = async (
   if (session?.proof.startsWith('sso:'))
     throw new Forbidden({
       code: 'fresh_login_required',
-      message: "Sign in with your organization's identity provider again to prove who you are.",
+      message: "You have no password here. Sign in with your organization's identity provider again to prove who you are.",
     });
   const { withCode } = await checkFactors(deps, { actor, caller, proof: body });
   const now = Math.floor(caller.receivedAtMs / SECOND_MS);
