@@ -26,6 +26,7 @@ test('docs/fairness.md has the numbers of the configuration', () => {
     `\`tokenizer\`: ${reservedConcurrency.tokenizer} environments`,
     `\`control\`: ${reservedConcurrency.control} environments`,
     `\`sign-in\`: ${reservedConcurrency['sign-in']} environments`,
+    `\`machine-sign-in\`: ${reservedConcurrency['machine-sign-in']} environments`,
     `\`payloads\`: ${reservedConcurrency.payloads} environments`,
     `${organizationConcurrencyOf({ reservedConcurrency, deployments: {} })} requests in flight, on both hosts together`,
     `${ofOrganization}, for all deployments together`,

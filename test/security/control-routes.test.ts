@@ -38,6 +38,7 @@ let exportId: string;
 let ticketId: string;
 // Users of another organization, by their role.
 let others: Record<'member' | 'viewer' | 'billing' | 'owner', SignedIn>;
+let serviceAccountId: string;
 let suspended: SignedIn;
 let disabled: SignedIn;
 // An admin who has not set up a second factor.
@@ -57,6 +58,8 @@ beforeAll(async () => {
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
   const wanted = { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 };
   ({ id: exportId } = await control.done('POST', '/v1/billing/exports', { token: owner.token, body: wanted }));
+  const program = { name: 'ci', role: 'viewer' };
+  ({ id: serviceAccountId } = await control.done('POST', '/v1/service-accounts', { token: owner.token, body: program }));
   const ticket = { subject: 'Acme can’t log in', body: 'Since nine.' };
   ({ id: ticketId } = await control.done('POST', '/v1/tickets', { token: owner.token, body: ticket }));
   // Stopped, so that nothing starts it.
@@ -85,6 +88,7 @@ afterAll(async () => {
 const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/organizations/', () => organization],
   ['/v1/users/', () => member.id],
+  ['/v1/service-accounts/', () => serviceAccountId],
   ['/v1/api-keys/', () => keyId],
   ['/v1/models/', () => 'own-deployment'],
   ['/v1/model-aliases/', () => 'own-alias'],

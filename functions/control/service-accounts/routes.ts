@@ -47,6 +47,7 @@ export const serviceAccountRoutes = [
       summary: 'Create a service account',
       description: 'An account for a program. It can have at most the rights that you have.',
       access: 'service_accounts:write',
+      needsFreshLogin: true,
       limits: ['aws_calls'],
       body: {
         name: 'NewServiceAccount',
@@ -97,6 +98,7 @@ export const serviceAccountRoutes = [
       description:
         'A change of its role, permissions or status ends its sessions. If you disable it, the response names its API keys, which keep working unless you revoke them.',
       access: 'service_accounts:write',
+      needsFreshLogin: true,
       parameters,
       isVersioned: true,
       body: { name: 'ServiceAccountUpdate', schema: ServiceAccountUpdate, example: { status: 'disabled', revoke_keys: true } },
@@ -118,6 +120,7 @@ export const serviceAccountRoutes = [
       description:
         'Deletes its secrets too. API keys that it created keep working; the response names them. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
       access: 'service_accounts:write',
+      needsFreshLogin: true,
       parameters,
       isVersioned: true,
       query: z.strictObject({ revoke_keys: flag('Whether to revoke the API keys that it created.') }),
@@ -140,6 +143,7 @@ export const serviceAccountRoutes = [
       description:
         'The response contains the secret, which is shown only once. A service account can have two, so that you can replace one.',
       access: 'service_accounts:write',
+      needsFreshLogin: true,
       parameters,
       body: { name: 'NewServiceAccountSecret', schema: NewSecret, example: { expires_in_seconds: 7_776_000 } },
       reply: { status: 201, description: 'The secret.', json: { name: 'ServiceAccountSecretWithText', schema: SecretWithText } },
@@ -168,6 +172,7 @@ export const serviceAccountRoutes = [
       summary: 'Delete a secret of a service account',
       description: 'Access tokens that it opened stay valid for up to 15 minutes. If it has leaked, send `end_sessions=true`.',
       access: 'service_accounts:write',
+      needsFreshLogin: true,
       parameters: { ...parameters, secret: { description: 'The id of a secret.', example: 'sas_0q8Xc2VwQy41mTzNbR' } },
       query: z.strictObject({ end_sessions: flag('Whether to end all sessions of the service account.') }),
       reply: { status: 204, description: 'The secret was deleted.' },

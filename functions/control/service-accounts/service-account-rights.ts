@@ -44,6 +44,6 @@ export const checkGivenRights = (actor: Actor, { role, permissions }: GivenRight
   if (lacking !== undefined)
     throw new Forbidden({
       param: permissions ? 'permissions' : 'role',
-      message: `You can't give the permission '${lacking}', because you don't have it. List fewer permissions in 'permissions'.`,
+      message: `You can't give the permission '${lacking}', because you don't have it. Choose permissions that you have in 'permissions'.`,
     });
 };

@@ -31,7 +31,16 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     'Control plane: logging in, users and access',
-    ['functions/sign-in', 'shared/identity', 'functions/control/access', 'functions/control/sessions', 'functions/control/users'],
+    [
+      'functions/sign-in',
+      'functions/machine-sign-in',
+      'shared/identity',
+      'shared/service-accounts',
+      'functions/control/access',
+      'functions/control/service-accounts',
+      'functions/control/sessions',
+      'functions/control/users',
+    ],
   ],
   ['Control plane: organizations and API keys', ['functions/control/organizations', 'functions/control/api-keys', 'shared/credit']],
   ['Control plane: models and prices', ['functions/control/model-registry', 'functions/control/model-aliases', 'functions/control/prices']],
