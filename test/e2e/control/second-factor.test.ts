@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
@@ -63,4 +64,40 @@ test('an admin whose second factor was switched off elsewhere is refused after t
   const { token: later } = await control.logIn(email, PASSWORD);
   expect(await statusOf(OPEN, later)).toEqual(ALLOWED);
   expect(await statusOf(CLOSED, later)).toEqual(REFUSED);
+});
+
+test('an organization can require a second factor of its users, once the owner who does has one', async () => {
+  const { id: organization } = await control.createOrganization();
+  const owner = await control.createUser({ role: 'owner', organization });
+  const member = await control.createUser({ role: 'member', organization });
+  const require = () =>
+    control.call('PATCH', `/v1/organizations/${organization}`, { token: owner.token, body: { require_second_factor: true } });
+  expect((await require()).body.error.code).toBe('second_factor_required');
+  await control.setUpSecondFactor(owner);
+  expect((await require()).body.require_second_factor).toBe(true);
+  expect(await statusOf('/v1/api-keys', owner.token)).toEqual(ALLOWED);
+  expect(await statusOf('/v1/api-keys', member.token)).toEqual(REFUSED);
+  expect(await statusOf(OPEN, member.token)).toEqual(ALLOWED);
+  await control.setUpSecondFactor(member);
+  expect(await statusOf('/v1/api-keys', member.token)).toEqual(ALLOWED);
+});
+
+test('a change of rights requires a fresh login or a proof, as late as the organization says', async () => {
+  const { id: organization } = await control.createOrganization();
+  const owner = await control.createUser({ role: 'owner', organization });
+  const invite = async () => {
+    const body = { email: `person-${randomUUID()}@example.com`, role: 'member', temporary_password: TEMPORARY };
+    const answer = await control.call('POST', '/v1/users', { token: owner.token, body });
+    return answer.body.error?.code ?? answer.status;
+  };
+  const prove = (current_password: string) => control.call('POST', '/v1/auth/proof', { token: owner.token, body: { current_password } });
+  await control.done('PATCH', `/v1/organizations/${organization}`, { token: owner.token, body: { fresh_login_minutes: 5 } });
+  expect(await invite()).toBe(201);
+  await run.controlFunctions('clock', { offset_seconds: 360 });
+  expect(await invite()).toBe('fresh_login_required');
+  expect((await prove('Not-the-password-1')).body.error.param).toBe('current_password');
+  expect(await invite()).toBe('fresh_login_required');
+  expect((await prove(owner.password)).status).toBe(204);
+  expect(await invite()).toBe(201);
+  await run.controlFunctions('clock');
 });
