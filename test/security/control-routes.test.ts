@@ -102,6 +102,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/billing/rerates/', () => 'rr_none'],
   ['/v1/observability/requests/', () => 'req_none'],
   ['/v1/tickets/', () => ticketId],
+  ['/v1/me/sessions/', () => 'ses_none'],
 ];
 
 // With the id of a resource, and the examples of other parameters.
