@@ -18,7 +18,7 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
-import { AUTH_PATHS, SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import { createClientSecrets } from '../../shared/identity/client-secrets.ts';
 import { createIdentityLinks } from '../../shared/identity/identity-links.ts';
 import { createIdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
@@ -174,7 +174,9 @@ const routes: Routes = serviceRoutes({
   reference: createReference(path.join(import.meta.dirname, 'reference')),
   apiVersion: API_VERSIONS.control,
 });
-for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token]) routes[signInPath] = { POST: 'elsewhere' };
+for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token, SSO_PATHS.begin, SSO_PATHS.session])
+  routes[signInPath] = { POST: 'elsewhere' };
+for (const page of [SSO_PATHS.authorize, SSO_PATHS.callback]) routes[page] = { GET: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 

@@ -29,6 +29,7 @@ export const ReservedConcurrency = z.strictObject({
   control: Concurrency.default(20),
   'sign-in': Concurrency.default(15),
   'machine-sign-in': Concurrency.default(6),
+  'single-sign-on': Concurrency.default(6),
   deployments: Concurrency.default(10),
   billing: Concurrency.default(26),
   notifications: Concurrency.default(10),

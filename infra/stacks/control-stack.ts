@@ -1,7 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
-import { AUTH_PATHS, SIGN_IN_PATHS } from '../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
@@ -40,6 +40,8 @@ export class ControlStack extends Stack {
   readonly signIn: NodeFunction;
   /** Signs service accounts in, so that no person waits behind a storm of jobs. */
   readonly machineSignIn: NodeFunction;
+  /** Calls the identity providers of organizations, which can be slow. */
+  readonly singleSignOn: NodeFunction;
   readonly resetMails: ResetMails;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
@@ -133,7 +135,34 @@ export class ControlStack extends Stack {
     data.attempts.grant(this.machineSignIn, 'UpdateItem', 'PutItem', 'DeleteItem');
     identity.users.grant(this.machineSignIn, 'AdminInitiateAuth', 'AdminRespondToAuthChallenge');
     this.host.post(AUTH_PATHS.token, this.machineSignIn);
+    this.singleSignOn = this.#singleSignOn({ config, data, identity });
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
+  }
+
+  #singleSignOn({ config, data, identity }: Pick<ControlStackProps, 'config' | 'data' | 'identity'>): NodeFunction {
+    const fn = new NodeFunction(this, 'SingleSignOn', { config, name: 'single-sign-on', memoryMb: 512, timeout: TIMEOUT });
+    data.accounts.grant(fn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    data.audit.grantAdd(fn);
+    data.attempts.grant(fn, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
+    identity.users.grant(
+      fn,
+      'AdminCreateUser',
+      'AdminEnableUser',
+      'AdminGetUser',
+      'AdminInitiateAuth',
+      'AdminRespondToAuthChallenge',
+      'AdminSetUserMFAPreference',
+      'AdminSetUserPassword',
+      'AdminUserGlobalSignOut',
+    );
+    grantClientSecrets(fn, 'read');
+    fn.addEnvironment('ALLOWED_NETWORKS', config.notifications.allowedNetworks.join(','));
+    fn.addEnvironment('CONTROL_URL', this.host.url);
+    this.host.post(SSO_PATHS.begin, fn);
+    this.host.get(SSO_PATHS.authorize, fn);
+    this.host.get(SSO_PATHS.callback, fn);
+    this.host.post(SSO_PATHS.session, fn);
+    return fn;
   }
 }

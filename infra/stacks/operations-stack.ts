@@ -154,6 +154,7 @@ export class OperationsStack extends Stack {
       control.function,
       control.signIn,
       control.machineSignIn,
+      control.singleSignOn,
     );
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {
@@ -277,7 +278,14 @@ export class OperationsStack extends Stack {
         ]),
       ],
     ]);
-    const ofControlPlane = [control.function, control.signIn, billing.function, notifications.function, support.function];
+    const ofControlPlane = [
+      control.function,
+      control.signIn,
+      control.singleSignOn,
+      billing.function,
+      notifications.function,
+      support.function,
+    ];
     const { deploymentStage: controlStage } = control.host.api;
     addHostDashboard('ControlDashboard', 'control', [
       [trafficOf(controlStage), latencyOf(controlStage)],

@@ -13,13 +13,13 @@ const identityKey = (provider: string, subject: string): RecordKey => ({
 
 const linkKey = (user: string, provider: string): RecordKey => ({ account: user, record: PREFIX + provider });
 
-/** 409 for an identity or a user that was linked by another request meanwhile. */
+// Another request was first.
 const alreadyLinked = (): Conflict =>
   new Conflict({ code: 'identity_linked', message: 'This user was just linked to an identity of the identity provider. Sign in again.' });
 
 /**
- * Who is who at the identity providers of organizations, in the table `accounts`. An identity is a connection and a
- * subject, and belongs to one user; a user has at most one identity of a connection.
+ * The identities of users at the identity providers of organizations, in the table `accounts`. An identity is a
+ * connection and a subject, and belongs to one user; a user has at most one identity of a connection.
  */
 export const createIdentityLinks = (accounts: RecordTable) => ({
   /** Returns the id of the user with an identity. */

@@ -37,6 +37,8 @@ const LIMITS = {
   password: PASSWORDS,
   totp: CODES,
   refresh: { address: 300, pair: 300, account: 300 },
+  // Everyone of an office can sign in at nine o'clock; nothing can be guessed.
+  sso: { address: 1_000, pair: 1_000, account: 1_000 },
   invite: { address: 200, pair: 100, account: 100 },
   // Many jobs can share an address, and anyone can know an id.
   token: { address: 600, pair: 300 },

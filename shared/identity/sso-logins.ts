@@ -44,7 +44,6 @@ export interface FinishedSsoLogin {
 /** The result of a dry login, which changed nothing. */
 export interface SsoTestResult {
   provider: string;
-  /** What would have happened. */
   outcome: 'refused' | 'signs_in' | 'links' | 'provisions';
   /** Why it was refused. */
   reason: string | null;

@@ -27,6 +27,7 @@ test('docs/fairness.md has the numbers of the configuration', () => {
     `\`control\`: ${reservedConcurrency.control} environments`,
     `\`sign-in\`: ${reservedConcurrency['sign-in']} environments`,
     `\`machine-sign-in\`: ${reservedConcurrency['machine-sign-in']} environments`,
+    `\`single-sign-on\`: ${reservedConcurrency['single-sign-on']} environments`,
     `\`payloads\`: ${reservedConcurrency.payloads} environments`,
     `${organizationConcurrencyOf({ reservedConcurrency, deployments: {} })} requests in flight, on both hosts together`,
     `${ofOrganization}, for all deployments together`,

@@ -50,6 +50,7 @@ interface NodeFunctionProps {
     | 'control'
     | 'sign-in'
     | 'machine-sign-in'
+    | 'single-sign-on'
     | 'deployments'
     | 'billing'
     | 'notifications'

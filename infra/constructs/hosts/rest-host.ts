@@ -125,18 +125,23 @@ export class RestHost extends Construct {
 
   /** Streams responses to POST on a path from a function. */
   stream(path: string, handler: IFunction): void {
-    this.#post(path, handler, { responseTransferMode: ResponseTransferMode.STREAM, timeout: STREAM_TIMEOUT });
+    this.#serve('POST', path, handler, { responseTransferMode: ResponseTransferMode.STREAM, timeout: STREAM_TIMEOUT });
   }
 
   /** Serves POST on a path with a function of its own. */
   post(path: string, handler: IFunction): void {
-    this.#post(path, handler, { timeout: BUFFERED_TIMEOUT });
+    this.#serve('POST', path, handler, { timeout: BUFFERED_TIMEOUT });
+  }
+
+  /** Serves GET on a path with a function of its own. */
+  get(path: string, handler: IFunction): void {
+    this.#serve('GET', path, handler, { timeout: BUFFERED_TIMEOUT });
   }
 
   /** The fallback still serves other methods, and all paths between this one and the root. */
-  #post(path: string, handler: IFunction, options: LambdaIntegrationOptions): void {
+  #serve(method: 'GET' | 'POST', path: string, handler: IFunction, options: LambdaIntegrationOptions): void {
     const resource = this.api.root.resourceForPath(path);
-    resource.addMethod('POST', new LambdaIntegration(handler, { ...options, allowTestInvoke: false }));
+    resource.addMethod(method, new LambdaIntegration(handler, { ...options, allowTestInvoke: false }));
     for (let at: IResource | undefined = resource; at && at !== this.api.root; at = at.parentResource) this.#fallBack(at);
   }
 

@@ -3,11 +3,13 @@ import { controlRoutes } from '../../../functions/control/routes.ts';
 import { machineSignInRoutes } from '../../../functions/machine-sign-in/routes.ts';
 import { browserSignInRoutes } from '../../../functions/sign-in/browser-routes.ts';
 import { signInRoutes } from '../../../functions/sign-in/routes.ts';
+import { singleSignOnRoutes } from '../../../functions/single-sign-on/routes.ts';
 
 /** Every route of the control plane's host, of all functions that serve it. */
 export const controlOperations: readonly ControlOperation[] = [
   ...signInRoutes,
   ...browserSignInRoutes,
   ...machineSignInRoutes,
+  ...singleSignOnRoutes,
   ...controlRoutes,
 ];

@@ -38,6 +38,7 @@ describe('the configuration', () => {
       control: 20,
       'sign-in': 15,
       'machine-sign-in': 6,
+      'single-sign-on': 6,
       deployments: 10,
       billing: 26,
       notifications: 10,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { AUTH_PATHS, SIGN_IN_PATHS } from '../../../shared/identity/auth-paths.ts';
+import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { templateOf } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 import { functionOfPosts } from './host-template.ts';
@@ -19,7 +19,34 @@ test('serves those who have no session by functions of their own, and all others
   expect(posts).toEqual({
     ...Object.fromEntries(SIGN_IN_PATHS.map((path) => [path, 'sign-in'])),
     [AUTH_PATHS.token]: 'machine-sign-in',
+    [SSO_PATHS.begin]: 'single-sign-on',
+    [SSO_PATHS.session]: 'single-sign-on',
   });
+});
+
+test('lets the function single-sign-on only create and sign in users, and read client secrets', () => {
+  const grants = grantsOf(templateOf('control'), 'SingleSignOnRole');
+  const ofUsers = [
+    'AdminCreateUser',
+    'AdminEnableUser',
+    'AdminGetUser',
+    'AdminInitiateAuth',
+    'AdminRespondToAuthChallenge',
+    'AdminSetUserMFAPreference',
+    'AdminSetUserPassword',
+    'AdminUserGlobalSignOut',
+  ];
+  const ofAccounts = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'];
+  expect(grants.sort(byText)).toEqual(
+    [
+      ...ofFunction('SingleSignOnLogs'),
+      ...all('dynamodb', ofAccounts, ['Accounts']),
+      ...all('dynamodb', ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Attempts']),
+      ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
+      ...all('cognito-idp', ofUsers, ['Users']),
+      ...all('secretsmanager', ['GetSecretValue'], ['arn::secretsmanager:::secret:sluice-control/identity-providers/*']),
+    ].sort(byText),
+  );
 });
 
 test('lets the function sign-in only check passwords and codes, count attempts, keep sessions, queue codes', () => {

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
+import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
+import type { Caller } from '../../shared/identity/request-origin.ts';
+import type { SsoLogins } from '../../shared/identity/sso-logins.ts';
+import { Email } from '../../shared/identity/user.ts';
+import { checkRedirectUri } from './redirect-uri.ts';
+
+// RFC 7636, section 4.2.
+const CodeChallenge = z.string().regex(/^[\w-]{43}$/, 'expected the base64url SHA-256 of your code verifier: 43 characters');
+
+export const NewSsoLogin = z.strictObject({
+  email: Email,
+  code_challenge: CodeChallenge.meta({ description: 'The S256 challenge of a code verifier that you make up for this login (RFC 7636).' }),
+  redirect_uri: z.string().min(1).max(512).optional().meta({
+    description:
+      'Where the code is sent: `http://127.0.0.1:<port>/…` for a program, or a page of the console. By default, a page shows the code.',
+  }),
+});
+export type NewSsoLogin = z.output<typeof NewSsoLogin>;
+
+export const BegunSsoLogin = z.object({
+  object: z.literal('sso_login'),
+  authorize_url: z.string().meta({ description: 'Open it in the user’s browser.' }),
+  expires_at: z.int().meta({ description: 'Unix time in seconds.' }),
+});
+
+export interface BeginDependencies {
+  attempts: LoginAttempts;
+  logins: SsoLogins;
+  /** The URL of this host, without a trailing slash. */
+  controlUrl: string;
+}
+
+/**
+ * Begins a login with the identity provider of an address's domain. The answer and the work are the same if the domain
+ * has none. @throws 400 for the redirect URI, 429
+ */
+export const beginLogin = async (
+  { attempts, logins, controlUrl }: BeginDependencies,
+  { ipAddress, receivedAtMs }: Caller,
+  { email, code_challenge, redirect_uri }: NewSsoLogin,
+): Promise<z.infer<typeof BegunSsoLogin>> => {
+  const redirectUri = redirect_uri === undefined ? null : checkRedirectUri(redirect_uri, controlUrl);
+  await attempts.count({ kind: 'sso', ipAddress }, receivedAtMs);
+  const [, domain = ''] = email.split('@');
+  const { login, expiresAtMs } = await logins.begin({ kind: 'login', domain, codeChallenge: code_challenge, redirectUri }, receivedAtMs);
+  return {
+    object: 'sso_login',
+    authorize_url: `${controlUrl}${SSO_PATHS.authorize}?login=${login}`,
+    expires_at: Math.floor(expiresAtMs / 1_000),
+  };
+};

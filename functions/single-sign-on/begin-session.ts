@@ -1,0 +1,103 @@
+import * as z from 'zod';
+import { ApiError } from '../../shared/http/errors.ts';
+import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
+import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
+import type { PoolClient } from '../../shared/identity/pool-clients.ts';
+import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import type { SessionOrChallenge } from '../../shared/identity/session.ts';
+import { sessionOf } from '../../shared/identity/session-store.ts';
+import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
+import type { SignIn } from '../../shared/identity/sign-in.ts';
+import type { SignInTickets } from '../../shared/identity/sign-in-tickets.ts';
+import type { FinishedSsoLogin, SsoLogins } from '../../shared/identity/sso-logins.ts';
+import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
+import { challengeOf } from './pkce.ts';
+
+// RFC 7636, section 4.1.
+const CodeVerifier = z.string().regex(/^[\w.~-]{43,128}$/, 'expected 43 to 128 letters, digits and -._~');
+
+export const SsoCode = z.strictObject({
+  code: z.string().regex(/^[\w-]{43}$/, 'expected the code of the page or of the redirect'),
+  code_verifier: CodeVerifier,
+});
+export type SsoCode = z.output<typeof SsoCode>;
+
+export interface BeginSessionDependencies extends SessionDependencies {
+  logins: SsoLogins;
+  tickets: SignInTickets;
+  providers: Pick<IdentityProviderStore, 'find'>;
+}
+
+// For every code that is not accepted, and every user who cannot log in.
+class SsoCodeRefused extends ApiError {
+  constructor() {
+    super({
+      status: 401,
+      type: 'authentication_error',
+      code: 'sso_code_refused',
+      message: `The code is unknown, used, older than a minute, or not of this code_verifier. Start again with POST ${SSO_PATHS.begin}.`,
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  }
+}
+
+interface Found {
+  user: StoredUser;
+  finished: FinishedSsoLogin;
+}
+
+const findLogin = async (deps: BeginSessionDependencies, caller: Caller, { code, code_verifier }: SsoCode): Promise<Found> => {
+  const finished = await deps.logins.takeFinished(code, challengeOf(code_verifier), caller.receivedAtMs);
+  if (!finished) throw new SsoCodeRefused();
+  const [user, provider] = await Promise.all([
+    deps.users.get(finished.user),
+    deps.providers.find(finished.organization, finished.provider),
+  ]);
+  // Both can have been disabled within the minute.
+  if (user?.status !== 'active' || user.organization !== finished.organization || provider?.status !== 'active') throw new SsoCodeRefused();
+  return { user, finished };
+};
+
+type Tokens = Extract<SignIn, { tokens: unknown }>['tokens'];
+
+const keepSession = async (deps: BeginSessionDependencies, caller: Caller, { user, finished }: Found, tokens: Tokens): Promise<void> => {
+  const { provider, hasSecondFactor, endsAtMs } = finished;
+  const seconds = Math.max(1, Math.floor((endsAtMs - caller.receivedAtMs) / 1_000));
+  // Without the session's row, it would not end in time.
+  if (tokens.sessionId === undefined) throw new Error('The user pool issued a token without origin_jti.');
+  const login = { client: 'api', proof: `sso:${provider}`, hasSecondFactor, seconds } as const;
+  await deps.sessions.begin(user.id, sessionOf(tokens.sessionId, caller, login));
+};
+
+/**
+ * Exchanges the code of a finished login for a session, once. A user with an authenticator app gets its challenge.
+ * @throws 401, 429
+ */
+export const beginSession = async (
+  deps: BeginSessionDependencies,
+  caller: Caller,
+  body: SsoCode,
+  client: PoolClient = 'api',
+): Promise<SessionOrChallenge> => {
+  await deps.attempts.count({ kind: 'sso', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  const found = await findLogin(deps, caller, body);
+  const { user, finished } = found;
+  const ticket = await deps.tickets.issue(user.subject, caller.receivedAtMs);
+  const answer = await deps.userPool.signInWithTicket({ subject: user.subject, ticket, client, caller });
+  if (!answer) throw new SsoCodeRefused();
+  if ('challenge' in answer) return { object: 'challenge', ...answer };
+  const seconds = Math.floor(caller.receivedAtMs / 1_000);
+  await keepSession(deps, caller, found, answer.tokens);
+  await deps.users.noteSecondFactor(user, finished.hasSecondFactor);
+  await deps.users.noteLogin(user.id, seconds);
+  await recordAction(deps, originOf(caller, user), user, 'session.created');
+  const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
+  return {
+    object: 'session',
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    user: { ...toWire(user), last_login_at: seconds },
+  };
+};

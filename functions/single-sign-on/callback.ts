@@ -1,0 +1,101 @@
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import type { Reply } from '../../shared/http/reply.ts';
+import { callerOf } from '../../shared/identity/request-origin.ts';
+import type { SsoTestResult } from '../../shared/identity/sso-logins.ts';
+import { type Answered, ConnectionLoginFailed, type FinishDependencies, finishLogin, readAnswer } from './finish-login.ts';
+import { LOGIN_FAULTS, LoginFailed } from './login-fault.ts';
+import { pageReply, redirectReply } from './pages.ts';
+import { withCode } from './redirect-uri.ts';
+import { resolveUser } from './resolve-user.ts';
+import { shownClaims } from './shown-claims.ts';
+
+/** A refused login, for the owners of the organization. */
+export interface RefusedLogin {
+  organization: string;
+  provider: string;
+  fault: string;
+  detail: string | null;
+}
+
+export interface CallbackDependencies extends FinishDependencies {
+  recordRefusal: (refused: RefusedLogin, event: ApiEvent) => Promise<void>;
+}
+
+const refusedResult = (provider: string, { fault, detail }: LoginFailed, nowMs: number): SsoTestResult => ({
+  provider,
+  outcome: 'refused',
+  reason: detail === null ? fault : `${fault}: ${detail}`,
+  subject: null,
+  email: null,
+  role: null,
+  claims: {},
+  finished_at: Math.floor(nowMs / 1_000),
+});
+
+// The claims are of use above all if they give no role.
+const dryRun = async (deps: CallbackDependencies, { provider, claims }: Answered, nowMs: number): Promise<SsoTestResult> => {
+  const shown = { claims: shownClaims(claims), subject: claims.sub };
+  try {
+    const resolved = await resolveUser(deps, provider, claims);
+    const email = resolved.kind === 'provisions' ? resolved.email : resolved.user.email;
+    const { kind: outcome, role } = resolved;
+    return { provider: provider.id, outcome, reason: null, ...shown, email, role, finished_at: Math.floor(nowMs / 1_000) };
+  } catch (error) {
+    if (!(error instanceof LoginFailed)) throw error;
+    return { ...refusedResult(provider.id, error, nowMs), ...shown };
+  }
+};
+
+const TEST_PAGE = {
+  status: 200,
+  title: 'The test is finished',
+  texts: ['Nothing was changed, and nobody was signed in. Its result is at the address of the test, for an hour. You can close this page.'],
+};
+
+const finishTest = async (deps: CallbackDependencies, event: ApiEvent, test: string, result: SsoTestResult): Promise<Reply> => {
+  await deps.logins.saveTest(test, result, event.receivedAtMs);
+  return pageReply(event.requestId, TEST_PAGE);
+};
+
+const finishWithCode = (event: ApiEvent, redirectUri: string | null, code: string): Reply =>
+  redirectUri === null
+    ? pageReply(event.requestId, {
+        status: 200,
+        title: 'Your sign-in code',
+        texts: [
+          'Enter this code where you started to sign in, within a minute.',
+          'If you did not start this yourself, close this page and give the code to nobody.',
+        ],
+        code,
+      })
+    : redirectReply(event.requestId, withCode(redirectUri, code));
+
+const reportFailure = async (deps: CallbackDependencies, event: ApiEvent, error: ConnectionLoginFailed): Promise<Reply> => {
+  const { login, organization, provider } = error.sent;
+  if (login.kind === 'test') return finishTest(deps, event, login.test, refusedResult(provider, error, event.receivedAtMs));
+  const { fault, detail } = error;
+  if (LOGIN_FAULTS[fault].status !== 503) await deps.recordRefusal({ organization, provider, fault, detail }, event);
+  throw error;
+};
+
+/**
+ * Answers a browser that an identity provider has sent back: with a redirect or a page that has a code, or with the end
+ * of a test. @throws LoginFailed, 429
+ */
+export const callback = async (deps: CallbackDependencies, event: ApiEvent): Promise<Reply> => {
+  try {
+    const answered = await readAnswer(deps, event);
+    const { login, provider } = answered;
+    if (login.kind === 'test') return await finishTest(deps, event, login.test, await dryRun(deps, answered, event.receivedAtMs));
+    try {
+      const code = await finishLogin(deps, callerOf(event), answered, login.codeChallenge);
+      return finishWithCode(event, login.redirectUri, code);
+    } catch (error) {
+      if (!(error instanceof LoginFailed)) throw error;
+      throw new ConnectionLoginFailed(error, { login, organization: provider.organization, provider: provider.id, browser: '' });
+    }
+  } catch (error) {
+    if (error instanceof ConnectionLoginFailed) return reportFailure(deps, event, error);
+    throw error;
+  }
+};

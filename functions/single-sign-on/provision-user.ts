@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
+import { placeOfOrganization } from '../../shared/billing/organization-directory.ts';
+import type { RecordTable } from '../../shared/database/record-table.ts';
+import type { IdentityLinks } from '../../shared/identity/identity-links.ts';
+import type { IdentityProvider, OrganizationRole } from '../../shared/identity/identity-provider.ts';
+import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
+import { DEFAULT_MAX_API_KEYS, userIdOf } from '../../shared/identity/user.ts';
+import type { UserPool } from '../../shared/identity/user-pool.ts';
+import { type StoredUser, toWire, type UserStore } from '../../shared/identity/user-store.ts';
+import { newTimedId } from '../../shared/ids/id.ts';
+import { LoginFailed } from './login-fault.ts';
+
+export interface ProvisionDependencies extends AuditDependencies {
+  accounts: RecordTable;
+  users: UserStore;
+  links: IdentityLinks;
+  userPool: Pick<UserPool, 'createSilentUser' | 'renewUser'>;
+  /** The issuer of the users' access tokens. */
+  issuer: string;
+}
+
+interface NewIdentity {
+  provider: IdentityProvider;
+  subject: string;
+  email: string;
+  role: OrganizationRole;
+}
+
+const createSilently = async ({ userPool }: ProvisionDependencies, email: string): Promise<string> => {
+  const { subject, isNew } = await userPool.createSilentUser(email);
+  if (isNew) return subject;
+  // An earlier creation or deletion crashed and left this user behind: end their sessions, second factor and password.
+  await userPool.renewUser({ email, subject, temporaryPassword: `${randomBytes(24).toString('base64url')}-aA7` });
+  await userPool.createSilentUser(email);
+  return subject;
+};
+
+const newUser = ({ issuer }: ProvisionDependencies, subject: string, { provider, email, role }: NewIdentity, nowMs: number): StoredUser => {
+  const seconds = Math.floor(nowMs / 1_000);
+  return {
+    id: userIdOf(issuer, subject),
+    object: 'user',
+    email,
+    name: null,
+    role,
+    organization: provider.organization,
+    status: 'active',
+    max_api_keys: DEFAULT_MAX_API_KEYS,
+    last_login_at: null,
+    created_at: seconds,
+    updated_at: seconds,
+    version: 1,
+    subject,
+    tokens_valid_from: seconds,
+  };
+};
+
+/**
+ * Creates the user of an identity that nobody has, without a password and without a mail. Repeating it after a crash
+ * completes it.
+ * @throws LoginFailed for a suspended organization; 409 if another request was first, or for too many users
+ */
+export const provisionUser = async (deps: ProvisionDependencies, caller: Caller, identity: NewIdentity): Promise<StoredUser> => {
+  const { email, provider } = identity;
+  const claim = newTimedId('event', caller.receivedAtMs);
+  await deps.users.claimEmail(email, claim, caller.receivedAtMs);
+  try {
+    const user = newUser(deps, await createSilently(deps, email), identity, caller.receivedAtMs);
+    const isActive = deps.accounts.toCheck(
+      placeOfOrganization(provider.organization),
+      { status: 'active' },
+      () => new LoginFailed('organization_refused', 'organization_suspended'),
+    );
+    const change = {
+      action: 'user.provisioned',
+      organization: provider.organization,
+      target: { type: 'user', id: user.id },
+      after: { ...toWire(user), identity_provider: provider.id },
+    };
+    const links = deps.links.toLink(user.id, provider.id, identity.subject);
+    await commit(deps, originOf(caller, user), change, [isActive, ...links, ...deps.users.toCreate(user, claim)]);
+    return user;
+  } catch (error) {
+    // Safe even if our own transaction commits late, because it requires the claim.
+    await deps.users.releaseEmail(email, claim);
+    throw error;
+  }
+};

@@ -1,0 +1,28 @@
+import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
+
+const MAX_CLAIMS = 50;
+const MAX_VALUES = 200;
+const MAX_CHARACTERS = 256;
+
+const shown = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.slice(0, MAX_CHARACTERS);
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (Array.isArray(value))
+    return value
+      .slice(0, MAX_VALUES)
+      .filter((each) => typeof each === 'string')
+      .map(shown);
+  return JSON.stringify(value)?.slice(0, MAX_CHARACTERS);
+};
+
+// They tie the token to this login, and are of no use to a reader.
+const WITHHELD = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'jti', 'sid']);
+
+/** The claims of an ID token that the result of a test shows, cut to a bounded size. */
+export const shownClaims = (claims: IdentityClaims): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(claims)
+      .filter(([name]) => !WITHHELD.has(name))
+      .slice(0, MAX_CLAIMS)
+      .map(([name, value]) => [name.slice(0, MAX_CHARACTERS), shown(value)]),
+  );
