@@ -3,6 +3,7 @@ import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { SessionStore } from '../../shared/identity/session-store.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
@@ -27,6 +28,8 @@ import type { IdentityProviderDependencies } from './identity-providers/dependen
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
+import type { ScimDependencies } from './scim/dependencies.ts';
+import type { ScimTokenDependencies } from './scim/manage-tokens.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { OpenTicketDependencies } from './tickets/dependencies.ts';
 import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
@@ -45,6 +48,8 @@ type IdentityProviderParts = Pick<
 
 export interface ControlDependencies
   extends RouteDependencies<SignedInUser>,
+    Pick<ScimDependencies, 'scim'>,
+    Pick<ScimTokenDependencies, 'scimTokens'>,
     DeploymentDependencies,
     WebhookStores,
     IdentityProviderParts,
@@ -57,6 +62,7 @@ export interface ControlDependencies
   users: UserStore;
   sessions: SessionStore;
   serviceAccounts: ServiceAccountStore;
+  identityProviders: IdentityProviderStore;
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;

@@ -64,6 +64,9 @@ import { createReadPayload } from './observability/payload-log/read-payload.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
 import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
+import { scimRoutes } from './scim/scim-routes.ts';
+import { createScimStore } from './scim/scim-store.ts';
+import { createScimTokenStore } from './scim/token-store.ts';
 import { authenticate } from './sessions/authenticate.ts';
 import { createAttachmentStore } from './tickets/attachments/attachment-store.ts';
 import { createTicketFiles } from './tickets/attachments/lazy-ticket-files.ts';
@@ -130,6 +133,9 @@ const dependencies: ControlDependencies = {
   refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
+  identityProviders: createIdentityProviderStore(accounts),
+  scim: createScimStore(accounts),
+  scimTokens: createScimTokenStore(accounts),
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
   quotas,
   calls: createCallCounter(quotas),
@@ -178,6 +184,8 @@ for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token, SSO_PATHS.begin, S
   routes[signInPath] = { POST: 'elsewhere' };
 for (const page of [SSO_PATHS.authorize, SSO_PATHS.callback]) routes[page] = { GET: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)
+  routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
+for (const { method, path: routePath, handle } of scimRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
 export const handler = middy<ApiEvent, Reply>()

@@ -15,6 +15,7 @@ import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
+import { scimTokenRoutes } from './scim/token-routes.ts';
 import { serviceAccountRoutes } from './service-accounts/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { browserSessionRoutes } from './sessions/browser-routes.ts';
@@ -48,4 +49,5 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...payloadLogRoutes,
   ...ticketRoutes,
   ...auditLogRoutes,
+  ...scimTokenRoutes,
 ];

@@ -110,6 +110,9 @@ export const createUserStore = (table: RecordTable) => {
         floor: Number(rowOf(placeOfSessionFloor(id))?.floor ?? 0),
       };
     },
+    /** Returns those of at most 100 users who exist. */
+    getMany: async (ids: readonly string[]): Promise<StoredUser[]> =>
+      (await table.getMany(ids.filter((id) => ID.test(id)).map(placeOfUser))).map(toStoredUser),
 
     /** Returns the id of the user with this address, which must be in lower case. */
     idOfEmail: async (email: string): Promise<string | undefined> => {
@@ -176,6 +179,9 @@ export const createUserStore = (table: RecordTable) => {
     /** Checks that the sender of a change still has their role. Empty for operators, who have no row. */
     toCheckActor: ({ userId, role, origin }: Sender): Write[] =>
       origin.actor.type === 'user' ? [table.toCheck(placeOfUser(userId), { status: 'active', role }, () => new RightsChanged())] : [],
+
+    /** Checks that a user is an active owner. @param refused the error otherwise */
+    toCheckOwner: (id: string, refused: () => Error): Write => table.toCheck(placeOfUser(id), { status: 'active', role: 'owner' }, refused),
 
     /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
     endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),

@@ -4,6 +4,7 @@ import { ApiError, toApiError, toWire } from '../http/errors.ts';
 import { isMessagesPath } from '../http/messages-path.ts';
 import { isTokenPath, toOAuthFailure } from '../http/oauth-failure.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { isScimPath } from '../http/scim-path.ts';
 import { logError, logInfo } from '../logging/log.ts';
 
 // The log gets the path of the route, or of API Gateway's resource, because parameters in a path are the caller's text.
@@ -28,6 +29,10 @@ export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
 const toFailure = async (error: ApiError, event: ApiEvent): Promise<{ status: number; headers: Record<string, string>; body: unknown }> => {
   const path = requestedPath(event);
   if (isTokenPath(path)) return toOAuthFailure(error, event.requestId);
+  if (isScimPath(path)) {
+    const { toScimFailure } = await import('../http/scim-failure.ts');
+    return toScimFailure(error, event.requestId);
+  }
   if (!isMessagesPath(path)) return { status: error.status, headers: error.headers, body: toWire(error, event.requestId) };
   const { toMessagesFailure } = await import('../http/messages-failure.ts');
   return toMessagesFailure(error, event.requestId);

@@ -6,6 +6,7 @@ import { type Answer, type Control, controlOf, type RequestParts, type SignedIn 
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
+import { storeIdentityProvider } from '../support/fixtures/store-identity-provider.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
 // Routes that log in and out need no session.
@@ -39,6 +40,7 @@ let ticketId: string;
 // Users of another organization, by their role.
 let others: Record<'member' | 'viewer' | 'billing' | 'owner', SignedIn>;
 let serviceAccountId: string;
+let identityProviderId: string;
 let suspended: SignedIn;
 let disabled: SignedIn;
 // An admin who has not set up a second factor.
@@ -65,6 +67,7 @@ beforeAll(async () => {
   // Stopped, so that nothing starts it.
   ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
   ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
+  ({ id: identityProviderId } = await storeIdentityProvider(run, { organization, domain: 'acme.example' }));
   const { id: other } = await control.createOrganization('Other');
   others = {
     member: await control.createUser({ role: 'member', organization: other }),
@@ -103,6 +106,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/observability/requests/', () => 'req_none'],
   ['/v1/tickets/', () => ticketId],
   ['/v1/me/sessions/', () => 'ses_none'],
+  ['/v1/identity-providers/', () => identityProviderId],
 ];
 
 // With the id of a resource, and the examples of other parameters.

@@ -5,8 +5,8 @@ import { type Actor, isOfPlatform } from './actor.ts';
 export type CallSpan = 'minute' | 'hour' | 'day';
 
 // `account`: the organization of the caller, or the user if they belong to none. `resource`: the resource in the path,
-// for each account. `recipient`: an e-mail address.
-type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
+// for each account. `recipient`: an e-mail address. `connection`: an identity provider that calls with a SCIM token.
+type Per = 'user' | 'connection' | 'organization' | 'account' | 'resource' | 'recipient';
 
 /** A number of calls that are allowed in a time. */
 export interface Bound {
@@ -59,6 +59,16 @@ export const CALL_LIMITS = {
       { per: 'user', span: 'minute', max: 300, platformMax: 1_200, can: 'make # changes' },
       { per: 'organization', span: 'minute', max: 600, can: 'make # changes' },
       { per: 'account', span: 'day', max: 20_000, platformMax: 50_000, can: 'make # changes' },
+    ],
+  },
+  scim_reads: {
+    bounds: [{ per: 'connection', span: 'minute', max: 1_500, can: 'read # times', countedAtOnce: 20 }],
+    isOpenInOutage: true,
+  },
+  scim_changes: {
+    bounds: [
+      { per: 'connection', span: 'minute', max: 600, can: 'make # changes' },
+      { per: 'connection', span: 'day', max: 20_000, can: 'make # changes' },
     ],
   },
   aws_calls: {
@@ -139,6 +149,7 @@ const SUBJECTS = {
   account: ['An organization', 'Your organization'],
   resource: ['A webhook', 'This webhook'],
   recipient: ['An e-mail address', 'This e-mail address'],
+  connection: ['An identity provider', 'This identity provider'],
 } as const satisfies Record<Per, readonly [anyone: string, caller: string]>;
 
 const numberText = (number: number): string => number.toLocaleString('en-US');

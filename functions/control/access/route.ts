@@ -30,7 +30,8 @@ export type ControlTag =
   | 'Webhooks'
   | 'Observability'
   | 'Tickets'
-  | 'Audit log';
+  | 'Audit log'
+  | 'SCIM';
 
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Permission;

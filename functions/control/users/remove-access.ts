@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { SessionStore } from '../../../shared/identity/session-store.ts';
@@ -51,6 +52,7 @@ type Expected = readonly number[] | undefined;
 
 /**
  * Updates a user. If they are disabled, their API keys are named or revoked; repeating the request completes that.
+ * @param others more writes of the same transaction
  * @throws 403, 404, 412
  */
 export const changeUser = async (
@@ -59,8 +61,9 @@ export const changeUser = async (
   id: string,
   { revoke_keys = false, ...fields }: UserChange,
   expected?: Expected,
+  others: readonly Write[] = [],
 ): Promise<ChangedUser> => {
-  const user = await updateUser(deps, actor, id, fields, expected);
+  const user = await updateUser(deps, actor, id, fields, expected, others);
   if (fields.status !== 'disabled') return user;
   return { ...user, open_api_keys: revoke_keys ? await revokeKeysOf(deps, actor, user) : await openKeysOf(deps, user) };
 };
@@ -79,8 +82,9 @@ const toStopMails = async ({ settings }: AccessDependencies, { email, organizati
 
 /**
  * Deletes a user, and their address in the billing profile. Their API keys stay with the organization, unless they
- * are revoked: then the user is disabled first and deleted last, so that repeating the request completes it. @throws
- * 403, 404, 409 for the break-glass owner, 412; 503 if there was no time to revoke all keys
+ * are revoked: then the user is disabled first and deleted last, so that repeating the request completes it.
+ * @param checks conditions under which the user can lose access
+ * @throws 403, 404, 409 for the break-glass owner, 412; 503 if there was no time to revoke all keys
  */
 export const deleteUser = async (
   deps: AccessDependencies,
@@ -88,6 +92,7 @@ export const deleteUser = async (
   id: string,
   { revokes }: { revokes: boolean },
   expected?: Expected,
+  checks: readonly Write[] = [],
 ): Promise<DeletedUser> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   requirePermission(actor, 'users:write');
@@ -96,7 +101,7 @@ export const deleteUser = async (
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   await requireNotBreakGlass(deps.identityProviders, before);
   if (revokes) {
-    if (before.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [before.version]);
+    if (before.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [before.version], checks);
     const left = await revokeKeysOf(deps, actor, before);
     if (left.length > 0) throw new ServiceUnavailable(new Error(`${left.length} API keys of ${id} are still to be revoked.`));
   }
@@ -108,7 +113,7 @@ export const deleteUser = async (
     deps,
     actor.origin,
     [change, ...mails.changes],
-    [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs), ...mails.writes],
+    [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs), ...mails.writes, ...checks],
   );
   await deps.userPool.deleteUser(user.subject);
   await deps.sessions.forget(id);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
@@ -55,13 +56,18 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
     });
 };
 
-/** Updates a user's name, role or status. @throws 403, 404, 409 for the break-glass owner, 412 */
+/**
+ * Updates a user's name, role or status.
+ * @param others more writes of the same transaction
+ * @throws 403, 404, 409 for the break-glass owner, 412
+ */
 export const updateUser = async (
   deps: UserDependencies,
   actor: Actor,
   id: string,
   fields: UserUpdate,
   expected?: readonly number[],
+  others: readonly Write[] = [],
 ): Promise<User> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   checkRights(actor, before, fields);
@@ -87,7 +93,8 @@ export const updateUser = async (
     after: toWire(after),
   };
   const changesRights = role !== before.role || status !== before.status || max_api_keys !== before.max_api_keys;
-  await commit(deps, actor.origin, change, [...(changesRights ? deps.users.toCheckActor(actor) : []), deps.users.toReplace(after, before)]);
+  const checks = changesRights ? deps.users.toCheckActor(actor) : [];
+  await commit(deps, actor.origin, change, [...checks, deps.users.toReplace(after, before), ...others]);
   // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request
   // completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');

@@ -47,6 +47,7 @@ const TAGS = {
   Observability: 'What happened to each request, and how the service is doing.',
   Tickets: 'Questions to support, with what is known of the requests that they are about.',
   'Audit log': 'Who did what, and when.',
+  SCIM: 'The tokens with which identity providers create and deactivate users at `/scim/v2`, as RFC 7644 says.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;
 

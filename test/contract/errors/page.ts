@@ -40,6 +40,7 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
       'functions/control/service-accounts',
       'functions/control/sessions',
       'functions/control/users',
+      'functions/control/scim',
     ],
   ],
   ['Control plane: organizations and API keys', ['functions/control/organizations', 'functions/control/api-keys', 'shared/credit']],

@@ -4,6 +4,7 @@ import type { Actor, UserRole } from '../../../../functions/control/access/actor
 import { CALL_LIMITS, type CallLimitName, callLimitOf, limitsOf, textForAll } from '../../../../functions/control/access/call-limits.ts';
 import { createCallCounter } from '../../../../functions/control/access/count-call.ts';
 import { controlRoutes } from '../../../../functions/control/routes.ts';
+import { scimRoutes } from '../../../../functions/control/scim/scim-routes.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type ApiError, toWire } from '../../../../shared/http/errors.ts';
@@ -75,7 +76,8 @@ describe('limitsOf', () => {
   });
 
   test('names each limit in at least one route', () => {
-    expect(new Set(controlRoutes.flatMap((route) => limitsOf(route)))).toEqual(new Set(Object.keys(CALL_LIMITS)));
+    const named = [...controlRoutes.flatMap((route) => limitsOf(route)), ...scimRoutes.flatMap(({ limits }) => limits)];
+    expect(new Set(named)).toEqual(new Set(Object.keys(CALL_LIMITS)));
   });
 });
 

@@ -1,0 +1,95 @@
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { ScimConnection } from './connection.ts';
+import type { ScimDependencies } from './dependencies.ts';
+import { findScimUser, type ScimUser } from './find-user.ts';
+import { InvalidScimFilter } from './protocol/errors.ts';
+import { parseScimFilter, type ScimCondition } from './protocol/filter.ts';
+import type { ScimUserRow } from './scim-store.ts';
+
+/** A part of a list, counted from 1. */
+export interface ScimPage {
+  startIndex: number;
+  count: number;
+}
+
+const SUPPORTED = 'userName eq "ada@example.com", or externalId, id or emails.value in its place';
+
+const sameText = (a: string | null, b: ScimCondition['value']): boolean => typeof b === 'string' && a?.toLowerCase() === b.toLowerCase();
+
+const MATCHES: Readonly<Record<string, (found: ScimUser, value: ScimCondition['value']) => boolean>> = {
+  id: ({ user }, value) => user.id === value,
+  externalid: ({ row }, value) => row.external_id === value,
+  username: ({ user }, value) => sameText(user.email, value),
+  emails: ({ user }, value) => sameText(user.email, value),
+  'emails.value': ({ user }, value) => sameText(user.email, value),
+  'emails.type': (_, value) => sameText('work', value),
+  'emails.primary': (_, value) => value === true,
+  active: ({ user }, value) => String(value) === String(user.status === 'active'),
+};
+
+// One of the conditions must find users without a read of each.
+const idsOf = async (deps: ScimDependencies, { provider }: ScimConnection, conditions: readonly ScimCondition[]): Promise<string[]> => {
+  const wanted = (...names: string[]) => conditions.find(({ attribute }) => names.includes(attribute))?.value;
+  const id = wanted('id');
+  if (id !== undefined) return [String(id)];
+  const address = wanted('username', 'emails.value', 'emails');
+  if (address !== undefined) {
+    const found = await deps.users.idOfEmail(String(address).toLowerCase());
+    return found === undefined ? [] : [found];
+  }
+  const externalId = wanted('externalid');
+  if (typeof externalId !== 'string') throw new InvalidScimFilter(SUPPORTED);
+  return (await deps.scim.listUsers(provider.id)).filter((row) => row.external_id === externalId).map((row) => row.id);
+};
+
+const find = async (deps: ScimDependencies, connection: ScimConnection, filter: string): Promise<ScimUser[]> => {
+  const conditions = parseScimFilter(filter, SUPPORTED);
+  if (conditions.some(({ attribute }) => !Object.hasOwn(MATCHES, attribute))) throw new InvalidScimFilter(SUPPORTED);
+  const found: ScimUser[] = [];
+  for (const id of (await idsOf(deps, connection, conditions)).slice(0, MAX_FOUND)) {
+    const each = await findScimUser(deps, connection, id);
+    if (each && conditions.every(({ attribute, value }) => MATCHES[attribute]?.(each, value))) found.push(each);
+  }
+  return found;
+};
+
+// More users with the same external id are a mistake of the identity provider.
+const MAX_FOUND = 10;
+
+// Users whom an owner has deleted leave their rows behind.
+const removeRows = async (deps: ScimDependencies, { provider }: ScimConnection, rows: readonly ScimUserRow[]): Promise<void> => {
+  const failures = await inParallel(rows, 5, ({ id }) => transact(deps.database, [deps.scim.toDeleteUser(provider.id, id)]));
+  throwFailures(failures);
+};
+
+/**
+ * Lists users: with a filter, those who match, also users of the organization whom the connection does not manage yet;
+ * without one, those whom it manages, by id.
+ * @throws 400
+ */
+export const listScimUsers = async (
+  deps: ScimDependencies,
+  connection: ScimConnection,
+  filter: string | undefined,
+  { startIndex, count }: ScimPage,
+): Promise<{ users: ScimUser[]; total: number }> => {
+  const from = startIndex - 1;
+  if (filter !== undefined) {
+    const found = await find(deps, connection, filter);
+    return { users: found.slice(from, from + count), total: found.length };
+  }
+  const rows = await deps.scim.listUsers(connection.provider.id);
+  const page = rows.slice(from, from + count);
+  const byId = new Map((await deps.users.getMany(page.map(({ id }) => id))).map((user) => [user.id, user]));
+  const users = page.flatMap((row) => {
+    const user = byId.get(row.id);
+    return user?.organization ? [{ user: { ...user, organization: user.organization }, row, isManaged: true }] : [];
+  });
+  await removeRows(
+    deps,
+    connection,
+    page.filter(({ id }) => !byId.has(id)),
+  );
+  return { users, total: rows.length - (page.length - users.length) };
+};

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { validate } from '../../../../shared/http/validate.ts';
+import { InvalidScimPath, InvalidScimValue } from './errors.ts';
+import { parseScimFilter, type ScimCondition } from './filter.ts';
+import { attributeName } from './names.ts';
+
+const MAX_OPERATIONS = 1_000;
+
+const PatchBody = z.looseObject({
+  Operations: z
+    .array(z.looseObject({ op: z.string(), path: z.string().max(1_000).optional(), value: z.unknown().optional() }))
+    .min(1)
+    .max(MAX_OPERATIONS),
+});
+
+/** One attribute that a PATCH changes. */
+export interface PatchStep {
+  op: 'add' | 'replace' | 'remove';
+  /** In lower case, such as `name.givenname`, without what is in brackets. */
+  attribute: string;
+  /** The conditions in brackets. */
+  where: readonly ScimCondition[];
+  /** undefined: there is none, as in most removals. */
+  value: unknown;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The attributes of an object as steps: also those that Entra writes with a dot, or with a filter. */
+export const stepsOfObject = (op: 'add' | 'replace', value: unknown): PatchStep[] => {
+  if (!isObject(value)) throw new InvalidScimValue('value', 'an object with attributes if the operation has no path');
+  return Object.entries(value).map(([path, each]) => ({ op, ...parsePath(path), value: each }));
+};
+
+const PATH = /^([\w$.:-]+)(?:\[(.*)\](?:\.([\w$-]+))?)?$/s;
+
+const parsePath = (path: string): Pick<PatchStep, 'attribute' | 'where'> => {
+  const [, name, filter, sub] = PATH.exec(path.trim()) ?? [];
+  if (name === undefined) throw new InvalidScimPath(path);
+  const where = filter === undefined ? [] : parseScimFilter(filter, 'value eq "…" or type eq "…" in brackets');
+  return { attribute: attributeName(sub === undefined ? name : `${name}.${sub}`), where };
+};
+
+const OPS = new Set(['add', 'replace', 'remove']);
+
+/**
+ * Reads the operations of a PATCH in the shapes of Okta and Entra: with and without a path, and in any case
+ * (RFC 7644, section 3.5.2).
+ * @throws 400
+ */
+export const readPatch = (body: unknown): PatchStep[] =>
+  validate(PatchBody, body).Operations.flatMap(({ op: given, path, value }) => {
+    const op = given.toLowerCase() as PatchStep['op'];
+    if (!OPS.has(op)) throw new InvalidScimValue('op', 'add, replace or remove');
+    if (path !== undefined) return [{ op, ...parsePath(path), value }];
+    if (op === 'remove') throw new InvalidScimPath('');
+    return stepsOfObject(op, value);
+  });

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import type { OrganizationRole } from '../../../shared/identity/identity-provider.ts';
+import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+
+export interface ScimProvisionDependencies extends AuditDependencies {
+  userPool: Pick<UserPool, 'createSilentUser' | 'renewUser' | 'setEnabled'>;
+  /** The issuer of the users' access tokens. */
+  issuer: string;
+  users: Pick<UserStore, 'claimEmail' | 'releaseEmail' | 'toCreate'>;
+  organizations: { toCheckActive: (id: string) => Write };
+}
+
+interface ProvisionedFields {
+  /** In lower case. */
+  email: string;
+  name: string | null;
+  role: OrganizationRole;
+  organization: string;
+  status: User['status'];
+}
+
+const newUser = (id: string, subject: string, fields: ProvisionedFields, nowMs: number): StoredUser => {
+  const seconds = Math.floor(nowMs / 1_000);
+  return {
+    id,
+    object: 'user',
+    ...fields,
+    max_api_keys: DEFAULT_MAX_API_KEYS,
+    last_login_at: null,
+    created_at: seconds,
+    updated_at: seconds,
+    version: 1,
+    subject,
+    // The user pool may already know this user: reject tokens that it issued before.
+    tokens_valid_from: seconds,
+  };
+};
+
+// An earlier creation or deletion crashed and left this user behind: their old password must not work any more.
+const createAtPool = async ({ userPool }: ScimProvisionDependencies, email: string): Promise<string> => {
+  const { subject, isNew } = await userPool.createSilentUser(email);
+  if (isNew) return subject;
+  await userPool.renewUser({ email, subject, temporaryPassword: `${randomBytes(24).toString('base64url')}-aA7` });
+  await userPool.createSilentUser(email);
+  return subject;
+};
+
+/**
+ * Creates a user for whom a company's identity provider vouches: without a password that anyone knows, and without a
+ * mail. Repeating the call after a crash completes it.
+ * @param others more writes of the same transaction, for the new user's id
+ * @throws 409 if the address is in use, or if the organization has too many users; 403 if it is suspended
+ */
+export const provisionUser = async (
+  deps: ScimProvisionDependencies,
+  origin: Origin,
+  fields: ProvisionedFields,
+  others: (id: string) => readonly Write[],
+): Promise<StoredUser> => {
+  const { email, organization } = fields;
+  const claim = newTimedId('event', origin.nowMs);
+  await deps.users.claimEmail(email, claim, origin.nowMs);
+  try {
+    const subject = await createAtPool(deps, email);
+    const user = newUser(userIdOf(deps.issuer, subject), subject, fields, origin.nowMs);
+    const writes = [deps.organizations.toCheckActive(organization), ...deps.users.toCreate(user, claim), ...others(user.id)];
+    const target = { type: 'user', id: user.id };
+    await commit(deps, origin, { action: 'user.provisioned', organization, target, after: toWire(user) }, writes);
+    // Our own row already rejects a disabled user.
+    if (user.status === 'disabled') await deps.userPool.setEnabled(subject, false);
+    return user;
+  } catch (error) {
+    // Safe even if our own transaction commits late, because it requires the claim.
+    await deps.users.releaseEmail(email, claim);
+    throw error;
+  }
+};
