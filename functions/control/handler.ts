@@ -133,7 +133,6 @@ const dependencies: ControlDependencies = {
   refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
-  identityProviders: createIdentityProviderStore(accounts),
   scim: createScimStore(accounts),
   scimTokens: createScimTokenStore(accounts),
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),

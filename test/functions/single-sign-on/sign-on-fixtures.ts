@@ -161,7 +161,19 @@ export const startSingleSignOn = async () => {
     return { provider, organization, domain };
   };
 
-  return { ...test, deps, sessions, entries, pool, clock, providers, users, addUser, addConnection, browser: () => createBrowser(deps, now) };
+  return {
+    ...test,
+    deps,
+    sessions,
+    entries,
+    pool,
+    clock,
+    providers,
+    users,
+    addUser,
+    addConnection,
+    browser: () => createBrowser(deps, now),
+  };
 };
 export type SingleSignOn = Awaited<ReturnType<typeof startSingleSignOn>>;
 
