@@ -4,6 +4,8 @@ import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
+import type { RuleStore } from '../../shared/federation/rule-store.ts';
+import type { SignInEvents } from '../../shared/federation/sign-in-events.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { SessionStore } from '../../shared/identity/session-store.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
@@ -63,6 +65,8 @@ export interface ControlDependencies
   sessions: SessionStore;
   serviceAccounts: ServiceAccountStore;
   identityProviders: IdentityProviderStore;
+  rules: RuleStore;
+  signInEvents: SignInEvents;
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;

@@ -11,6 +11,8 @@ import { createDeploymentStore } from '../../shared/deployments/deployment-store
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createFederation } from '../../shared/federation/federation.ts';
+import { createRuleStore } from '../../shared/federation/rule-store.ts';
+import { createSignInEvents } from '../../shared/federation/sign-in-events.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
@@ -123,6 +125,8 @@ const dependencies: ControlDependencies = {
   users,
   sessions: createSessionStore(accounts),
   serviceAccounts: createServiceAccountStore(accounts),
+  rules: createRuleStore(accounts),
+  signInEvents: createSignInEvents(database, environmentVariable('ACCOUNTS_TABLE'), accounts),
   apiKeys: createApiKeyStore(accounts),
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),

@@ -4,6 +4,7 @@ import { auditLogRoutes } from './audit/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
+import { federationRuleRoutes } from './federation-rules/routes.ts';
 import { identityProviderRoutes } from './identity-providers/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelAliasRoutes } from './model-aliases/routes.ts';
@@ -33,6 +34,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...userRoutes,
   ...serviceAccountRoutes,
   ...identityProviderRoutes,
+  ...federationRuleRoutes,
   ...apiKeyRoutes,
   ...modelRoutes,
   ...modelAliasRoutes,

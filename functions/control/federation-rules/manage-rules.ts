@@ -8,7 +8,9 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
 import { urlFault } from '../../../shared/network/url-fault.ts';
+import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import type { Actor, ActorChecks } from '../access/actor.ts';
+import { checkGivenRights, visibleServiceAccount } from '../service-accounts/service-account-rights.ts';
 import { tooWide } from './known-issuers.ts';
 import {
   type FederationRuleResource,
@@ -19,19 +21,10 @@ import {
   toSignInEventResource,
 } from './rule-resource.ts';
 
-/** The service account of a request. */
-export interface RuleAccount {
-  id: string;
-  organization: string | null;
-}
-
 export interface FederationRuleDependencies extends AuditDependencies {
   rules: RuleStore;
   signInEvents: Pick<SignInEvents, 'list'>;
-  /** Returns a service account that the actor can see. @throws 404 */
-  findServiceAccount: (actor: Actor, id: string) => Promise<RuleAccount>;
-  /** Rejects an actor who could not give a service account its permissions. @throws 403 */
-  requireRightsOf: (actor: Actor, account: RuleAccount) => void;
+  serviceAccounts: ServiceAccountStore;
   networks: Networks;
   users: ActorChecks;
 }
@@ -70,7 +63,7 @@ interface Change {
 const save = (
   deps: FederationRuleDependencies,
   actor: Actor,
-  { organization, id: account }: RuleAccount,
+  { organization, id: account }: StoredServiceAccount,
   { action, before, after }: Change,
   writes: readonly Write[],
 ): Promise<void> =>
@@ -102,7 +95,7 @@ const withIssuers = async (deps: FederationRuleDependencies, organization: strin
 type ChangeIssuers = (issuers: Awaited<ReturnType<RuleStore['issuersOf']>>) => Promise<void>;
 
 const find = async (deps: FederationRuleDependencies, actor: Actor, accountId: string, id: string) => {
-  const account = await deps.findServiceAccount(actor, accountId);
+  const account = await visibleServiceAccount(deps, actor, accountId);
   const rule = await deps.rules.find(account.id, id);
   if (!rule) throw new ResourceNotFound('federation rule', id);
   return { account, rule };
@@ -115,8 +108,9 @@ export const createRule = async (
   accountId: string,
   body: NewFederationRule,
 ): Promise<FederationRuleResource> => {
-  const account = await deps.findServiceAccount(actor, accountId);
-  deps.requireRightsOf(actor, account);
+  const account = await visibleServiceAccount(deps, actor, accountId);
+  // With a rule, its workloads can do what the account can.
+  checkGivenRights(actor, account);
   checkIssuer(deps.networks, body.issuer);
   checkWidth(body);
   const { nowMs } = actor.origin;
@@ -136,7 +130,7 @@ export const createRule = async (
 
 /** Lists the rules of a service account, oldest first. @throws 404 */
 export const listRules = async (deps: FederationRuleDependencies, actor: Actor, accountId: string) => {
-  const { id } = await deps.findServiceAccount(actor, accountId);
+  const { id } = await visibleServiceAccount(deps, actor, accountId);
   const data = (await deps.rules.list(id)).map(toFederationRuleResource);
   return { object: 'list' as const, data, has_more: false, next: null };
 };
@@ -154,7 +148,8 @@ export const updateRule = async (
   expected: Expected,
 ): Promise<FederationRuleResource> => {
   const { account, rule: before } = await find(deps, actor, accountId, id);
-  deps.requireRightsOf(actor, account);
+  // A rule that is only disabled gives no rights.
+  if (!(Object.keys(body).length === 1 && body.status === 'disabled')) checkGivenRights(actor, account);
   checkVersion(before, expected);
   const changed = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<FederationRule>;
   const after: FederationRule = { ...before, ...changed, updated_at: actor.origin.nowMs };
@@ -179,7 +174,7 @@ export const deleteRule = async (
 
 /** Lists the newest exchanges of a service account, newest first. @throws 404 */
 export const listSignInEvents = async (deps: FederationRuleDependencies, actor: Actor, accountId: string) => {
-  const { id } = await deps.findServiceAccount(actor, accountId);
+  const { id } = await visibleServiceAccount(deps, actor, accountId);
   const data: SignInEventResource[] = (await deps.signInEvents.list(id)).map(toSignInEventResource);
   return { object: 'list' as const, data, has_more: false, next: null };
 };

@@ -1,5 +1,6 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
+import type { RuleStore } from '../../../shared/federation/rule-store.ts';
 import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
@@ -24,6 +25,7 @@ import { checkGivenRights, visibleServiceAccount } from './service-account-right
 
 export interface ServiceAccountDependencies extends AuditDependencies, ApiKeyDependencies {
   serviceAccounts: ServiceAccountStore;
+  rules: Pick<RuleStore, 'list' | 'issuersOf' | 'toDelete'>;
   userPool: Pick<UserPool, 'createSilentUser' | 'setEnabled' | 'deleteUser'>;
   organizations: ApiKeyDependencies['organizations'] & { toCheckActive: (id: string) => Write };
   issuer: string;
@@ -189,7 +191,9 @@ export const deleteServiceAccount = async (
   const { organization } = account;
   const target = { type: 'service_account', id };
   const change = { action: 'service_account.deleted', organization, target, before: toWire(account), texts: AUDITED_TEXTS };
-  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...(await deps.serviceAccounts.toDelete(account))]);
+  const ofRules = deps.rules.toDelete(await deps.rules.list(id), await deps.rules.issuersOf(organization));
+  const ofAccount = await deps.serviceAccounts.toDelete(account);
+  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...ofAccount, ...ofRules]);
   await deps.userPool.deleteUser(account.subject);
   return { id, object: 'service_account', deleted: true, open_api_keys: await openKeysOf(deps, account) };
 };

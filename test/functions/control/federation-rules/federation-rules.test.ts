@@ -2,18 +2,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { federationRuleRoutes } from '../../../../functions/control/federation-rules/routes.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { deleteServiceAccount } from '../../../../functions/control/service-accounts/manage-service-accounts.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
 import { createSignInEvents } from '../../../../shared/federation/sign-in-events.ts';
-import { ApiError, Forbidden, ResourceNotFound } from '../../../../shared/http/errors.ts';
+import type { Permission } from '../../../../shared/hosts/permissions.ts';
+import { ApiError } from '../../../../shared/http/errors.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { createNetworks } from '../../../../shared/network/networks.ts';
+import { createServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
-import { storeUser } from '../../../support/fixtures/stored-users.ts';
+import { acceptingUserPool, storeUser } from '../../../support/fixtures/stored-users.ts';
 import { FORBIDDEN_ADDRESSES } from '../../../support/forbidden-addresses.ts';
+import { accountOf } from '../../machine-sign-in/machine-sign-in-fixtures.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
 const GITHUB = {
@@ -42,8 +47,15 @@ beforeEach(async () => {
   const { id: other } = await createOrganization(stores, admin.origin, { name: 'Other' });
   owner = await storeUser(stores, { role: 'owner', organization, nowMs: NOW_MS });
   otherOwner = await storeUser(stores, { role: 'owner', organization: other, nowMs: NOW_MS });
-  account = newTimedId('user', NOW_MS);
+  account = await storeAccount();
 });
+
+const storeAccount = async (): Promise<string> => {
+  const id = newTimedId('user', NOW_MS);
+  const stored = accountOf('ci', { id, organization: owner.organization });
+  await transact(emulator.database, createServiceAccountStore(table).toCreate(stored));
+  return id;
+};
 
 interface Sent {
   as?: Actor;
@@ -63,14 +75,8 @@ const send = async (operationId: string, { as = owner, id = account, rule, body,
     rules: createRuleStore(table),
     signInEvents: createSignInEvents(emulator.database, String(emulator.tables.Accounts), table),
     networks: createNetworks(''),
-    findServiceAccount: async ({ organization }: Actor, asked: string) => {
-      if (organization !== owner.organization) throw new ResourceNotFound('service account', asked);
-      return { id: asked, organization };
-    },
-    requireRightsOf: (_: Actor, { id: asked }: { id: string }) => {
-      if (asked.endsWith('admin')) throw new Forbidden({ message: 'Too many rights.' });
-    },
-    authenticate: async () => ({ actor: as }) as SignedInUser,
+    serviceAccounts: createServiceAccountStore(table),
+    authenticate: async () => ({ actor: as, provedAt: as.origin.nowMs / 1_000 }) as SignedInUser,
   };
   try {
     const reply = await found.handle(deps, request as never);
@@ -147,8 +153,11 @@ describe('federation rules', () => {
   );
 
   test('rejects an actor without the rights of the service account', async () => {
-    const id = `${account}admin`;
-    expect((await send('createFederationRule', { id, body: GITHUB })).status).toBe(403);
+    const as: Actor = { ...owner, permissions: new Set<Permission>(['service_accounts:read', 'service_accounts:write']) };
+    expect((await send('createFederationRule', { as, body: GITHUB })).status).toBe(403);
+    const { id: rule } = await create();
+    expect((await send('updateFederationRule', { as, rule, body: { status: 'disabled' } })).status).toBe(200);
+    expect((await send('updateFederationRule', { as, rule, body: { status: 'active' } })).status).toBe(403);
   });
 
   test('returns 404 to other organizations', async () => {
@@ -174,18 +183,30 @@ describe('federation rules', () => {
     const at = (i: number): object => ({ issuer: `https://issuer${i}.example` });
     const rules: { id: string }[] = [];
     for (let i = 0; i < 19; i++) rules.push(await create(at(i)));
-    account = newTimedId('user', NOW_MS + 1);
+    account = await storeAccount();
     await create(at(0));
     await create(at(19));
     expect(await send('createFederationRule', { body: { ...GITHUB, ...at(20) } })).toMatchObject({ status: 409, code: 'too_many_issuers' });
     expect(await create(at(0))).toHaveProperty('id');
-    const first = newTimedId('user', NOW_MS);
-    expect(first).not.toBe(account);
     await send('deleteFederationRule', {
       id: (rules[1] as unknown as { service_account: string }).service_account,
       rule: String(rules[1]?.id),
     });
     expect(await create(at(20))).toHaveProperty('id');
+  });
+
+  test('deletes the rules of a service account with it, and frees their issuers', async () => {
+    for (let i = 0; i < 20; i++) await create({ issuer: `https://issuer${i}.example` });
+    const deps = {
+      ...stores,
+      serviceAccounts: createServiceAccountStore(table),
+      rules: createRuleStore(table),
+      userPool: acceptingUserPool,
+    };
+    await deleteServiceAccount(deps as never, owner, account, { revokes: false });
+    expect(await createRuleStore(table).list(account)).toEqual([]);
+    account = await storeAccount();
+    expect(await create()).toHaveProperty('id');
   });
 
   test('lists the newest exchanges', async () => {

@@ -17,6 +17,7 @@ import { deleteUser } from '../../../../functions/control/users/remove-access.ts
 import { resetTotp } from '../../../../functions/control/users/reset-totp.ts';
 import { updateUser, visibleUser } from '../../../../functions/control/users/update-user.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
 import { permissionsOfServiceAccount } from '../../../../shared/hosts/permissions.ts';
 import { parseServiceAccountSecret } from '../../../../shared/service-accounts/secret.ts';
 import { createServiceAccountStore, type StoredServiceAccount } from '../../../../shared/service-accounts/service-account-store.ts';
@@ -34,6 +35,7 @@ let otherOwner: Actor;
 const dependencies = (client = database.database) => ({
   ...accountStores(database, client),
   serviceAccounts: createServiceAccountStore(createRecordTable(client, database.tables.Accounts as string)),
+  rules: createRuleStore(createRecordTable(client, database.tables.Accounts as string)),
   userPool: { ...acceptingUserPool, createSilentUser: async () => ({ subject: newId('user'), isNew: true }) },
   issuer: ISSUER,
   now: Date.now,
