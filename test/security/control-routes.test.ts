@@ -4,6 +4,7 @@ import { controlOperations } from '../../infra/tools/reference/control-operation
 import { permissionsOf, type Role } from '../../shared/hosts/permissions.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { type OpenIdIssuer, startOpenIdIssuer } from '../support/emulators/openid-issuer.ts';
 import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
 import { storeIdentityProvider } from '../support/fixtures/store-identity-provider.ts';
@@ -35,6 +36,8 @@ let deploymentId: string;
 let invoiceId: string;
 let creditNoteId: string;
 let webhookId: string;
+let issuer: OpenIdIssuer;
+let identityProviderId: string;
 let exportId: string;
 let ticketId: string;
 // Users of another organization, by their role.
@@ -58,6 +61,9 @@ beforeAll(async () => {
   await control.done('PUT', '/v1/model-aliases/own-alias', { token: owner.token, body: { model: run.model } });
   const webhook = { url: 'https://example.com/webhooks' };
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
+  issuer = await startOpenIdIssuer();
+  const provider = { name: 'Acme', issuer: issuer.url, client_id: 'sluice' };
+  ({ id: identityProviderId } = await control.done('POST', '/v1/identity-providers', { token: owner.token, body: provider }));
   const wanted = { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 };
   ({ id: exportId } = await control.done('POST', '/v1/billing/exports', { token: owner.token, body: wanted }));
   const program = { name: 'ci', role: 'viewer' };
@@ -84,6 +90,7 @@ beforeAll(async () => {
   await control.done('PATCH', `/v1/users/${disabled.id}`, { token: admin.token, body: { status: 'disabled' } });
 });
 afterAll(async () => {
+  await issuer.close();
   await run.close();
 });
 
@@ -99,6 +106,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/billing/invoices/', () => invoiceId],
   ['/v1/billing/credit-notes/', () => creditNoteId],
   ['/v1/webhooks/', () => webhookId],
+  ['/v1/identity-providers/', () => identityProviderId],
   ['/v1/billing/exports/', () => exportId],
   ['/v1/runtimes/', () => 'vllm-0.27.1'],
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],

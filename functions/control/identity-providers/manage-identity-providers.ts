@@ -57,7 +57,7 @@ export const saveProvider = (
 ): Promise<void> => {
   const { id, organization } = (after ?? before) as IdentityProvider;
   const change = {
-    action: `identity_provider.${action}`,
+    action,
     organization,
     target: { type: 'identity_provider', id },
     ...(before && { before: recorded(before) }),
@@ -97,7 +97,7 @@ export const createProvider = async (
   };
   // The row is first, so that there is never a secret without one. A crash in between leaves a public client, which
   // shows that its secret must be set again.
-  await saveProvider(deps, actor, { action: 'created', after: provider }, deps.identityProviders.toCreate(provider));
+  await saveProvider(deps, actor, { action: 'identity_provider.created', after: provider }, deps.identityProviders.toCreate(provider));
   if (client_secret === undefined) return toIdentityProviderResource(provider, deps.controlUrl);
   return updateProvider(deps, actor, { id: provider.id, organization: inBody }, { client_secret }, [provider.version]);
 };
@@ -132,7 +132,7 @@ export const updateProvider = async (
   const released = before.domains.filter(
     ({ domain, verified_at }) => verified_at !== null && !after.domains.some((kept) => kept.domain === domain),
   );
-  await saveProvider(deps, actor, { action: 'updated', before, after }, [
+  await saveProvider(deps, actor, { action: 'identity_provider.updated', before, after }, [
     ...owner,
     deps.identityProviders.toReplace(after),
     ...released.map(({ domain }) => deps.identityProviders.toReleaseDomain(domain)),
@@ -163,7 +163,7 @@ export const deleteProvider = async (
   await unlinkAll(deps, before.id);
   await deps.clientSecrets.delete(before.id);
   const held = before.domains.filter(({ verified_at }) => verified_at !== null);
-  await saveProvider(deps, actor, { action: 'deleted', before }, [
+  await saveProvider(deps, actor, { action: 'identity_provider.deleted', before }, [
     ...deps.identityProviders.toDelete(before),
     ...held.map(({ domain }) => deps.identityProviders.toReleaseDomain(domain)),
   ]);

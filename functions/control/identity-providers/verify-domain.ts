@@ -26,7 +26,7 @@ export const verifyDomain = async (
   const seconds = Math.floor(actor.origin.nowMs / SECOND_MS);
   const domains = before.domains.map((each) => (each === entry ? { ...entry, verified_at: seconds } : each));
   const after = { ...before, domains, updated_at: seconds };
-  await saveProvider(deps, actor, { action: 'domain_verified', before, after }, [
+  await saveProvider(deps, actor, { action: 'identity_provider.domain_verified', before, after }, [
     deps.identityProviders.toReplace(after),
     deps.identityProviders.toHoldDomain(after, domain),
   ]);

@@ -1,10 +1,14 @@
 import type { Control } from '../../support/clients/control.ts';
+import { startOpenIdIssuer } from '../../support/emulators/openid-issuer.ts';
 
 /** The changes that customers make with words of their own. */
 export const ACTIONS_WITH_TEXTS = [
   'api_key.created',
   'api_key.updated',
   'billing_profile.updated',
+  'identity_provider.created',
+  'identity_provider.deleted',
+  'identity_provider.updated',
   'organization.created',
   'organization.updated',
   'payload_log.updated',
@@ -25,6 +29,7 @@ export const ACTIONS_WITH_TEXTS = [
 
 /** The changes in which customers write nothing but names, ids and numbers, and those of the platform. */
 export const ACTIONS_WITHOUT_TEXTS = [
+  'identity_provider.domain_verified',
   'api_key.revoked',
   'api_key.rotated',
   'credit.expired',
@@ -123,6 +128,13 @@ export const writeCustomerTexts = async (
   await byOwner('POST', `${ofWebhook}/test`);
   await byOwner('POST', `${ofWebhook}/rotate`, { overlap_seconds: 0 });
   await byOwner('DELETE', ofWebhook);
+
+  const issuer = await startOpenIdIssuer();
+  const connection = { name: hidden('the name of an identity provider'), issuer: issuer.url, client_id: 'sluice' };
+  const ofProvider = `/v1/identity-providers/${(await byOwner('POST', '/v1/identity-providers', connection)).id}`;
+  await byOwner('PATCH', ofProvider, { name: hidden('the new name of an identity provider') });
+  await byOwner('DELETE', ofProvider);
+  await issuer.close();
 
   const texts = { subject: hidden('the subject of a ticket'), body: hidden('the text of a ticket') };
   const ofTicket = `/v1/tickets/${(await byOwner('POST', '/v1/tickets', texts)).id}`;

@@ -149,6 +149,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/users/': [spare.id, spareOwner.id],
       '/v1/api-keys/': [own.key, others.key],
       '/v1/webhooks/': [own.webhook, others.webhook],
+      '/v1/identity-providers/': ['idp_none'],
       '/v1/tickets/': [own.ticket, others.ticket],
       '/v1/billing/exports/': [own.export, others.export],
       '/v1/deployments/': [deployment],
