@@ -28,8 +28,8 @@ export interface SageMakerEmulator {
   /**
    * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS,
    * SERVICE_QUOTAS and SECRETS_MANAGER. `PUT`, `GET` and `DELETE` manage the settings of invocations at `/control`,
-   * those of deployments at `/control/deployments`. `DELETE` closes the connections that no call is using at `/control/idle-connections`,
-   * as AWS does after minutes.
+   * those of deployments at `/control/deployments`. `DELETE` closes the connections that no call is using at
+   * `/control/idle-connections`, as AWS does after minutes.
    */
   url: string;
   /** The account of the control planes. */
