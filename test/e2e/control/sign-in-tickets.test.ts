@@ -38,10 +38,16 @@ const signIn = (subject: string, ticket: string, client: PoolClient = 'machine')
 const me = (token: string) => users.control.call('GET', '/v1/me', { token });
 
 describe('a sign-in with a ticket', () => {
-  test.each<PoolClient>(['api', 'machine', 'browser'])('gives a token of the client %s that control accepts', async (client) => {
+  test('gives a token that control accepts', async () => {
     const { subject, id } = await member();
-    const { accessToken } = tokensOf(await signIn(subject, await tickets.issue(subject, Date.now()), client));
+    const { accessToken } = tokensOf(await signIn(subject, await tickets.issue(subject, Date.now())));
     expect(await me(accessToken)).toMatchObject({ status: 200, body: { id } });
+  });
+
+  test.each<PoolClient>(['api', 'browser'])('gives tokens with a session to the client %s', async (client) => {
+    const { subject } = await member();
+    const { refreshToken, sessionId } = tokensOf(await signIn(subject, await tickets.issue(subject, Date.now()), client));
+    expect([refreshToken, sessionId]).toEqual([expect.any(String), expect.stringMatching(/^ses_/)]);
   });
 
   test('is refused with a used, expired or foreign ticket', async () => {
