@@ -43,7 +43,6 @@ let ticketId: string;
 // Users of another organization, by their role.
 let others: Record<'member' | 'viewer' | 'billing' | 'owner', SignedIn>;
 let serviceAccountId: string;
-let identityProviderId: string;
 let suspended: SignedIn;
 let disabled: SignedIn;
 // An admin who has not set up a second factor.
