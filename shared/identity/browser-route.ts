@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Operation } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { withoutCors } from '../http/browser-path.ts';
@@ -33,6 +33,8 @@ export interface BrowserResult {
   cookie?: string;
 }
 
+const NO_QUERY = z.strictObject({});
+
 /**
  * Returns the `route()` of rules that need `Deps`, and that read or write the cookie with a refresh token.
  * @throws 403 for a request that another site could have caused, 400, then the rule's own errors
@@ -45,6 +47,7 @@ export const createBrowserRoute =
     access: 'public',
     handle: async (deps, event) => {
       requireSameOrigin(event);
+      validate(NO_QUERY, event.queryStringParameters ?? {});
       const given = validate(facts.body.schema, readJsonBody(event)) as Call<Deps, Facts>['body'];
       const { body, cookie } = await run({ deps, body: given, caller: callerOf(event), event });
       const { status, json } = facts.reply;

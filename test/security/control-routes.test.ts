@@ -19,6 +19,10 @@ const PUBLIC = [
   'POST /v1/auth/forgot',
   'POST /v1/auth/reset',
   'POST /v1/auth/token',
+  'POST /v1/auth/browser/login',
+  'POST /v1/auth/browser/challenge',
+  'POST /v1/auth/browser/refresh',
+  'POST /v1/auth/browser/logout',
 ];
 
 const nameOf = ({ method, path }: Pick<ControlOperation, 'method' | 'path'>): string => `${method} ${path}`;
@@ -126,8 +130,12 @@ const pathOf = ({ path, parameters = {} }: ControlOperation): string => {
   return withId.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]?.example ?? ''));
 };
 
+// As a page of the host sends them.
+const FROM_PAGE = { 'x-sluice-console': '1', 'sec-fetch-site': 'same-origin' };
+
 const exampleRequest = ({ body }: ControlOperation, token: string | undefined): RequestParts => ({
   token,
+  headers: FROM_PAGE,
   ...(body && { body: body.example }),
 });
 
@@ -271,7 +279,7 @@ describe.each(named(controlOperations.filter(({ body }) => body)))('%s', (_, rou
     ['with an unknown field', { unheard_of: 1 }],
   ])('rejects a body %s', async (_kind, sent) => {
     const body = typeof sent === 'string' ? sent : { ...(route.body?.example as object), ...sent };
-    const { status, body: reply } = await control.call(route.method, pathOf(route), { token: admin.token, body });
+    const { status, body: reply } = await control.call(route.method, pathOf(route), { token: admin.token, headers: FROM_PAGE, body });
     expect([status, reply.error.type]).toEqual([400, 'invalid_request_error']);
   });
 });

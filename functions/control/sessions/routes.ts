@@ -201,14 +201,14 @@ export const sessionRoutes = [
       path: AUTH_PATHS.ownSessions,
       operationId: 'endOwnSessions',
       summary: 'End your sessions',
-      description: 'Ends all of them, or all but the one that sends this request.',
+      description: 'Ends all of them but the one that sends this request, or with `keep_current=false` that one too.',
       access: 'account:write',
       isForPeople: true,
       isOpenToSuspended: true,
       query: z.strictObject({
         keep_current: z
           .enum(['true', 'false'])
-          .default('false')
+          .default('true')
           .meta({ description: 'Whether the session that sends this request goes on.' }),
       }),
       reply: done,

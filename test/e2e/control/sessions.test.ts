@@ -177,10 +177,10 @@ describe('a session', () => {
   test('goes on alone if its user ends all others, and ends with all of them', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const { body: other } = await login(user.email, user.password);
-    await control.done('DELETE', '/v1/me/sessions?keep_current=true', { token: user.token });
+    await control.done('DELETE', '/v1/me/sessions', { token: user.token });
     expect(await tokenStatuses({ ...user, token: other.access_token, refreshToken: other.refresh_token })).toEqual([401, 401]);
     expect(await tokenStatuses(user)).toEqual([200, 200]);
-    await control.done('DELETE', '/v1/me/sessions', { token: user.token });
+    await control.done('DELETE', '/v1/me/sessions?keep_current=false', { token: user.token });
     expect(await tokenStatuses(user)).toEqual([401, 401]);
     expect((await login(user.email, user.password)).status).toBe(200);
   });
