@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ControlOperation } from '../../functions/control/access/route.ts';
 import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
-import { isPlatformRole, permissionsOf, ROLES, type Role } from '../../shared/hosts/permissions.ts';
+import { isPlatformRole, type Permission, permissionsOf, ROLES, type Role } from '../../shared/hosts/permissions.ts';
 import { type Control, controlOf, type SignedIn } from '../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 // `admitted`: only the unknown parameter of the request was wrong.
-type Outcome = 'admitted' | 'invalid_token' | 'insufficient_role' | 'organization_suspended' | 'second_factor_required';
+type Outcome = 'admitted' | 'people_only' | 'invalid_token' | 'insufficient_role' | 'organization_suspended' | 'second_factor_required';
 
 const restricted = controlOperations.filter(({ access }) => access !== 'public');
 
@@ -69,6 +69,23 @@ const withoutSession = async (): Promise<SignedIn> => {
   return user;
 };
 
+const ofServiceAccount = async (permissions?: readonly Permission[]): Promise<string> => {
+  const { token } = await inOrganization('owner');
+  const body = { name: 'nightly', role: 'owner', ...(permissions && { permissions }) };
+  const { id } = await control.done('POST', '/v1/service-accounts', { token, body });
+  const { secret } = await control.done('POST', `/v1/service-accounts/${id}/secrets`, { token, body: {} });
+  const grant = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+  return (await control.done('POST', '/v1/auth/token', { body: grant })).access_token;
+};
+
+// A service account never changes accounts, service accounts or identity providers, whatever its role.
+const OF_PEOPLE: readonly string[] = ['account:write', 'service_accounts:write', 'identity_providers:write'];
+
+const serviceAccountCan = (route: ControlOperation): Outcome => {
+  if (OF_PEOPLE.includes(route.access) || !has('owner', route)) return 'insufficient_role';
+  return route.isForPeople ? 'people_only' : 'admitted';
+};
+
 interface Caller {
   name: string;
   token: () => Promise<string>;
@@ -106,6 +123,12 @@ const CALLERS: readonly Caller[] = [
     admittedWithoutFactor('platform_billing'),
   ),
   person('a member without the second factor that the organization requires', withoutRequiredFactor, admittedWithoutFactor('member')),
+  { name: 'a service account with the role owner', token: () => ofServiceAccount(), expected: serviceAccountCan },
+  {
+    name: 'a service account with some permissions of its role',
+    token: () => ofServiceAccount(['usage:read', 'keys:write']),
+    expected: (route) => (['usage:read', 'keys:write'].includes(route.access) ? serviceAccountCan(route) : 'insufficient_role'),
+  },
   person('a disabled user', disabled, rejected),
   person('a user who has ended their sessions', withoutSession, rejected),
 ];
