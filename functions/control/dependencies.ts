@@ -5,7 +5,6 @@ import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { RuleStore } from '../../shared/federation/rule-store.ts';
 import type { SignInEvents } from '../../shared/federation/sign-in-events.ts';
-import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { SessionStore } from '../../shared/identity/session-store.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
@@ -17,6 +16,7 @@ import type { RequestRowStore } from '../../shared/observability/request-row-sto
 import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 import type { ServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
+import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';

@@ -8,7 +8,6 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
-import { createIdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
@@ -18,6 +17,7 @@ import { identified } from '../../shared/middleware/identified.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
+import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import { browserSignInRoutes } from './browser-routes.ts';
 import { createResetRequests, mailResetCodes } from './reset-mails.ts';
 import { type SignInDependencies, signInRoutes } from './routes.ts';

@@ -1,7 +1,5 @@
 import type * as z from 'zod';
-import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
-import { passwordUseOf } from '../../shared/identity/password-use.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { LoginChallenge, PageSession, SessionOrChallenge } from '../../shared/identity/session.ts';
 import { type StoredSession, sessionOf } from '../../shared/identity/session-store.ts';
@@ -9,6 +7,8 @@ import { recordAction, type SessionDependencies } from '../../shared/identity/se
 import type { SignIn } from '../../shared/identity/sign-in.ts';
 import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
+import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
+import { passwordUseOf } from '../../shared/single-sign-on/password-use.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer } from './session.ts';

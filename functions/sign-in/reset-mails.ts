@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { DelayQueue } from '../../shared/aws/message-queue.ts';
-import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
-import { passwordUseOf } from '../../shared/identity/password-use.ts';
 import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
+import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
+import { passwordUseOf } from '../../shared/single-sign-on/password-use.ts';
 import { userOf } from './log-in.ts';
 
 // The sender has not proved that a user has the address.

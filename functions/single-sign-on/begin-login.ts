@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { Caller } from '../../shared/identity/request-origin.ts';
-import type { SsoLogins } from '../../shared/identity/sso-logins.ts';
 import { Email } from '../../shared/identity/user.ts';
+import type { SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 
 // RFC 7636, section 4.2.

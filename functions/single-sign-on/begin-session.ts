@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/http/errors.ts';
 import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
-import type { IdentityProviderStore } from '../../shared/identity/identity-provider-store.ts';
 import type { PoolClient } from '../../shared/identity/pool-clients.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { SessionOrChallenge } from '../../shared/identity/session.ts';
@@ -9,8 +8,9 @@ import { sessionOf } from '../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignIn } from '../../shared/identity/sign-in.ts';
 import type { SignInTickets } from '../../shared/identity/sign-in-tickets.ts';
-import type { FinishedSsoLogin, SsoLogins } from '../../shared/identity/sso-logins.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
+import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
+import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { challengeOf } from './pkce.ts';
 
 // RFC 7636, section 4.1.

@@ -1,7 +1,7 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { callerOf } from '../../shared/identity/request-origin.ts';
-import type { SsoTestResult } from '../../shared/identity/sso-logins.ts';
+import type { SsoTestResult } from '../../shared/single-sign-on/sso-logins.ts';
 import { type Answered, ConnectionLoginFailed, type FinishDependencies, finishLogin, readAnswer } from './finish-login.ts';
 import { LOGIN_FAULTS, LoginFailed } from './login-fault.ts';
 import { pageReply, redirectReply } from './pages.ts';

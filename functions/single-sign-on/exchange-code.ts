@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { IssuerMetadata } from '../../shared/federation/discovery.ts';
-import type { IdentityProvider } from '../../shared/identity/identity-provider.ts';
 import type { GuardedRequest } from '../../shared/network/guarded-request.ts';
+import type { IdentityProvider } from '../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from './login-fault.ts';
 
 const HTTP_OK = 200;

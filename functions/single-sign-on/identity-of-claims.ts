@@ -1,6 +1,6 @@
 import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
-import type { IdentityProvider } from '../../shared/identity/identity-provider.ts';
 import { Email } from '../../shared/identity/user.ts';
+import type { IdentityProvider } from '../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from './login-fault.ts';
 
 const MAX_ID_CHARACTERS = 64;

@@ -1,10 +1,10 @@
 import type { Database } from '../../shared/database/database.ts';
 import { IssuerUnavailable } from '../../shared/federation/errors.ts';
 import type { Federation } from '../../shared/federation/federation.ts';
-import type { IdentityProvider } from '../../shared/identity/identity-provider.ts';
 import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 import { rowId } from '../../shared/quotas/row-id.ts';
 import { createSlidingCounts } from '../../shared/quotas/sliding-counts.ts';
+import type { IdentityProvider } from '../../shared/single-sign-on/identity-provider.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 import type { FinishDependencies } from './finish-login.ts';
 import { LoginFailed } from './login-fault.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
-import { SSO_LOGIN_MS } from '../../shared/identity/sso-logins.ts';
+import { SSO_LOGIN_MS } from '../../shared/single-sign-on/sso-logins.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 
 const RANDOM_BYTES = 32;

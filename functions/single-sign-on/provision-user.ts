@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
 import { placeOfOrganization } from '../../shared/billing/organization-directory.ts';
 import type { RecordTable } from '../../shared/database/record-table.ts';
-import type { IdentityLinks } from '../../shared/identity/identity-links.ts';
-import type { IdentityProvider, OrganizationRole } from '../../shared/identity/identity-provider.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { DEFAULT_MAX_API_KEYS, userIdOf } from '../../shared/identity/user.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../shared/identity/user-store.ts';
 import { newTimedId } from '../../shared/ids/id.ts';
+import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
+import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from './login-fault.ts';
 
 export interface ProvisionDependencies extends AuditDependencies {

@@ -1,8 +1,8 @@
 import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
 import { isPlatformRole } from '../../shared/hosts/permissions.ts';
-import type { IdentityLinks } from '../../shared/identity/identity-links.ts';
-import { type IdentityProvider, OrganizationRole } from '../../shared/identity/identity-provider.ts';
 import type { StoredUser, UserStore } from '../../shared/identity/user-store.ts';
+import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
+import { type IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
 import { subjectOf, trustedEmailOf } from './identity-of-claims.ts';
 import { LoginFailed } from './login-fault.ts';
 import { roleAtLogin } from './role-at-login.ts';

@@ -1,9 +1,9 @@
 import { type AuditedChange, commit } from '../../shared/audit/commit.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
-import type { IdentityProvider, OrganizationRole } from '../../shared/identity/identity-provider.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { placeOfUser, type UserDirectory } from '../../shared/identity/user-directory.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
+import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from './login-fault.ts';
 import { type ProvisionDependencies, provisionUser } from './provision-user.ts';
 import type { Resolved } from './resolve-user.ts';

@@ -20,6 +20,7 @@ const SHARED_FOLDERS = [
   'deployments',
   'hosts',
   'identity',
+  'single-sign-on',
   'service-accounts',
   'federation',
   'tokens',

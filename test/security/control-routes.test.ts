@@ -7,7 +7,7 @@ import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { type OpenIdIssuer, startOpenIdIssuer } from '../support/emulators/openid-issuer.ts';
 import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
-import { storeIdentityProvider } from '../support/fixtures/store-identity-provider.ts';
+import { storeIdentityProvider } from '../support/fixtures/scim/store-identity-provider.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
 // Routes that log in and out need no session.

@@ -1,10 +1,10 @@
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { Discovery, IssuerMetadata } from '../../../shared/federation/discovery.ts';
 import { IssuerUnavailable } from '../../../shared/federation/errors.ts';
-import { closesPasswords, type IdentityProvider } from '../../../shared/identity/identity-provider.ts';
 import type { UserStore } from '../../../shared/identity/user-store.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
 import { urlFault } from '../../../shared/network/url-fault.ts';
+import { closesPasswords, type IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import { issuerFaultText, NotEnforceable, ProviderUnusable } from './errors.ts';
 
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;

@@ -1,11 +1,11 @@
 import type { AuditDependencies } from '../../../shared/audit/commit.ts';
 import type { Discovery } from '../../../shared/federation/discovery.ts';
-import type { ClientSecrets } from '../../../shared/identity/client-secrets.ts';
-import type { IdentityLinks } from '../../../shared/identity/identity-links.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
-import type { SsoLogins } from '../../../shared/identity/sso-logins.ts';
 import type { UserStore } from '../../../shared/identity/user-store.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
+import type { ClientSecrets } from '../../../shared/single-sign-on/client-secrets.ts';
+import type { IdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
+import type { SsoLogins } from '../../../shared/single-sign-on/sso-logins.ts';
 import type { ResolveTxt } from './resolve-txt.ts';
 
 export interface IdentityProviderDependencies extends AuditDependencies {

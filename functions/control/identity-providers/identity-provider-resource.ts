@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 import * as z from 'zod';
 import { SSO_PATHS } from '../../../shared/identity/auth-paths.ts';
-import { IdentityProvider, OrganizationRole, type ProviderDomain } from '../../../shared/identity/identity-provider.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
+import { IdentityProvider, OrganizationRole, type ProviderDomain } from '../../../shared/single-sign-on/identity-provider.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
 const MAX_DOMAINS = 20;

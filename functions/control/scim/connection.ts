@@ -1,11 +1,11 @@
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { SCIM_BASE } from '../../../shared/http/scim-path.ts';
-import type { IdentityProvider } from '../../../shared/identity/identity-provider.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { callerOf } from '../../../shared/identity/request-origin.ts';
 import { DEFAULT_MAX_API_KEYS } from '../../../shared/identity/user.ts';
 import { logError } from '../../../shared/logging/log.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { WrongScimToken } from './protocol/errors.ts';
 import { parseScimToken } from './token.ts';

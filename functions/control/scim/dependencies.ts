@@ -1,4 +1,4 @@
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { CallCounter } from '../access/count-call.ts';
 import type { AccessDependencies } from '../users/remove-access.ts';
 import type { ScimProvisionDependencies } from './provision-user.ts';

@@ -1,8 +1,8 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { IdentityProvider } from '../../../shared/identity/identity-provider.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { newScimToken, type ScimToken } from './token.ts';
 import type { ScimTokenStore } from './token-store.ts';

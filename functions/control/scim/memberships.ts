@@ -1,6 +1,6 @@
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed, ServiceUnavailable } from '../../../shared/http/errors.ts';
-import type { OrganizationRole } from '../../../shared/identity/identity-provider.ts';
+import type { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 import type { UserRole } from '../access/actor.ts';
 import { updateUser } from '../users/update-user.ts';
 import type { ScimConnection } from './connection.ts';

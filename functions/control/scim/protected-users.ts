@@ -1,6 +1,6 @@
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { StoredUser, UserStore } from '../../../shared/identity/user-store.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { ProtectedUser } from './protocol/errors.ts';
 
 export interface ProtectionDependencies {

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { OrganizationRole } from '../../../shared/identity/identity-provider.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 
 export interface ScimProvisionDependencies extends AuditDependencies {
   userPool: Pick<UserPool, 'createSilentUser' | 'renewUser' | 'setEnabled'>;

@@ -1,10 +1,10 @@
 import { Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
 import { useOf } from '../../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { requireNotBreakGlass } from '../users/break-glass.ts';

@@ -1,6 +1,6 @@
 import { Conflict } from '../../../shared/http/errors.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { User } from '../../../shared/identity/user.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 
 /**
  * Keeps the one owner who can use a password while a connection is enforced.

@@ -2,11 +2,11 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
-import type { IdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { type OrganizationStatuses, requireActive, type UserRole } from '../access/actor.ts';
 
 export interface UserDependencies extends AuditDependencies {

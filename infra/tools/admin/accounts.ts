@@ -17,12 +17,12 @@ import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
-import { createIdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { randomBase62 } from '../../../shared/ids/base62.ts';
 import { createPayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
+import { createIdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 
 /** The tables that the operator's commands write to. */
 export interface AccountTables {

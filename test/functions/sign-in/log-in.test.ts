@@ -4,14 +4,14 @@ import { type LoginDependencies, logIn } from '../../../functions/sign-in/log-in
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { createIdentityProviderStore } from '../../../shared/identity/identity-provider-store.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../../shared/identity/session-store.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
 import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
-import { identityProvider } from '../../shared/identity/identity-providers.ts';
+import { createIdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
+import { identityProvider } from '../../shared/single-sign-on/identity-providers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);

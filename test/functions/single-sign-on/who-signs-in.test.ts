@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { transact } from '../../../shared/database/transaction.ts';
-import type { IdentityProvider } from '../../../shared/identity/identity-provider.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import { type MockProvider, type SingleSignOn, startMockProvider, startSingleSignOn, unique } from './sign-on-fixtures.ts';
 
 let sso: SingleSignOn;

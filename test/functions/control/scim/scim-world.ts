@@ -9,15 +9,15 @@ import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { type Routes, route } from '../../../../shared/http/router.ts';
-import type { IdentityProvider } from '../../../../shared/identity/identity-provider.ts';
-import { createIdentityProviderStore } from '../../../../shared/identity/identity-provider-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { toErrorReply } from '../../../../shared/middleware/error-replies.ts';
+import type { IdentityProvider } from '../../../../shared/single-sign-on/identity-provider.ts';
+import { createIdentityProviderStore } from '../../../../shared/single-sign-on/identity-provider-store.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { recordedRequest } from '../../../support/fixtures/scim/requests.ts';
-import { storeIdentityProvider } from '../../../support/fixtures/store-identity-provider.ts';
+import { storeIdentityProvider } from '../../../support/fixtures/scim/store-identity-provider.ts';
 import { ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const recordingUserPool = () => {

@@ -1,5 +1,5 @@
-import type { IdentityProvider } from '../../../shared/identity/identity-provider.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 
 const NOW_SECONDS = Date.UTC(2026, 10, 1) / 1_000;
 

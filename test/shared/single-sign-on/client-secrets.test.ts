@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type SageMakerEmulator, startSageMaker } from '../../../infra/local/sagemaker/server.ts';
-import { createClientSecrets } from '../../../shared/identity/client-secrets.ts';
+import { createClientSecrets } from '../../../shared/single-sign-on/client-secrets.ts';
 
 const file = path.join(mkdtempSync(path.join(tmpdir(), 'secrets-')), 'secrets.json');
 const saved = { ...process.env };

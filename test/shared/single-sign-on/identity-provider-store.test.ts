@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import type { IdentityProvider } from '../../../shared/identity/identity-provider.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import {
   createIdentityProviderStore,
   type IdentityProviderStore,
   MAX_PROVIDERS,
-} from '../../../shared/identity/identity-provider-store.ts';
+} from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { identityProvider } from './identity-providers.ts';
 

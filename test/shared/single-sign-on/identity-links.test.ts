@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { createIdentityLinks } from '../../../shared/identity/identity-links.ts';
+import { createIdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 let database: TestDatabase;

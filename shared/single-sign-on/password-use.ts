@@ -1,5 +1,5 @@
+import type { User } from '../identity/user.ts';
 import type { IdentityProviderStore } from './identity-provider-store.ts';
-import type { User } from './user.ts';
 
 /** How far a user can use a password. The break-glass owner of an enforced connection needs a second factor, too. */
 export type PasswordUse = 'allowed' | 'with_second_factor' | 'refused';

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../../shared/database/database.ts';
-import { createSsoLogins, type FinishedSsoLogin, SSO_CODE_MS, SSO_LOGIN_MS, type SsoLogin } from '../../../shared/identity/sso-logins.ts';
+import {
+  createSsoLogins,
+  type FinishedSsoLogin,
+  SSO_CODE_MS,
+  SSO_LOGIN_MS,
+  type SsoLogin,
+} from '../../../shared/single-sign-on/sso-logins.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
