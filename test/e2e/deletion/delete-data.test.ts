@@ -198,6 +198,10 @@ test('all data of a suspended organization is deleted despite interruptions, and
   // The audit log says who did what.
   expect(mentions(left, LEAVING).filter((key) => !key.startsWith('Audit '))).toEqual([]);
   expect(mentions(await allObjects(), LEAVING)).toEqual([]);
+  const [user] = mentions(items, LEAVING).filter((key) => /^Accounts user_\w+ user$/.test(key));
+  const sessionsIn = (all: ReadonlyMap<string, string>) => [...all.keys()].filter((key) => key.startsWith(`${user?.slice(0, -4)}session`));
+  expect(sessionsIn(items)).not.toEqual([]);
+  expect(sessionsIn(left)).toEqual([]);
   const theirs = mentions(items, STAYING);
   expect(theirs.length).toBeGreaterThan(20);
   for (const key of theirs) expect(left.get(key)).toBe(items.get(key));

@@ -44,6 +44,8 @@ export const deleteUsers = (deletion: Deletion): Promise<number> => {
     const user = await deps.users.get(id);
     if (!user) return;
     await deps.userPool.deleteUser(user.subject);
+    // They have addresses of people, and nothing leads to them without the user.
+    await deps.sessions.forget(id);
     await transact(deps.database, deps.users.toDeleteWithEmail(user));
   });
 };

@@ -7,6 +7,7 @@ import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import type { DeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import type { SessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../../../shared/identity/user-store.ts';
 import type { AliasStore } from '../../../../shared/models/alias-store.ts';
@@ -17,6 +18,7 @@ export interface DeleteDataDependencies
     Pick<ApiKeyDependencies, 'apiKeys' | 'audit' | 'limiters' | 'organizations' | 'payloadLogs'> {
   database: SdkDatabase;
   users: UserStore;
+  sessions: Pick<SessionStore, 'forget'>;
   userPool: Pick<UserPool, 'deleteUser'>;
   tickets: TicketStore;
   deployments: DeploymentStore;

@@ -7,6 +7,7 @@ import { createBillingSettingsStore } from '../../../../shared/billing/billing-s
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import { createSessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../../shared/identity/user-store.ts';
 import { createAliasStore } from '../../../../shared/models/alias-store.ts';
@@ -53,6 +54,7 @@ export const openDataStores = (
     audit: createAuditStore(rows('audit')),
     organizations: createOrganizationStore(rows('accounts')),
     users: createUserStore(rows('accounts')),
+    sessions: createSessionStore(rows('accounts')),
     apiKeys: createApiKeyStore(rows('accounts')),
     limiters: createLimiterConfigurationStore(database, tables.keys),
     payloadLogs: createPayloadLogStore(rows('observability')),
