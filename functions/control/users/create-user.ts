@@ -5,6 +5,7 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
+import { randomBase62 } from '../../../shared/ids/base62.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { type OrganizationStatuses, requireActive, type UserRole } from '../access/actor.ts';
@@ -57,6 +58,19 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temp
   };
 };
 
+// While passwords are refused, one that is e-mailed would only mislead.
+const passwordOfSingleSignOn = async (
+  { identityProviders }: UserDependencies,
+  organization: string | null,
+): Promise<string | undefined> => {
+  const isClosed = organization !== null && (await identityProviders.passwordRule(organization)).isClosed;
+  return isClosed ? unknownPassword() : undefined;
+};
+
+// The ending has the kinds of characters that a user pool can require.
+const unknownPassword = (): string => `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
+const PASSWORD_CHARACTERS = 32;
+
 const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
   const { subject, isNew } = await userPool.createUser(invitation);
   // An earlier creation or deletion crashed and left this user behind: reset it, so that its old password stops
@@ -89,7 +103,8 @@ export const createUser = async (
   await deps.users.claimEmail(email, claim, origin.nowMs);
   try {
     await beforeInvitation();
-    const subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
+    const temporaryPassword = temporary_password ?? (await passwordOfSingleSignOn(deps, organization));
+    const subject = await invite(deps, { email, ...(temporaryPassword !== undefined && { temporaryPassword }) });
     const user = newUser(deps.issuer, subject, fields, origin.nowMs);
     const isActive = organization ? [deps.organizations.toCheckActive(organization)] : [];
     const writes = [...checks, ...isActive, ...deps.users.toCreate(user, claim)];

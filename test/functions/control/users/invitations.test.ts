@@ -6,6 +6,7 @@ import { changeUser, deleteUser } from '../../../../functions/control/users/remo
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
+import { identityProvider } from '../../../shared/identity/identity-providers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
@@ -121,3 +122,16 @@ test.each(['sa-0a1b2c3d4e@service.invalid', 'SA-0a1b2c3d4e@Service.Invalid'])(
     expect(mailed).toEqual([]);
   },
 );
+
+test('an invitation while an identity provider is enforced is not e-mailed, and not sent again', async () => {
+  const deps = dependencies();
+  const { id: organization } = await createOrganization(deps, owner.origin, { name: 'Enforced' });
+  const enforcing = await storeUser(deps, { role: 'owner', organization });
+  const provider = identityProvider({ organization, enforced: true, break_glass: enforcing.userId });
+  await transact(deps.database, deps.identityProviders.toCreate(provider));
+  const { id } = await invite(enforcing);
+  await expect(resendInvitation(dependencies(), enforcing, id)).rejects.toMatchObject({ code: 'single_sign_on_enforced' });
+  expect(mailed).toEqual([]);
+  await invite(owner);
+  expect(mailed).toHaveLength(1);
+});
