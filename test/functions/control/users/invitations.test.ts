@@ -6,7 +6,7 @@ import { changeUser, deleteUser } from '../../../../functions/control/users/remo
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
-import { identityProvider } from '../../../shared/identity/identity-providers.ts';
+import { identityProvider } from '../../../shared/single-sign-on/identity-providers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
