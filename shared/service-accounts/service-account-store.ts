@@ -30,7 +30,7 @@ const StoredSecret = z.object({
 export type StoredSecret = z.infer<typeof StoredSecret>;
 
 /** A second one lets programs change over while the first one still works. */
-export const MAX_SECRETS = 2;
+const MAX_SECRETS = 2;
 const MAX_SERVICE_ACCOUNTS = 100;
 
 const ID = /^user_[0-9A-Za-z]{18}$/;
