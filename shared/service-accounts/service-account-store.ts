@@ -29,7 +29,7 @@ const StoredSecret = z.object({
 });
 export type StoredSecret = z.infer<typeof StoredSecret>;
 
-/** A second one lets programs change over while the first one still works. */
+// A second one lets programs change over while the first one still works.
 const MAX_SECRETS = 2;
 const MAX_SERVICE_ACCOUNTS = 100;
 
