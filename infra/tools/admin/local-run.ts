@@ -48,6 +48,7 @@ export const useLocalRun = (stateFolder: string): void => {
     AWS_ENDPOINT_URL_S3: facts.s3_endpoint,
     AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: facts.cognito_endpoint,
     AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: facts.sagemaker_url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: facts.sagemaker_url,
     ...Object.fromEntries([...variablesOf(facts.tables, '_TABLE'), ...variablesOf(facts.buckets, '_BUCKET')]),
     BILLING_BUCKET: facts.buckets.BillingFiles,
     USER_POOL_ID: id,

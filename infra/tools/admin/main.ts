@@ -17,6 +17,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createSdkDatabase, type SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { createClientSecrets } from '../../../shared/identity/client-secrets.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
@@ -218,7 +219,8 @@ const deleteOrganizationData = async (
   { organization, isDeleting, stack }: Extract<Command, { command: 'delete-data' }>,
 ): Promise<void> => {
   const { userPool } = await identityOf(stack);
-  const deps = openDataStores(database, await dataNames(stack), { userPool, s3: new S3Client() });
+  const clientSecrets = createClientSecrets(`${stack.replace(/-data$/, '-control')}/identity-providers/`);
+  const deps = openDataStores(database, await dataNames(stack), { userPool, clientSecrets, s3: new S3Client() });
   console.log(toJson(await deleteData(deps, operator, organization, isDeleting)));
   if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
 };

@@ -2,10 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { createIdentityLinks } from '../../../shared/identity/identity-links.ts';
 import { DAY_SECONDS } from '../../../shared/time/units.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { storeIdentityProvider } from '../../support/fixtures/store-identity-provider.ts';
 
 /** Where tests send webhooks. */
 export const startReceiver = async () => {
@@ -23,6 +27,8 @@ export interface Customer {
   password: string;
   token: string;
   events: number;
+  /** The partitions of its identities in the table `Accounts`. */
+  partitions: readonly string[];
 }
 
 /**
@@ -41,7 +47,10 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
     body: { email, name: canary, role: 'owner', organization, temporary_password: temporary },
   });
   const { session } = await done('POST', '/v1/auth/login', { body: { email, password: temporary } });
-  const { access_token: token } = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: password } });
+  const {
+    access_token: token,
+    user: { id: user },
+  } = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: password } });
 
   await done('PUT', '/v1/observability/payload-log', { token, body: { enabled: true } });
   const body = { name: `${canary} key`, metadata: { team: canary } };
@@ -51,6 +60,15 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
   await done('PUT', `/v1/model-aliases/${canary}`, { token, body: { model: run.model } });
   await done('POST', '/v1/tickets', { token, body: { subject: canary, body: `I am ${canary}.` } });
   await done('PATCH', '/v1/billing/profile', { token, body: { emails: [email] } });
+
+  const program = { name: canary, description: `For ${canary}`, role: 'viewer' };
+  const { id: serviceAccount } = await done('POST', '/v1/service-accounts', { token, body: program });
+  await done('POST', `/v1/service-accounts/${serviceAccount}/secrets`, { token, body: {} });
+  const provider = await storeIdentityProvider(run, { organization, name: canary, domain: `${canary}.example` });
+  const accounts = createRecordTable(run.database, run.tables.Accounts as string);
+  await transact(run.database, createIdentityLinks(accounts).toLink(user, provider.id, canary));
+  await done('POST', `/v1/identity-providers/${provider.id}/scim-tokens`, { token, body: {} });
+  const partitions = [user, serviceAccount, provider.id, `identity#${provider.id}`, `domain#${canary}.example`];
 
   const send = async (path: string, fields: object, headers: Record<string, string> = {}): Promise<void> => {
     const response = await fetch(`${run.base_url}${path}`, {
@@ -87,5 +105,5 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
     [run.buckets.TicketFiles, `pending/${organization}/tkt_1/att_2`],
   ] as const;
   for (const [Bucket, Key] of files) await s3.send(new PutObjectCommand({ Bucket, Key, Body: canary }));
-  return { organization, key, secret, email, password, token, events };
+  return { organization, key, secret, email, password, token, events, partitions };
 };

@@ -29,6 +29,7 @@ let s3: S3Client;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let leaving: Customer;
 let staying: Customer;
+const deletedSecrets = new Set<string>();
 beforeAll(async () => {
   receiver = await startReceiver();
   run = await startTestRun('--batch-window-ms', '200', '--queue-delay-ms', '200', '--schedule-ms', '1500');
@@ -140,7 +141,11 @@ const deleteIn = async (mayChange: () => boolean, isDeleting = true): Promise<De
       weights: buckets.Weights,
     } as Parameters<typeof openDataStores>[1]['buckets'],
   };
-  const stores = openDataStores(crashing, names, { userPool: { ...userPool, deleteUser: or(userPool.deleteUser) }, s3 });
+  const stores = openDataStores(crashing, names, {
+    userPool: { ...userPool, deleteUser: or(userPool.deleteUser) },
+    clientSecrets: { delete: or(async (id: string) => void deletedSecrets.add(id)) },
+    s3,
+  });
   try {
     return await deleteData(stores, operatorOrigin('ada', Date.now()), leaving.organization, isDeleting);
   } finally {
@@ -197,6 +202,11 @@ test('all data of a suspended organization is deleted despite interruptions, and
   const left = await allItems();
   // The audit log says who did what.
   expect(mentions(left, LEAVING).filter((key) => !key.startsWith('Audit '))).toEqual([]);
+  const rowsOf = ({ partitions }: Customer, all: ReadonlyMap<string, string>): string[] =>
+    [...all.keys()].filter((key) => partitions.some((partition) => key.startsWith(`Accounts ${partition} `)));
+  expect(rowsOf(leaving, items).length).toBeGreaterThan(leaving.partitions.length);
+  expect(rowsOf(leaving, left)).toEqual([]);
+  expect([...deletedSecrets]).toEqual([leaving.partitions[2]]);
   expect(mentions(await allObjects(), LEAVING)).toEqual([]);
   const [user] = mentions(items, LEAVING).filter((key) => /^Accounts user_\w+ user$/.test(key));
   const sessionsIn = (all: ReadonlyMap<string, string>) => [...all.keys()].filter((key) => key.startsWith(`${user?.slice(0, -4)}session`));

@@ -9,6 +9,7 @@ import { transact } from '../../../../shared/database/transaction.ts';
 import { listDaysOfUsage } from '../rebuild/days-of-usage.ts';
 import { rebuild } from '../rebuild/rebuild-totals.ts';
 import { deleteAliases, deleteTickets, deleteUsers, endKeys } from './delete-accounts.ts';
+import { deleteIdentities } from './delete-identities.ts';
 import { deleteItems } from './delete-items.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { DELETED_NAME, type DeleteDataDependencies, type Deletion } from './deletion.ts';
@@ -18,6 +19,10 @@ import { removePeople } from './remove-people.ts';
 /** Deleted items by kind, or those that would be deleted. */
 export interface DeletionReport {
   organization: string;
+  /** With their secrets and federation rules. */
+  service_accounts: number;
+  /** With their client secrets, domains, SCIM tokens, groups and links to users. */
+  identity_providers: number;
   users: number;
   /** Keys that are revoked, or that lose their name and metadata. */
   api_keys: number;
@@ -103,6 +108,7 @@ export const deleteData = async (
   const report: DeletionReport = {
     organization: id,
     api_keys: await endKeys(deletion),
+    ...(await deleteIdentities(deletion)),
     users: await deleteUsers(deletion),
     tickets: await deleteTickets(deletion),
     model_aliases: await deleteAliases(deletion),

@@ -7,10 +7,13 @@ import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import type { DeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import type { ClientSecrets } from '../../../../shared/identity/client-secrets.ts';
+import type { IdentityProviderStore } from '../../../../shared/identity/identity-provider-store.ts';
 import type { SessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../../../shared/identity/user-store.ts';
 import type { AliasStore } from '../../../../shared/models/alias-store.ts';
+import type { ServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
 import type { TicketStore } from '../../../../shared/tickets/ticket-store.ts';
 
 export interface DeleteDataDependencies
@@ -23,10 +26,13 @@ export interface DeleteDataDependencies
   tickets: TicketStore;
   deployments: DeploymentStore;
   aliases: AliasStore;
+  serviceAccounts: Pick<ServiceAccountStore, 'list' | 'toDelete'>;
+  identityProviders: Pick<IdentityProviderStore, 'list'>;
+  clientSecrets: Pick<ClientSecrets, 'delete'>;
   settings: BillingSettingsStore;
   s3: S3Client;
   usageTable: string;
-  tables: Readonly<Record<'notifications' | 'responses' | 'observability' | 'billing', string>>;
+  tables: Readonly<Record<'accounts' | 'notifications' | 'responses' | 'observability' | 'billing', string>>;
   buckets: Readonly<Record<'payloads' | 'ticketFiles' | 'billing' | 'weights', string>>;
   /** ms since the epoch. */
   now: () => number;

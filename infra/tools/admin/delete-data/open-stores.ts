@@ -1,4 +1,3 @@
-import type { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../../functions/control/api-keys/api-key-store.ts';
 import { createOrganizationStore } from '../../../../functions/control/organizations/organization-store.ts';
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
@@ -7,11 +6,13 @@ import { createBillingSettingsStore } from '../../../../shared/billing/billing-s
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import { createIdentityProviderStore } from '../../../../shared/identity/identity-provider-store.ts';
 import { createSessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../../shared/identity/user-store.ts';
 import { createAliasStore } from '../../../../shared/models/alias-store.ts';
 import { createPayloadLogStore } from '../../../../shared/payload-log/settings-store.ts';
+import { createServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
 import { createTicketStore } from '../../../../shared/tickets/ticket-store.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
@@ -41,7 +42,7 @@ export interface DataNames {
 export const openDataStores = (
   database: SdkDatabase,
   { tables, buckets }: DataNames,
-  { userPool, s3 }: { userPool: UserPool; s3: S3Client },
+  { userPool, clientSecrets, s3 }: Pick<DeleteDataDependencies, 'clientSecrets' | 's3'> & { userPool: UserPool },
 ): DeleteDataDependencies => {
   const rows = (name: TableName) => createRecordTable(database, tables[name]);
   return {
@@ -50,7 +51,10 @@ export const openDataStores = (
     usageTable: tables.usage,
     buckets,
     userPool,
+    clientSecrets,
     s3,
+    serviceAccounts: createServiceAccountStore(rows('accounts')),
+    identityProviders: createIdentityProviderStore(rows('accounts')),
     audit: createAuditStore(rows('audit')),
     organizations: createOrganizationStore(rows('accounts')),
     users: createUserStore(rows('accounts')),
