@@ -78,7 +78,7 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
   if ((await passwordUseOf(deps.identityProviders, user)) === 'refused')
     throw new Conflict({
       code: 'single_sign_on_enforced',
-      message: 'This user signs in with the identity provider of the organization, and needs no invitation.',
+      message: 'This user signs in with the identity provider of the organization, and needs no invitation. Ask them to sign in there.',
     });
   await countReceivedInvitation(deps, actor, user.email);
   if (!(await deps.userPool.resendInvitation(user.email)))

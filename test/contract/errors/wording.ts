@@ -1,6 +1,6 @@
-const VERBS = `accept add allow ask call change check choose close complete contact continue copy correct create delete enable enter
+const VERBS = `accept add allow ask call change check choose close complete contact continue copy correct create delete enable enter finish
   invite issue keep leave log lower mention open put quote raise register remove reopen replay resolve retry revoke roll rotate send set
-  shorten simplify split start stop try unpublish update upload use void wait write`.split(/\s+/);
+  shorten sign simplify split start stop try unpublish update upload use verify void wait write`.split(/\s+/);
 
 // Verbs that are also nouns count only with a capital.
 const AMBIGUOUS = /(?:^|[.?] )(?:Name|Request) /;
