@@ -4,12 +4,12 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { createIdentityLinks } from '../../../shared/identity/identity-links.ts';
+import { createIdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
 import { DAY_SECONDS } from '../../../shared/time/units.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
-import { storeIdentityProvider } from '../../support/fixtures/store-identity-provider.ts';
+import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
 
 /** Where tests send webhooks. */
 export const startReceiver = async () => {

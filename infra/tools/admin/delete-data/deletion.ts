@@ -7,13 +7,13 @@ import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import type { DeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
-import type { ClientSecrets } from '../../../../shared/identity/client-secrets.ts';
-import type { IdentityProviderStore } from '../../../../shared/identity/identity-provider-store.ts';
 import type { SessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import type { UserStore } from '../../../../shared/identity/user-store.ts';
 import type { AliasStore } from '../../../../shared/models/alias-store.ts';
 import type { ServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
+import type { ClientSecrets } from '../../../../shared/single-sign-on/client-secrets.ts';
+import type { IdentityProviderStore } from '../../../../shared/single-sign-on/identity-provider-store.ts';
 import type { TicketStore } from '../../../../shared/tickets/ticket-store.ts';
 
 export interface DeleteDataDependencies

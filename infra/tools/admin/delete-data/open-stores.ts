@@ -6,13 +6,13 @@ import { createBillingSettingsStore } from '../../../../shared/billing/billing-s
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
-import { createIdentityProviderStore } from '../../../../shared/identity/identity-provider-store.ts';
 import { createSessionStore } from '../../../../shared/identity/session-store.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../../shared/identity/user-store.ts';
 import { createAliasStore } from '../../../../shared/models/alias-store.ts';
 import { createPayloadLogStore } from '../../../../shared/payload-log/settings-store.ts';
 import { createServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
+import { createIdentityProviderStore } from '../../../../shared/single-sign-on/identity-provider-store.ts';
 import { createTicketStore } from '../../../../shared/tickets/ticket-store.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
