@@ -40,15 +40,9 @@ const checkIssuer = (networks: Networks, issuer: string): void => {
     throw new InvalidRequest({ param: 'issuer', code: 'invalid_issuer', message: `Invalid value for 'issuer': ${fault}.` });
 };
 
-class RuleTooWide extends InvalidRequest {
-  constructor(message: string) {
-    super({ param: 'claims', code: 'rule_too_wide', message });
-  }
-}
-
 const checkWidth = (rule: Pick<FederationRule, 'issuer' | 'subject' | 'claims'>): void => {
   const fault = tooWide(rule);
-  if (fault !== undefined) throw new RuleTooWide(fault);
+  if (fault !== undefined) throw new InvalidRequest({ param: 'claims', code: 'rule_too_wide', message: fault });
 };
 
 const recorded = ({ issuer, audience, subject, claims, description, status }: FederationRule) => ({

@@ -16,7 +16,7 @@ const isKnown = (text: string): boolean => !/^\{[\w-]+\}$/.test(text);
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)].slice(0, MAX_TEXTS);
 
 // Nobody means to print undefined, so a text with it can't be.
-const printable = (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== ABSENT);
+export const printable = (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== ABSENT);
 
 const joined = (left: readonly string[], right: readonly string[]): string[] =>
   unique(printable(left).flatMap((a) => printable(right).map((b) => a + b)));

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { bindParameters, combinationsOf, type Environment, evaluate, functionOf, isTexts, type Value } from './evaluate.ts';
+import { bindParameters, combinationsOf, type Environment, evaluate, functionOf, isTexts, printable, type Value } from './evaluate.ts';
 import { declarationOf, sources, walk } from './sources.ts';
 
 /** An error as callers can get it. `{name}` in a message is known only when it is thrown. */
@@ -74,7 +74,7 @@ const textsOf = (facts: Value | undefined, file: string): ErrorText[] => {
   const { status, code, message } = facts;
   if (!isTexts(status) || !isTexts(message) || Number.isNaN(Number(status[0]))) return [];
   const codes = isTexts(code) ? code : ['null'];
-  return message.flatMap((text) =>
+  return printable(message).flatMap((text) =>
     codes.map((name) => ({ status: Number(status[0]), code: name === 'null' ? null : name, message: text, file })),
   );
 };
