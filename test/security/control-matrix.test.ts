@@ -65,7 +65,7 @@ const withoutRequiredFactor = async (): Promise<SignedIn> => {
 
 const withoutSession = async (): Promise<SignedIn> => {
   const user = await inOrganization('owner');
-  await control.done('DELETE', '/v1/me/sessions', { token: user.token });
+  await control.done('DELETE', '/v1/me/sessions?keep_current=false', { token: user.token });
   return user;
 };
 
