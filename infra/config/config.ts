@@ -184,7 +184,7 @@ export const Config = z.strictObject({
   selfSignUp: setting(
     {
       description: 'Lets anyone create an account. Otherwise admins invite users.',
-      cost: '$0.0055 a month for each active user beyond 10,000.',
+      cost: '$0.015 a month for each active user beyond 10,000.',
       example: { selfSignUp: true },
     },
     z.boolean().default(false),

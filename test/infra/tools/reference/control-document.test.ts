@@ -80,7 +80,7 @@ test('schemas with the same name are the same', () => {
 });
 
 describe.each(named)('%s', (_, operation) => {
-  const { access, body, isVersioned, reply, trialReply } = operation;
+  const { access, body, errorShape, isVersioned, reply, trialReply } = operation;
   const documented = documentedOperation(operation);
 
   test('says which permission it requires and which errors it can return', () => {
@@ -100,7 +100,8 @@ describe.each(named)('%s', (_, operation) => {
     ];
     const replies = [reply.status, ...(trialReply ? [trialReply.status] : [])];
     expect(Object.keys(documented.responses).map(Number)).toEqual([...new Set([...replies, ...refused])].toSorted((a, b) => a - b));
-    for (const status of refused) expect(documented.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
+    const shape = errorShape === undefined ? '' : `${errorShape}-`;
+    for (const status of refused) expect(documented.responses[status]).toEqual({ $ref: `#/components/responses/${shape}${status}` });
   });
 
   test('describes its parameters', () => {
