@@ -23,7 +23,7 @@ import { type Routes, route } from '../../shared/http/router.ts';
 import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
-import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
+import { createUserPool, createUserPoolClient, issuerOfPool } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
@@ -76,7 +76,7 @@ import { createTicketFiles } from './tickets/attachments/lazy-ticket-files.ts';
 const now = Date.now;
 const database = createSdkDatabase();
 const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
-const issuer = environmentVariable('TOKEN_ISSUER');
+const issuer = issuerOfPool(environmentVariable('USER_POOL_ID'));
 const clientIds = {
   api: environmentVariable('USER_POOL_CLIENT_ID'),
   machine: environmentVariable('MACHINE_CLIENT_ID'),
@@ -167,7 +167,7 @@ const dependencies: ControlDependencies = {
   identityProviders: createIdentityProviderStore(accounts),
   identityLinks: createIdentityLinks(accounts),
   ssoLogins: createSsoLogins(database, environmentVariable('ATTEMPTS_TABLE')),
-  clientSecrets: createClientSecrets(environmentVariable('CLIENT_SECRETS_PREFIX')),
+  clientSecrets: createClientSecrets(environmentVariable('SECRETS_PREFIX')),
   discover: createFederation(process.env.ALLOWED_NETWORKS ?? '', now).discover,
   resolveTxt: createResolveTxt(process.env.DNS_SERVERS?.split(',')),
   controlUrl: environmentVariable('CONTROL_URL'),

@@ -11,7 +11,7 @@ import { createLoginAttempts } from '../../shared/identity/login-attempts.ts';
 import { createSessionStore } from '../../shared/identity/session-store.ts';
 import { createSignInTickets } from '../../shared/identity/sign-in-tickets.ts';
 import { createUserDirectory } from '../../shared/identity/user-directory.ts';
-import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
+import { createUserPool, createUserPoolClient, issuerOfPool } from '../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../shared/identity/user-store.ts';
 import { errorReplies } from '../../shared/middleware/error-replies.ts';
 import { identified } from '../../shared/middleware/identified.ts';
@@ -31,7 +31,7 @@ const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE
 const attemptsTable = environmentVariable('ATTEMPTS_TABLE');
 const audit = createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE')));
 const quotas = createQuotaStore(database, attemptsTable);
-const clientSecrets = createClientSecrets(environmentVariable('CLIENT_SECRETS_PREFIX'));
+const clientSecrets = createClientSecrets(environmentVariable('SECRETS_PREFIX'));
 
 const dependencies: SingleSignOnDependencies = {
   database,
@@ -57,7 +57,7 @@ const dependencies: SingleSignOnDependencies = {
     poolId: environmentVariable('USER_POOL_ID'),
     clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID') },
   }),
-  issuer: environmentVariable('TOKEN_ISSUER'),
+  issuer: issuerOfPool(environmentVariable('USER_POOL_ID')),
   controlUrl: environmentVariable('CONTROL_URL'),
   now: Date.now,
   wait: delay,

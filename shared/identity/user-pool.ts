@@ -120,6 +120,12 @@ export interface UserPool {
   stopTotp(subject: string): Promise<void>;
 }
 
+/**
+ * The issuer of a pool's tokens. The pool's id begins with its region.
+ * @see https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-tokens-verifying-a-jwt.html
+ */
+export const issuerOfPool = (poolId: string): string => `https://cognito-idp.${poolId.split('_')[0]}.amazonaws.com/${poolId}`;
+
 /** Creates the SDK's client. By default, region, credentials and endpoint come from the environment. */
 export const createUserPoolClient = (options: ClientOptions = {}): CognitoIdentityProviderClient =>
   new CognitoIdentityProviderClient({

@@ -13,7 +13,7 @@ const MAX_PAGES = 100;
 const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
 
 // The last release doesn't have them.
-const NEW_PATHS = ['/v1/me/sessions', '/v1/model-aliases'];
+const NEW_PATHS = ['/v1/identity-providers', '/v1/me/sessions', '/v1/model-aliases', '/v1/service-accounts'];
 
 // Reads that need no id and no time range, as far as an owner or an admin may make them.
 const READS = controlRoutes.filter(

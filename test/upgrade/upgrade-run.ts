@@ -12,9 +12,10 @@ const lacking = (field: string): string => `must have required property '${field
 // Where replies of the last release, which these tests read, differ from this version's document: by path, the fault.
 const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ['/v1/billing/profile', lacking('invoice_note')],
-  ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].map(
-    (path) => [path, lacking('has_default_concurrency')] as const,
+  ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].flatMap((path) =>
+    ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),
   ),
+  ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
   ...MODELS.map((path) => [path, lacking('structured_outputs')] as const),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),

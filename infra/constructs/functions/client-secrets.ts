@@ -10,11 +10,11 @@ const ACTIONS = {
 
 /**
  * Lets a function of the control plane's stack either read or write the client secrets of identity providers, under the
- * prefix in CLIENT_SECRETS_PREFIX.
+ * prefix in SECRETS_PREFIX.
  */
 export const grantClientSecrets = (grantee: NodeFunction, use: keyof typeof ACTIONS): void => {
   const { partition, account, region, stackName } = Stack.of(grantee);
-  const prefix = `${stackName}/identity-providers/`;
+  const prefix = `${stackName}/providers/`;
   const resources = [`arn:${partition}:secretsmanager:${region}:${account}:secret:${prefix}*`];
   grantee.addToRolePolicy(new PolicyStatement({ actions: ACTIONS[use], resources }));
   acknowledgeWildcards(
@@ -22,5 +22,5 @@ export const grantClientSecrets = (grantee: NodeFunction, use: keyof typeof ACTI
     resources,
     'Identity providers are connected while the service runs. The client secret of each has a name of its own.',
   );
-  grantee.addEnvironment('CLIENT_SECRETS_PREFIX', prefix);
+  grantee.addEnvironment('SECRETS_PREFIX', prefix);
 };

@@ -20,7 +20,7 @@ const UUID = 36;
 // CloudFormation adds two dashes and random characters to the names of a stack and a resource.
 const RANDOM_SUFFIX = 15;
 // The part of an ARN or URL before the name, with the longest partition, region and domain.
-const PREFIX_OF_NAME = 80;
+const PREFIX_OF_NAME = 'arn:aws-us-gov:cloudformation:ap-southeast-1:123456789012:stack/'.length;
 
 // CloudFormation cuts the names that it generates for these types.
 const LONGEST_NAMES: Readonly<Record<string, number>> = {

@@ -126,7 +126,6 @@ export class UserPool extends Construct {
     grantee.addEnvironment('USER_POOL_ID', this.pool.userPoolId);
     for (const [name, { userPoolClientId }] of Object.entries(this.clients))
       grantee.addEnvironment(CLIENTS[name as PoolClient].variable, userPoolClientId);
-    grantee.addEnvironment('TOKEN_ISSUER', this.pool.userPoolProviderUrl);
   }
 
   #acknowledge(): void {

@@ -219,7 +219,7 @@ const deleteOrganizationData = async (
   { organization, isDeleting, stack }: Extract<Command, { command: 'delete-data' }>,
 ): Promise<void> => {
   const { userPool } = await identityOf(stack);
-  const clientSecrets = createClientSecrets(`${stack.replace(/-data$/, '-control')}/identity-providers/`);
+  const clientSecrets = createClientSecrets(`${stack.replace(/-data$/, '-control')}/providers/`);
   const deps = openDataStores(database, await dataNames(stack), { userPool, clientSecrets, s3: new S3Client() });
   console.log(toJson(await deleteData(deps, operator, organization, isDeleting)));
   if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);

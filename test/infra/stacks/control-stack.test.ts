@@ -44,7 +44,7 @@ test('lets the function single-sign-on only create and sign in users, and read c
       ...all('dynamodb', ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('cognito-idp', ofUsers, ['Users']),
-      ...all('secretsmanager', ['GetSecretValue'], ['arn::secretsmanager:::secret:sluice-control/identity-providers/*']),
+      ...all('secretsmanager', ['GetSecretValue'], ['arn::secretsmanager:::secret:sluice-control/providers/*']),
     ].sort(byText),
   );
 });

@@ -38,6 +38,7 @@ describe('the alarms', () => {
         'sluice-control:.*RefControlLogs',
         'sluice-control:.*RefSignInLogs',
         'sluice-control:.*RefMachineSignInLogs',
+        'sluice-control:.*RefSingleSignOnLogs',
       ],
     ],
   ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {

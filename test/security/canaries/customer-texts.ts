@@ -12,6 +12,8 @@ export const ACTIONS_WITH_TEXTS = [
   'organization.created',
   'organization.updated',
   'payload_log.updated',
+  'service_account.created',
+  'service_account.updated',
   'ticket.assigned',
   'ticket.created',
   'ticket.message_added',
@@ -45,6 +47,9 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'deployment.unpublished',
   'deployment.updated',
   'export.created',
+  'federation_rule.created',
+  'federation_rule.deleted',
+  'federation_rule.updated',
   'instance_type.created',
   'instance_type.priced',
   'instance_type.updated',
@@ -69,16 +74,29 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'rerate.executed',
   'runtime.created',
   'runtime.updated',
+  'scim_group.created',
+  'scim_group.deleted',
+  'scim_group.updated',
+  'scim_token.created',
+  'scim_token.deleted',
   'seller.updated',
+  'service_account.deleted',
+  'service_account.secret_created',
+  'service_account.secret_deleted',
+  'session.all_ended',
   'session.created',
+  'session.ended',
+  'session.proved',
   'session.refused',
   'ticket.closed',
   'ticket.deleted',
   'usage.rerated',
   'user.deleted',
   'user.invited_again',
+  'user.linked',
   'user.password_changed',
   'user.password_reset',
+  'user.provisioned',
   'user.totp_disabled',
   'user.totp_enabled',
   'user.totp_reset',
@@ -120,6 +138,10 @@ export const writeCustomerTexts = async (
     name: named('the name of a user'),
   });
   await byOwner('PATCH', `/v1/users/${user.id}`, { name: named('the new name of a user') });
+
+  const program = { name: hidden('the name of a service account'), description: hidden('the description of a service account') };
+  const account = await byOwner('POST', '/v1/service-accounts', { ...program, role: 'viewer' });
+  await byOwner('PATCH', `/v1/service-accounts/${account.id}`, { description: hidden('the new description of a service account') });
 
   const url = (): string => `https://hooks.example.com/${hidden('the path of a webhook')}?${hidden('the query of a webhook')}`;
   const webhook = await byOwner('POST', '/v1/webhooks', { url: url(), description: hidden('the description of a webhook') });

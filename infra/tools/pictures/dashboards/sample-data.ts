@@ -102,7 +102,15 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       resolved: steps(8, 8, 8, 9, 9, 10),
     },
     'Tickets that are late': { 'First response': steps(0, 0, 1, 1, 0, 0), Resolution: never },
-    ...executionsOf(['control', 4], ['sign-in', 1.2], ['machine-sign-in', 0.8], ['single-sign-on', 0.3], ['billing', 1], ['notifications', 1.5], ['support', 0.6]),
+    ...executionsOf(
+      ['control', 4],
+      ['sign-in', 1.2],
+      ['machine-sign-in', 0.8],
+      ['single-sign-on', 0.3],
+      ['billing', 1],
+      ['notifications', 1.5],
+      ['support', 0.6],
+    ),
   },
 };
 

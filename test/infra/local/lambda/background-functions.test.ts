@@ -17,6 +17,7 @@ test('functions for which callers of a host wait start with the run, and all oth
     'ondemand-catalog',
     'ondemand-inference',
     'sign-in',
+    'single-sign-on',
     'tokenizer',
   ]);
   expect(names(true).sort()).toEqual(['billing', 'deployments', 'metering', 'notifications', 'payloads', 'refusals', 'rollup', 'support']);
