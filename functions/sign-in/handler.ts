@@ -18,6 +18,7 @@ import { middy } from '../../shared/middleware/middy.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
+import { createSsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { browserSignInRoutes } from './browser-routes.ts';
 import { createResetRequests, mailResetCodes } from './reset-mails.ts';
 import { type SignInDependencies, signInRoutes } from './routes.ts';
@@ -31,6 +32,7 @@ const dependencies: SignInDependencies = {
   users: createUserStore(accounts),
   sessions: createSessionStore(accounts),
   identityProviders: createIdentityProviderStore(accounts),
+  ssoLogins: createSsoLogins(database, environmentVariable('ATTEMPTS_TABLE')),
   attempts: createLoginAttempts(database, environmentVariable('ATTEMPTS_TABLE')),
   quotas: createQuotaStore(database, environmentVariable('ATTEMPTS_TABLE')),
   userPool: createUserPool(createUserPoolClient(), {

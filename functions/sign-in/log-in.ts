@@ -7,14 +7,15 @@ import { recordAction, type SessionDependencies } from '../../shared/identity/se
 import type { SignIn } from '../../shared/identity/sign-in.ts';
 import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
-import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
-import { passwordUseOf } from '../../shared/single-sign-on/password-use.ts';
+import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
+import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
+import { type AcceptsLoginDependencies, acceptsLogin } from './accepts-login.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer } from './session.ts';
 
-export interface LoginDependencies extends SessionDependencies, RefusalDependencies {
-  identityProviders: Pick<IdentityProviderStore, 'passwordRule'>;
+export interface LoginDependencies extends SessionDependencies, RefusalDependencies, AcceptsLoginDependencies {
+  ssoLogins: Pick<SsoLogins, 'findChallenge'>;
 }
 
 /** Returns the user with this address, which must be in lower case. */
@@ -37,33 +38,43 @@ interface Step {
   kind: LoginAttempt['kind'];
   email: string;
   hasCode: boolean;
+  /** The session of the challenge that is answered. Absent: a password. */
+  session?: string;
   client: StoredSession['client'];
   /** The longest time that the session lasts, and that it lasts without a refresh. Absent: as long as the tokens. */
   lifetime?: { seconds: number; idleSeconds: number | null };
 }
 
 type LoggedIn = Extract<SignIn, { tokens: unknown }> & { user: User };
-// A challenge can also be of a single sign-on, so only the step with the password is refused.
-const acceptsPassword = async ({ identityProviders }: LoginDependencies, user: StoredUser, answer: SignIn): Promise<boolean> => {
-  const use = await passwordUseOf(identityProviders, user);
-  if (use === 'with_second_factor') return 'challenge' in answer && answer.challenge === 'totp';
-  return use === 'allowed';
+
+const ssoLoginOf = ({ ssoLogins }: LoginDependencies, { receivedAtMs }: Caller, { session }: Step) =>
+  session === undefined ? undefined : ssoLogins.findChallenge(session, receivedAtMs);
+
+const sessionRowOf = (
+  id: string | undefined,
+  caller: Caller,
+  { hasCode, client, lifetime }: Step,
+  ssoLogin: FinishedSsoLogin | undefined,
+): StoredSession | undefined => {
+  if (ssoLogin) return ssoSessionOf(id, caller, ssoLogin, { client, hasCode, lifetime });
+  return id === undefined ? undefined : sessionOf(id, caller, { client, proof: 'password', hasSecondFactor: hasCode, ...lifetime });
 };
 
 // A login succeeds only for users who are active in our own table too.
 const step = async (
   deps: LoginDependencies,
   caller: Caller,
-  { kind, email, hasCode, client, lifetime }: Step,
+  given: Step,
   callProvider: () => Promise<SignIn | undefined>,
 ): Promise<LoggedIn | z.infer<typeof LoginChallenge>> => {
+  const { kind, email, hasCode } = given;
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
-  const [user, answer] = await Promise.all([userOf(deps, email), callProvider()]);
+  const [user, answer, ssoLogin] = await Promise.all([userOf(deps, email), callProvider(), ssoLoginOf(deps, caller, given)]);
   // The address may belong to another user at the identity provider by now.
   const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
   if (user?.status !== 'active' || !isTheirs) return rejectLogin(deps, caller, user);
-  if (kind === 'login' && !(await acceptsPassword(deps, user, answer))) return rejectLogin(deps, caller, user);
+  if (!(await acceptsLogin(deps, user, { answer, hasCode, ssoLogin }))) return rejectLogin(deps, caller, user);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
@@ -71,10 +82,8 @@ const step = async (
   await deps.users.noteLogin(user.id, seconds);
   await deps.attempts.know(attempt, caller.receivedAtMs);
   // Before the tokens are handed out: a session without a row can't be listed.
-  if (answer.tokens.sessionId !== undefined) {
-    const login = { client, proof: 'password', hasSecondFactor: hasCode, ...lifetime };
-    await deps.sessions.begin(user.id, sessionOf(answer.tokens.sessionId, caller, login));
-  }
+  const session = sessionRowOf(answer.tokens.sessionId, caller, given, ssoLogin);
+  if (session) await deps.sessions.begin(user.id, session);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
   return { tokens: answer.tokens, user: { ...toWire(user), last_login_at: seconds } };
 };
@@ -111,7 +120,7 @@ export const checkAnswer = (
   { email, session, new_password, code }: ChallengeAnswer,
   login: LoginClient,
 ) =>
-  step(deps, caller, { kind: 'challenge', email, hasCode: code !== undefined, ...login }, () =>
+  step(deps, caller, { kind: 'challenge', email, session, hasCode: code !== undefined, ...login }, () =>
     deps.userPool.answerChallenge({
       email,
       session,

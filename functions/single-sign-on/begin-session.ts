@@ -4,13 +4,12 @@ import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import type { PoolClient } from '../../shared/identity/pool-clients.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { SessionOrChallenge } from '../../shared/identity/session.ts';
-import { sessionOf } from '../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
-import type { SignIn } from '../../shared/identity/sign-in.ts';
 import type { SignInTickets } from '../../shared/identity/sign-in-tickets.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
+import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
 import { challengeOf } from './pkce.ts';
 
 // RFC 7636, section 4.1.
@@ -58,17 +57,6 @@ const findLogin = async (deps: BeginSessionDependencies, caller: Caller, { code,
   return { user, finished };
 };
 
-type Tokens = Extract<SignIn, { tokens: unknown }>['tokens'];
-
-const keepSession = async (deps: BeginSessionDependencies, caller: Caller, { user, finished }: Found, tokens: Tokens): Promise<void> => {
-  const { provider, hasSecondFactor, endsAtMs } = finished;
-  const seconds = Math.max(1, Math.floor((endsAtMs - caller.receivedAtMs) / 1_000));
-  // Without the session's row, it would not end in time.
-  if (tokens.sessionId === undefined) throw new Error('The user pool issued a token without origin_jti.');
-  const login = { client: 'api', proof: `sso:${provider}`, hasSecondFactor, seconds } as const;
-  await deps.sessions.begin(user.id, sessionOf(tokens.sessionId, caller, login));
-};
-
 /**
  * Exchanges the code of a finished login for a session, once. A user with an authenticator app gets its challenge.
  * @throws 401, 429
@@ -80,14 +68,16 @@ export const beginSession = async (
   client: PoolClient = 'api',
 ): Promise<SessionOrChallenge> => {
   await deps.attempts.count({ kind: 'sso', ipAddress: caller.ipAddress }, caller.receivedAtMs);
-  const found = await findLogin(deps, caller, body);
-  const { user, finished } = found;
+  const { user, finished } = await findLogin(deps, caller, body);
   const ticket = await deps.tickets.issue(user.subject, caller.receivedAtMs);
   const answer = await deps.userPool.signInWithTicket({ subject: user.subject, ticket, client, caller });
   if (!answer) throw new SsoCodeRefused();
-  if ('challenge' in answer) return { object: 'challenge', ...answer };
+  if ('challenge' in answer) {
+    await deps.logins.keepChallenge(answer.session, finished, caller.receivedAtMs);
+    return { object: 'challenge', ...answer };
+  }
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
-  await keepSession(deps, caller, found, answer.tokens);
+  await deps.sessions.begin(user.id, ssoSessionOf(answer.tokens.sessionId, caller, finished, { client: 'api', hasCode: false }));
   await deps.users.noteSecondFactor(user, finished.hasSecondFactor);
   await deps.users.noteLogin(user.id, seconds);
   await recordAction(deps, originOf(caller, user), user, 'session.created');

@@ -7,6 +7,8 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 export const SSO_LOGIN_MS = 10 * MINUTE_MS;
 /** How long the code of a finished login can be exchanged for a session. */
 export const SSO_CODE_MS = MINUTE_MS;
+// Longer than the challenge itself: without its row, the answer would count as a login with a password.
+const CHALLENGE_MS = 10 * MINUTE_MS;
 const TEST_RESULT_MS = HOUR_MS;
 const RANDOM_BYTES = 32;
 
@@ -123,6 +125,13 @@ export const createSsoLogins = (database: Database, table: string) => {
     /** Returns a finished login once, to whoever has the verifier of its challenge. */
     takeFinished: (code: string, codeChallenge: string, nowMs: number): Promise<FinishedSsoLogin | undefined> =>
       take(idOf('code', code), ['codeChallenge', codeChallenge], nowMs),
+
+    /** Stores the finished login of a user who must answer a challenge of the user pool first. */
+    keepChallenge: (session: string, finished: FinishedSsoLogin, nowMs: number): Promise<void> =>
+      keep(idOf('challenge', session), finished, nowMs + CHALLENGE_MS),
+
+    /** Returns the login of a challenge; undefined if it did not begin with single sign-on. */
+    findChallenge: (session: string, nowMs: number): Promise<FinishedSsoLogin | undefined> => read(idOf('challenge', session), nowMs),
 
     /** Stores the result of a dry login for an hour. */
     saveTest: (test: string, result: SsoTestResult, nowMs: number): Promise<void> =>

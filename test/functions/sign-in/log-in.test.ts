@@ -5,16 +5,12 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
-import { createSessionStore } from '../../../shared/identity/session-store.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
-import type { UserPool } from '../../../shared/identity/user-pool.ts';
-import { createUserStore, type StoredUser } from '../../../shared/identity/user-store.ts';
-import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
+import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import { createIdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { identityProvider } from '../../shared/single-sign-on/identity-providers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
-
-const NOON = Date.UTC(2026, 10, 21, 12);
+import { createStored, loginDependencies, NOON, tokens, userOf } from './login-fixtures.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -24,55 +20,20 @@ afterAll(async () => {
   await database.close();
 });
 
-const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => ({
-  id: `user_${name.padEnd(18, '0')}`,
-  object: 'user',
-  email: `${name}@example.com`,
-  name: null,
-  role: 'member',
-  organization: 'org_1',
-  status: 'active',
-  max_api_keys: 5,
-  last_login_at: null,
-  created_at: 1,
-  updated_at: 1,
-  version: 1,
-  subject: name,
-  tokens_valid_from: 0,
-  ...fields,
-});
-
-const tokens = {
-  subject: 'right',
-  accessToken: 'access',
-  refreshToken: 'refresh',
-  expiresInSeconds: 3_600,
-  sessionId: undefined,
-  authenticatedAt: NOON / 1_000,
-};
-
 // With a fake clock, and an identity provider that takes `tookMs`.
 const attempt = async (
   email: string,
   { isCorrect, tookMs, atMs = NOON, right = { tokens } }: { isCorrect: boolean; tookMs: number; atMs?: number; right?: SignIn },
 ) => {
-  const accounts = createRecordTable(database.database, database.tables.Accounts as string);
   let now = atMs;
   const waits: number[] = [];
   const deps: LoginDependencies = {
-    database: database.database,
-    audit: createAuditStore(accounts),
-    users: createUserStore(accounts),
-    sessions: createSessionStore(accounts),
-    identityProviders: createIdentityProviderStore(accounts),
-    attempts: createLoginAttempts(database.database, database.tables.Attempts as string),
-    quotas: createQuotaStore(database.database, database.tables.Attempts as string),
-    userPool: {
+    ...loginDependencies(database, {
       signIn: async () => {
         now += tookMs;
         return isCorrect ? right : undefined;
       },
-    } as unknown as UserPool,
+    }),
     now: () => now,
     wait: async (ms) => void waits.push(ms),
   };
@@ -81,11 +42,7 @@ const attempt = async (
   return { answer, waits };
 };
 
-const create = async (user: StoredUser): Promise<void> => {
-  const users = createUserStore(createRecordTable(database.database, database.tables.Accounts as string));
-  await users.claimEmail(user.email, user.id, NOON);
-  await transact(database.database, users.toCreate(user, user.id));
-};
+const create = (user: StoredUser): Promise<void> => createStored(database, user);
 
 test('a failed login is answered 0.8 s after it arrived, for any cause and duration of the checks', async () => {
   await create(userOf('active'));

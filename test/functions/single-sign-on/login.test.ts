@@ -54,6 +54,19 @@ describe('single sign-on', () => {
     expect(sso.pool.calls).toEqual([`createSilentUser ${email}`]);
   });
 
+  test('stores which login a challenge of the authenticator app belongs to', async () => {
+    const { domain, provider } = await sso.addConnection(mock.issuer, { session_hours: 2 });
+    const email = newPerson(domain);
+    sso.pool.withTotp.add(email);
+    const browser = sso.browser();
+    const { body } = await browser.exchange(await browser.login(email));
+    expect(body).toEqual({ object: 'challenge', challenge: 'totp', session: expect.any(String) });
+    const login = await sso.deps.logins.findChallenge(String(body.session), Date.now());
+    expect(login).toMatchObject({ user: (await stored(email))?.id, provider: provider.id, hasSecondFactor: false });
+    expect(login?.endsAtMs).toBeLessThanOrEqual(Date.now() + 2 * 3_600_000);
+    expect(sso.entries).toEqual(['user.provisioned']);
+  });
+
   test('knows the same identity again, whatever its address is now', async () => {
     const { domain } = await sso.addConnection(mock.issuer);
     const email = newPerson(domain);

@@ -50,10 +50,11 @@ export const startMockProvider = async () => {
 };
 export type MockProvider = Awaited<ReturnType<typeof startMockProvider>>;
 
-// Knows who was created, and signs in whoever has a ticket.
+// Knows who was created, and signs in whoever has a ticket, or has an authenticator app.
 const createPool = (tickets: ReturnType<typeof createSignInTickets>) => {
   const subjects = new Map<string, string>();
   const calls: string[] = [];
+  const withTotp = new Set<string>();
   const pool: Partial<UserPool> = {
     createSilentUser: async (email) => {
       calls.push(`createSilentUser ${email}`);
@@ -65,13 +66,14 @@ const createPool = (tickets: ReturnType<typeof createSignInTickets>) => {
     renewUser: async ({ email }) => void calls.push(`renewUser ${email}`),
     signInWithTicket: async ({ subject, ticket }) => {
       if (!(await tickets.redeem(ticket, subject, Date.now()))) return undefined;
+      if (withTotp.has(subject)) return { challenge: 'totp', session: `session of ${subject}` };
       const sessionId = `ses_${'s'.repeat(18)}`;
       return {
         tokens: { subject, accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600, sessionId, authenticatedAt: 1 },
       };
     },
   };
-  return { pool: pool as UserPool, subjects, calls };
+  return { pool: pool as UserPool, subjects, calls, withTotp };
 };
 
 /** The function with a database, with connections that a test adds. */

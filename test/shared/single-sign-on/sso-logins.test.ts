@@ -7,6 +7,7 @@ import {
   SSO_LOGIN_MS,
   type SsoLogin,
 } from '../../../shared/single-sign-on/sso-logins.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -42,6 +43,17 @@ describe('a login of single sign-on', () => {
     const taken = await Promise.all(Array.from({ length: 5 }, () => logins().takeSent(state, SENT.browser, NOON + 1_000)));
     expect(taken.filter((each) => each !== undefined)).toEqual([SENT]);
     expect(await logins().findSent(state, NOON)).toBeUndefined();
+  });
+});
+
+describe('the login of a challenge', () => {
+  test('stays longer than the challenge, whose code can be wrong, and is found by its session only', async () => {
+    const session = randomText();
+    await logins().keepChallenge(session, FINISHED, NOON);
+    for (const atMs of [NOON, NOON + 4 * MINUTE_MS, NOON + 4 * MINUTE_MS])
+      expect(await logins().findChallenge(session, atMs)).toEqual(FINISHED);
+    expect(await logins().findChallenge(session, NOON + 10 * MINUTE_MS)).toBeUndefined();
+    expect(await logins().findChallenge(randomText(), NOON)).toBeUndefined();
   });
 });
 

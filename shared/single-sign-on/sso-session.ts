@@ -1,0 +1,28 @@
+import type { Caller } from '../identity/request-origin.ts';
+import { type StoredSession, sessionOf } from '../identity/session-store.ts';
+import { SECOND_MS } from '../time/units.ts';
+import type { FinishedSsoLogin } from './sso-logins.ts';
+
+/**
+ * Returns the row of a session that began with single sign-on. It ends when its connection says, or earlier.
+ * @param id undefined if the tokens don't name their session
+ * @param login `lifetime` is that of the client; absent: as long as the tokens
+ * @throws Error without an id, because such a session would not end in time
+ */
+export const ssoSessionOf = (
+  id: string | undefined,
+  caller: Pick<Caller, 'ipAddress' | 'userAgent' | 'receivedAtMs'>,
+  { provider, hasSecondFactor, endsAtMs }: FinishedSsoLogin,
+  login: { client: StoredSession['client']; hasCode: boolean; lifetime?: { seconds: number; idleSeconds: number | null } | undefined },
+): StoredSession => {
+  if (id === undefined) throw new Error('The user pool issued a token without origin_jti.');
+  const { client, hasCode, lifetime: { seconds, idleSeconds } = { seconds: Number.POSITIVE_INFINITY, idleSeconds: null } } = login;
+  const secondsLeft = Math.max(1, Math.floor((endsAtMs - caller.receivedAtMs) / SECOND_MS));
+  return sessionOf(id, caller, {
+    client,
+    proof: `sso:${provider}`,
+    hasSecondFactor: hasSecondFactor || hasCode,
+    seconds: Math.min(seconds, secondsLeft),
+    idleSeconds,
+  });
+};
