@@ -11,12 +11,14 @@ const isLeftOut = (role_claim: string | null, { _claim_names: names }: IdentityC
 
 /**
  * Returns the role with which a user signs in.
- * @param current the role of a user who exists: they keep it if the connection maps no claim
+ * @param current the role of a user who exists: they keep it if the connection maps no claim, because SCIM or an owner
+ * can have given it
  * @throws LoginFailed if the claims give no role
  */
 export const roleAtLogin = (mapping: Mapping, claims: IdentityClaims, current: OrganizationRole | undefined): OrganizationRole => {
-  if (mapping.role_mapping.length > 0 && isLeftOut(mapping.role_claim, claims)) throw new LoginFailed('groups_left_out');
-  const role = mapping.role_mapping.length === 0 ? (current ?? mapping.default_role) : claimedRole(mapping, claims);
+  const mapsClaim = mapping.role_claim !== null && mapping.role_mapping.length > 0;
+  if (mapsClaim && isLeftOut(mapping.role_claim, claims)) throw new LoginFailed('groups_left_out');
+  const role = mapsClaim ? claimedRole(mapping, claims) : (current ?? mapping.default_role);
   if (role === null) throw new LoginFailed('no_role');
   return role;
 };

@@ -25,7 +25,7 @@ export const IdentityProvider = z.object({
   client_secret_version: z.string().nullable(),
   scopes: z.array(z.string()),
   domains: z.array(ProviderDomain),
-  /** The claim whose values `role_mapping` lists; null: everyone gets `default_role`. */
+  /** The claim whose values `role_mapping` lists; null: users keep their role, and new ones get `default_role`. */
   role_claim: z.string().nullable(),
   /** The first entry whose value the claim has decides. */
   role_mapping: z.array(z.object({ value: z.string(), role: OrganizationRole })),

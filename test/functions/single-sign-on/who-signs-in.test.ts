@@ -142,12 +142,24 @@ describe('the role of a login', () => {
     expect((await stored(`ada@${domain}`))?.role).toBe('viewer');
   });
 
-  test('is kept by a user who exists if the connection maps no claim', async () => {
-    const { domain, organization } = await connect({ default_role: 'member' });
+  test.each<[string, Partial<IdentityProvider>]>([
+    ['has no mapping', { role_mapping: [], default_role: 'member' }],
+    ['maps only the groups of SCIM', { ...MAPPING, role_claim: null, default_role: 'member' }],
+    ['maps only the groups of SCIM, and has no default', { ...MAPPING, role_claim: null }],
+  ])('is kept by a user who exists if the connection %s', async (_title, fields) => {
+    const { domain, organization } = await connect(fields);
     const { email } = await sso.addUser({ email: `ada@${domain}`, organization, role: 'owner' });
-    setClaims({ email });
+    await sso.addUser({ email: `bob@${domain}`, organization, role: 'owner' });
+    setClaims({ email, groups: ['finance'] });
     await loginAt(domain);
     expect((await stored(email))?.role).toBe('owner');
+  });
+
+  test('is the default for a new user of a connection that maps only the groups of SCIM', async () => {
+    const { domain } = await connect({ ...MAPPING, role_claim: null, default_role: 'viewer' });
+    setClaims({ email: `ada@${domain}`, groups: ['admins'] });
+    await loginAt(domain);
+    expect((await stored(`ada@${domain}`))?.role).toBe('viewer');
   });
 
   test('never takes the role of the last owner, or of the break-glass owner', async () => {
