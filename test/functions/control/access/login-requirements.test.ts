@@ -7,6 +7,7 @@ import {
   requireFreshLogin,
   requireSecondFactor,
 } from '../../../../functions/control/access/login-requirements.ts';
+import { controlRoutes } from '../../../../functions/control/routes.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const loginOf = ({
@@ -79,5 +80,21 @@ describe('requireFreshLogin', () => {
     ['a login of an unknown time', {}, organizationWith({})],
   ])('rejects %s', async (_title, login, organization) => {
     await expect(requireFreshLogin(loginOf(login), organization)).rejects.toThrow(FreshLoginRequired);
+  });
+});
+
+describe('the routes that change who can sign in, and with which rights', () => {
+  // It changes nothing.
+  const OPEN = ['testIdentityProvider'];
+  const changes = controlRoutes.filter(
+    ({ method, access, operationId }) =>
+      ['service_accounts:write', 'identity_providers:write', 'users:write'].includes(access) &&
+      method !== 'GET' &&
+      !OPEN.includes(operationId),
+  );
+
+  test('require a fresh login', () => {
+    expect(changes.length).toBeGreaterThanOrEqual(15);
+    expect(changes.filter(({ needsFreshLogin }) => !needsFreshLogin).map(({ operationId }) => operationId)).toEqual([]);
   });
 });

@@ -104,7 +104,7 @@ const send = async (operationId: string, { as = owner, id, path, body, query, he
       return name in records ? records[name] : [];
     },
     controlUrl: 'https://control.example.com/live',
-    authenticate: async () => ({ actor: as }) as SignedInUser,
+    authenticate: async () => ({ actor: as, provedAt: as.origin.nowMs / 1_000 }) as SignedInUser,
   };
   try {
     const reply = await found.handle(deps, request as never);
