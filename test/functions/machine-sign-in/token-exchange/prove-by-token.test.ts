@@ -191,10 +191,11 @@ describe('proveByToken, against strangers', () => {
     expect((await events()).map(({ reason }) => reason).sort()).toEqual(['claims_differ', ...Array(5).fill('malformed')]);
   });
 
-  test('fetches six documents of an organization’s issuers in a minute', async () => {
+  test('fetches 36 documents of an organization’s issuers in a minute, and then asks good callers to wait', async () => {
     const token = await jobToken();
-    for (let i = 0; i < 3; i++) expect(await prove(token)).toBeDefined();
-    expect(await reasonOf(token)).toBe('too_many_fetches');
+    for (let i = 0; i < 18; i++) expect(await prove(token)).toBeDefined();
+    await expect(prove(token)).rejects.toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
+    expect((await events())[0]?.reason).toBe('too_many_fetches');
     expect(await prove(token, { organization: `${organization}other` })).toBeDefined();
     nowMs += 61_000;
     expect(await prove(token)).toBeDefined();
