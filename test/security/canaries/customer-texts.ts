@@ -139,7 +139,7 @@ export const writeCustomerTexts = async (
   });
   await byOwner('PATCH', `/v1/users/${user.id}`, { name: named('the new name of a user') });
 
-  const program = { name: hidden('the name of a service account'), description: hidden('the description of a service account') };
+  const program = { name: named('the name of a service account'), description: hidden('the description of a service account') };
   const account = await byOwner('POST', '/v1/service-accounts', { ...program, role: 'viewer' });
   await byOwner('PATCH', `/v1/service-accounts/${account.id}`, { description: hidden('the new description of a service account') });
 
