@@ -25,6 +25,8 @@ export class IdentityStack extends Stack {
     });
     data.attempts.grant(authChallenge, 'DeleteItem');
     this.users = new UserPool(this, 'Users', { selfSignUp: config.selfSignUp, authChallenge });
+    // The control stack of earlier releases imports it, and an export in use can't be removed.
+    this.exportValue(this.users.pool.userPoolProviderUrl);
     new CfnOutput(this, 'UserPoolId', { value: this.users.pool.userPoolId });
     new CfnOutput(this, 'TokenIssuer', { value: this.users.pool.userPoolProviderUrl });
     new CfnOutput(this, 'UserPoolClientId', { value: this.users.clients.api.userPoolClientId });

@@ -120,10 +120,7 @@ export interface UserPool {
   stopTotp(subject: string): Promise<void>;
 }
 
-/**
- * The issuer of a pool's tokens. The pool's id begins with its region.
- * @see https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-tokens-verifying-a-jwt.html
- */
+/** Returns the issuer of a pool's tokens. The id of a pool begins with its region. */
 export const issuerOfPool = (poolId: string): string => `https://cognito-idp.${poolId.split('_')[0]}.amazonaws.com/${poolId}`;
 
 /** Creates the SDK's client. By default, region, credentials and endpoint come from the environment. */
