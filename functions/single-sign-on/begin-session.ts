@@ -78,8 +78,6 @@ export const beginSession = async (
   }
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
   await deps.sessions.begin(user.id, ssoSessionOf(answer.tokens.sessionId, caller, finished, { client: 'api', hasCode: false }));
-  // The provider's second factor counts for this session only: the user's password has none.
-  await deps.users.noteSecondFactor(user, false);
   await deps.users.noteLogin(user.id, seconds);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
   const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;

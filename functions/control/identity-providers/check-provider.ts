@@ -1,7 +1,6 @@
-import type { Write } from '../../../shared/database/transaction.ts';
 import type { Discovery, IssuerMetadata } from '../../../shared/federation/discovery.ts';
 import { IssuerUnavailable } from '../../../shared/federation/errors.ts';
-import type { UserStore } from '../../../shared/identity/user-store.ts';
+import type { StoredUser, UserStore } from '../../../shared/identity/user-store.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
 import { urlFault } from '../../../shared/network/url-fault.ts';
 import { closesPasswords, type IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
@@ -38,14 +37,14 @@ interface Enforcement {
 
 /**
  * Checks that a connection that closes passwords leaves a way in: a verified domain, and an owner with a second factor
- * who can still use their password. Returns the writes that keep a concurrent change from taking away that owner.
- * @throws 409
+ * who can still use their password.
+ * @returns the owner if they are new: replacing their row keeps a concurrent change from taking them away. @throws 409
  */
-export const checkEnforcement = async (users: Pick<UserStore, 'get' | 'toReplace'>, { before, after }: Enforcement): Promise<Write[]> => {
-  if (!closesPasswords(after)) return [];
+export const checkEnforcement = async (users: Pick<UserStore, 'get'>, { before, after }: Enforcement): Promise<StoredUser | undefined> => {
+  if (!closesPasswords(after)) return undefined;
   if (!after.domains.some(({ verified_at }) => verified_at !== null))
     throw new NotEnforceable('none of its domains is verified. Verify a domain first.', 'domains');
-  if (closesPasswords(before) && before.break_glass === after.break_glass) return [];
+  if (closesPasswords(before) && before.break_glass === after.break_glass) return undefined;
   const owner = after.break_glass === null ? undefined : await users.get(after.break_glass);
   const isOwner =
     owner?.organization === after.organization && owner.role === 'owner' && owner.status === 'active' && owner.kind === undefined;
@@ -56,6 +55,5 @@ export const checkEnforcement = async (users: Pick<UserStore, 'get' | 'toReplace
     );
   if (owner.second_factor !== 'on')
     throw new NotEnforceable("its 'break_glass' has no second factor. Ask that owner to set one up and log in with it.", 'break_glass');
-  // The new version of the row lets a change of the owner that was read before it fail.
-  return [users.toReplace(owner, owner)];
+  return owner;
 };

@@ -54,6 +54,7 @@ export const saveProvider = (
   actor: Actor,
   { action, before, after }: { action: string; before?: IdentityProvider; after?: IdentityProvider },
   writes: readonly Write[],
+  replacedUser?: string,
 ): Promise<void> => {
   const { id, organization } = (after ?? before) as IdentityProvider;
   const change = {
@@ -64,7 +65,9 @@ export const saveProvider = (
     ...(after && { after: recorded(after) }),
     texts: ['name'],
   };
-  return commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...writes]);
+  // A transaction has one write of a row, and replacing it checks it too.
+  const checks = actor.userId === replacedUser ? [] : deps.users.toCheckActor(actor);
+  return commit(deps, actor.origin, change, [...checks, ...writes]);
 };
 
 const newDomain = (domain: string): ProviderDomain => ({ domain, token: randomBase62(TOKEN_CHARACTERS), verified_at: null });
@@ -132,11 +135,13 @@ export const updateProvider = async (
   const released = before.domains.filter(
     ({ domain, verified_at }) => verified_at !== null && !after.domains.some((kept) => kept.domain === domain),
   );
-  await saveProvider(deps, actor, { action: 'identity_provider.updated', before, after }, [
-    ...owner,
+  const writes = [
+    // The new version of the row lets a change of the owner that was read before it fail.
+    ...(owner ? [deps.users.toReplace(owner, owner)] : []),
     deps.identityProviders.toReplace(after),
     ...released.map(({ domain }) => deps.identityProviders.toReleaseDomain(domain)),
-  ]);
+  ];
+  await saveProvider(deps, actor, { action: 'identity_provider.updated', before, after }, writes, owner?.id);
   return toIdentityProviderResource({ ...after, version: after.version + 1 }, deps.controlUrl);
 };
 

@@ -318,6 +318,14 @@ describe('updateIdentityProvider', () => {
     expect(await auditText()).toContain('"enforced":{"from":false,"to":true}');
   });
 
+  test('enforces a connection whose break-glass owner is the one who does it', async () => {
+    const glass = await breakGlass();
+    const provider = await create();
+    await verify(provider);
+    const body = { enforced: true, break_glass: glass.userId };
+    expect(await send('updateIdentityProvider', { as: glass, id: provider.id, body })).toMatchObject({ status: 200, body });
+  });
+
   test('does not enforce a connection without a verified domain', async () => {
     const { id } = await create();
     const body = { enforced: true, break_glass: (await breakGlass()).userId };
