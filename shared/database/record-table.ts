@@ -274,6 +274,20 @@ export const createRecordTable = (database: Database, table: string) => ({
     refused,
   }),
 
+  /** Deletes a count that must be what was read. A missing count is 0. */
+  toDeleteCount: ({ account, record }: RecordKey, count: number, refused: () => Error): Write => ({
+    item: {
+      Delete: {
+        TableName: table,
+        Key: { account, record },
+        ConditionExpression: count === 0 ? 'attribute_not_exists(#count) OR #count = :count' : '#count = :count',
+        ExpressionAttributeNames: { '#count': 'count' },
+        ExpressionAttributeValues: { ':count': count },
+      },
+    },
+    refused,
+  }),
+
   /** Adds to numbers of a row that exists. */
   toAdd: ({ account, record }: RecordKey, amounts: Readonly<Record<string, number | bigint>>, refused: () => Error): Write => {
     const names = Object.keys(amounts);

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { inParallel, throwFailures } from '../database/in-parallel.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 
 /** The newest events of an account, such as a service account. */
@@ -7,6 +8,8 @@ export interface EventRing<Event extends object> {
   add: (account: string, event: Event) => Promise<void>;
   /** Lists the rows of the events, in no order. */
   list: (account: string) => Promise<Record<string, unknown>[]>;
+  /** Deletes all events of an account. */
+  clear: (account: string) => Promise<void>;
 }
 
 interface Ring {
@@ -17,6 +20,7 @@ interface Ring {
 }
 
 const DIGITS = 3;
+const PARALLEL = 10;
 
 /**
  * Keeps the newest events of each account in a table of records: a bounded number of rows, in the account's partition.
@@ -25,7 +29,7 @@ const DIGITS = 3;
 export const createEventRing = <Event extends object>(
   database: Pick<Database, 'update' | 'put'>,
   table: string,
-  rows: Pick<RecordTable, 'page'>,
+  rows: Pick<RecordTable, 'page' | 'remove'>,
   { name, size }: Ring,
 ): EventRing<Event> => {
   const prefix = `event#${name}#`;
@@ -44,11 +48,17 @@ export const createEventRing = <Event extends object>(
     return Number(Attributes?.count);
   };
 
+  const list = async (account: string) => (await rows.page({ account, prefix }, { limit: size })).rows;
+
   return {
     add: async (account, event) => {
       const place = (await nextNumber(account)) % size;
       await database.put({ TableName: table, Item: { ...event, account, record: prefix + String(place).padStart(DIGITS, '0') } });
     },
-    list: async (account) => (await rows.page({ account, prefix }, { limit: size })).rows,
+    list,
+    clear: async (account) => {
+      const events = (await list(account)).map(({ record }) => ({ account, record: String(record) }));
+      throwFailures(await inParallel([...events, countKey(account)], PARALLEL, rows.remove));
+    },
   };
 };

@@ -1,6 +1,6 @@
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict, PreconditionFailed } from '../http/errors.ts';
 import { placeOfUser } from '../identity/user-directory.ts';
 import { type StoredServiceAccount, toServiceAccount } from '../service-accounts/service-account-store.ts';
 import { FederationRule } from './rule.ts';
@@ -8,6 +8,8 @@ import { FederationRule } from './rule.ts';
 const RULE = 'federation-rule#';
 const MAX_RULES = 20;
 const MAX_ISSUERS = 20;
+// Each time, another rule of the organization was created or deleted meanwhile.
+const MAX_TRIES = 5;
 // Ids come from request paths and bodies; malformed ones are not looked up.
 const ID = /^fed_[0-9A-Za-z]{18}$/;
 const ACCOUNT_ID = /^user_[0-9A-Za-z]{18}$/;
@@ -52,6 +54,16 @@ export const createRuleStore = (table: RecordTable) => {
     return { organization, rules: (row?.rules ?? {}) as Record<string, number>, version: row && Number(row.version) };
   };
 
+  const toDeleteRules = (deleted: readonly FederationRule[], issuers: Issuers): Write[] => {
+    if (deleted.length === 0) return [];
+    const count = (issuer: string): number => deleted.filter((rule) => rule.issuer === issuer).length;
+    const left = Object.entries(issuers.rules).map(([issuer, rules]) => [issuer, rules - count(issuer)] as const);
+    return [
+      ...deleted.map(({ service_account, id, version }) => table.toDelete(placeOfRule(service_account, id), version)),
+      toSetIssuers(issuers, Object.fromEntries(left.filter(([, rules]) => rules > 0))),
+    ];
+  };
+
   return {
     find: async (serviceAccount: string, id: string): Promise<FederationRule | undefined> => {
       if (!isRuleId(id)) return undefined;
@@ -79,6 +91,20 @@ export const createRuleStore = (table: RecordTable) => {
 
     issuersOf,
 
+    /**
+     * Makes a change with the number of an organization's rules for each issuer, and makes it again, a few times, if
+     * another rule of the organization was created or deleted meanwhile. @throws IssuersChanged
+     */
+    withIssuers: async (organization: string | null, change: (issuers: Issuers) => Promise<void>): Promise<void> => {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await change(await issuersOf(organization));
+        } catch (error) {
+          if (!(error instanceof IssuersChanged) || tries === MAX_TRIES) throw error;
+        }
+      }
+    },
+
     /** Creates a rule: 409 if there are too many, or IssuersChanged. @throws 409 for too many issuers */
     toCreate: (rule: FederationRule, issuers: Issuers): Write[] => {
       const rules = { ...issuers.rules, [rule.issuer]: (issuers.rules[rule.issuer] ?? 0) + 1 };
@@ -93,25 +119,24 @@ export const createRuleStore = (table: RecordTable) => {
     /** Replaces the version that was read; 412 if it has changed since. The issuer must stay the same. */
     toReplace: (rule: FederationRule): Write => table.toReplace(placeOfRule(rule.service_account, rule.id), rule),
 
-    /** Deletes rules of one service account, as they were read: 412 if one has changed, or IssuersChanged. */
-    toDelete: (deleted: readonly FederationRule[], issuers: Issuers): Write[] => {
-      const [first] = deleted;
-      if (!first) return [];
-      const count = (issuer: string): number => deleted.filter((rule) => rule.issuer === issuer).length;
-      const left = Object.entries(issuers.rules).map(([issuer, rules]) => [issuer, rules - count(issuer)] as const);
-      return [
-        ...deleted.map(({ service_account, id, version }) => table.toDelete(placeOfRule(service_account, id), version)),
-        table.toCount(countKey(first.service_account), -deleted.length, MAX_RULES, tooManyRules),
-        toSetIssuers(issuers, Object.fromEntries(left.filter(([, rules]) => rules > 0))),
-      ];
-    },
+    /** Deletes a rule as it was read: 412 if it has changed, or IssuersChanged. */
+    toDelete: (rule: FederationRule, issuers: Issuers): Write[] => [
+      ...toDeleteRules([rule], issuers),
+      table.toCount(countKey(rule.service_account), -1, MAX_RULES, tooManyRules),
+    ],
+
+    /** Deletes all rules of a service account as they were listed: 412 if that has changed, or IssuersChanged. */
+    toDeleteAll: (serviceAccount: string, rules: readonly FederationRule[], issuers: Issuers): Write[] => [
+      ...toDeleteRules(rules, issuers),
+      table.toDeleteCount(countKey(serviceAccount), rules.length, () => new PreconditionFailed()),
+    ],
   };
 };
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
-/** Another rule of the organization was created or deleted meanwhile. */
-export class IssuersChanged extends Conflict {
+// Another rule of the organization was created or deleted meanwhile.
+class IssuersChanged extends Conflict {
   constructor() {
     super({ code: 'rules_changed', message: 'Another federation rule was created or deleted at the same time. Send the request again.' });
   }

@@ -36,12 +36,21 @@ export const MAX_EVENT_CHARACTERS = 200;
  * The newest exchanges of each service account, in its partition of the table `accounts`.
  * @param table the name of the table that `rows` reads
  */
-export const createSignInEvents = (database: Pick<Database, 'update' | 'put'>, table: string, rows: Pick<RecordTable, 'page'>) => {
+export const createSignInEvents = (
+  database: Pick<Database, 'update' | 'put'>,
+  table: string,
+  rows: Pick<RecordTable, 'page' | 'remove'>,
+) => {
   const verified = createEventRing<SignInEvent>(database, table, rows, { name: 'verified', size: MAX_VERIFIED });
   const unverified = createEventRing<SignInEvent>(database, table, rows, { name: 'unverified', size: MAX_UNVERIFIED });
   return {
     add: (serviceAccount: string, event: SignInEvent): Promise<void> =>
       (event.is_verified ? verified : unverified).add(serviceAccount, event),
+
+    /** Deletes all events of a service account. */
+    clear: async (serviceAccount: string): Promise<void> => {
+      await Promise.all([verified.clear(serviceAccount), unverified.clear(serviceAccount)]);
+    },
 
     /** Lists at most 100 events, newest first. */
     list: async (serviceAccount: string): Promise<SignInEvent[]> => {

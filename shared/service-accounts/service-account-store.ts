@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { Conflict, PreconditionFailed } from '../http/errors.ts';
+import { Conflict, PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { placeOfUser } from '../identity/user-directory.ts';
 import { type StoredUser, toStoredUser } from '../identity/user-store.ts';
@@ -113,6 +113,10 @@ export const createServiceAccountStore = (table: RecordTable) => {
       table.toCount(countRecordKey(account.organization), 1, MAX_SERVICE_ACCOUNTS, tooMany),
     ],
 
+    /** Checks that a service account exists: 404 otherwise. */
+    toCheckExists: (id: string): Write =>
+      table.toCheck(placeOfUser(id), { kind: 'service_account' }, () => new ResourceNotFound('service account', id)),
+
     /** Replaces the version that was read: 412 if it has changed since. */
     toReplace: (account: StoredServiceAccount, before: StoredServiceAccount): Write =>
       table.toReplace(placeOfUser(account.id), account, { tokens_valid_from: before.tokens_valid_from }),
@@ -120,14 +124,17 @@ export const createServiceAccountStore = (table: RecordTable) => {
     /** Ends the sessions of a service account: tokens that were issued before this time (Unix seconds) are rejected. */
     endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
 
-    /** Deletes a service account with its secrets. */
-    toDelete: async (account: StoredServiceAccount): Promise<Write[]> => [
-      table.toDelete(placeOfUser(account.id), account.version),
-      table.toDelete(listRecordKey(account.organization, account.id)),
-      table.toCount(countRecordKey(account.organization), -1, MAX_SERVICE_ACCOUNTS, tooMany),
-      ...(await secretsOf(account.id)).map(({ id }) => table.toDelete(secretRecordKey(account.id, id))),
-      table.toDelete(secretCountRecordKey(account.id)),
-    ],
+    /** Deletes a service account with its secrets: 412 if one of them is created or deleted at the same time. */
+    toDelete: async (account: StoredServiceAccount): Promise<Write[]> => {
+      const secrets = await secretsOf(account.id);
+      return [
+        table.toDelete(placeOfUser(account.id), account.version),
+        table.toDelete(listRecordKey(account.organization, account.id)),
+        table.toCount(countRecordKey(account.organization), -1, MAX_SERVICE_ACCOUNTS, tooMany),
+        ...secrets.map(({ id }) => table.toDelete(secretRecordKey(account.id, id))),
+        table.toDeleteCount(secretCountRecordKey(account.id), secrets.length, () => new PreconditionFailed()),
+      ];
+    },
 
     /** Lists the secrets of a service account, oldest first; expired ones until the next one is created. */
     secretsOf,

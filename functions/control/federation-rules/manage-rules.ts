@@ -1,7 +1,7 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { FederationRule } from '../../../shared/federation/rule.ts';
-import { IssuersChanged, type RuleStore } from '../../../shared/federation/rule-store.ts';
+import type { RuleStore } from '../../../shared/federation/rule-store.ts';
 import type { SignInEvents } from '../../../shared/federation/sign-in-events.ts';
 import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
@@ -30,9 +30,6 @@ export interface FederationRuleDependencies extends AuditDependencies {
 }
 
 type Expected = readonly number[] | undefined;
-
-// Each time, another rule of the organization was created or deleted meanwhile.
-const MAX_TRIES = 5;
 
 const checkIssuer = (networks: Networks, issuer: string): void => {
   const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected no query (?) in the URL');
@@ -81,19 +78,6 @@ const save = (
     [...deps.users.toCheckActor(actor), ...writes],
   );
 
-// Rules of one organization that are created or deleted at once share a row.
-const withIssuers = async (deps: FederationRuleDependencies, organization: string | null, change: ChangeIssuers): Promise<void> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await change(await deps.rules.issuersOf(organization));
-    } catch (error) {
-      if (!(error instanceof IssuersChanged) || tries === MAX_TRIES) throw error;
-    }
-  }
-};
-
-type ChangeIssuers = (issuers: Awaited<ReturnType<RuleStore['issuersOf']>>) => Promise<void>;
-
 const find = async (deps: FederationRuleDependencies, actor: Actor, accountId: string, id: string) => {
   const account = await visibleServiceAccount(deps, actor, accountId);
   const rule = await deps.rules.find(account.id, id);
@@ -124,7 +108,9 @@ export const createRule = async (
     version: 1,
   };
   const change = { action: 'federation_rule.created', after: rule };
-  await withIssuers(deps, account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toCreate(rule, issuers)));
+  await deps.rules.withIssuers(account.organization, (issuers) =>
+    save(deps, actor, account, change, [deps.serviceAccounts.toCheckExists(account.id), ...deps.rules.toCreate(rule, issuers)]),
+  );
   return toFederationRuleResource(rule);
 };
 
@@ -168,7 +154,7 @@ export const deleteRule = async (
   const { account, rule: before } = await find(deps, actor, accountId, id);
   checkVersion(before, expected);
   const change = { action: 'federation_rule.deleted', before };
-  await withIssuers(deps, account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toDelete([before], issuers)));
+  await deps.rules.withIssuers(account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toDelete(before, issuers)));
   return { id, object: 'federation_rule' as const, deleted: true as const };
 };
 

@@ -1,6 +1,7 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { RuleStore } from '../../../shared/federation/rule-store.ts';
+import type { SignInEvents } from '../../../shared/federation/sign-in-events.ts';
 import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
@@ -25,7 +26,8 @@ import { checkGivenRights, visibleServiceAccount } from './service-account-right
 
 export interface ServiceAccountDependencies extends AuditDependencies, ApiKeyDependencies {
   serviceAccounts: ServiceAccountStore;
-  rules: Pick<RuleStore, 'list' | 'issuersOf' | 'toDelete'>;
+  rules: Pick<RuleStore, 'list' | 'withIssuers' | 'toDeleteAll'>;
+  signInEvents: Pick<SignInEvents, 'clear'>;
   userPool: Pick<UserPool, 'createSilentUser' | 'setEnabled' | 'deleteUser'>;
   organizations: ApiKeyDependencies['organizations'] & { toCheckActive: (id: string) => Write };
   issuer: string;
@@ -170,8 +172,9 @@ export const updateServiceAccount = async (
 };
 
 /**
- * Deletes a service account with its secrets. Its API keys stay with the organization, unless they are revoked: then
- * the account is disabled first and deleted last, so that repeating the request completes it.
+ * Deletes a service account with its secrets, federation rules and events. Its API keys stay with the organization,
+ * unless they are revoked: then the account is disabled first and deleted last, so that repeating the request
+ * completes it.
  * @throws 403, 404, 412; 503 if there was no time to revoke all keys
  */
 export const deleteServiceAccount = async (
@@ -191,9 +194,14 @@ export const deleteServiceAccount = async (
   const { organization } = account;
   const target = { type: 'service_account', id };
   const change = { action: 'service_account.deleted', organization, target, before: toWire(account), texts: AUDITED_TEXTS };
-  const ofRules = deps.rules.toDelete(await deps.rules.list(id), await deps.rules.issuersOf(organization));
-  const ofAccount = await deps.serviceAccounts.toDelete(account);
-  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...ofAccount, ...ofRules]);
+  // After a crash, nobody could find events without their account. Exchanges can add more until it is deleted.
+  await deps.signInEvents.clear(id);
+  await deps.rules.withIssuers(organization, async (issuers) => {
+    const ofRules = deps.rules.toDeleteAll(id, await deps.rules.list(id), issuers);
+    const ofAccount = await deps.serviceAccounts.toDelete(account);
+    await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...ofAccount, ...ofRules]);
+  });
+  await deps.signInEvents.clear(id);
   await deps.userPool.deleteUser(account.subject);
   return { id, object: 'service_account', deleted: true, open_api_keys: await openKeysOf(deps, account) };
 };

@@ -201,6 +201,7 @@ describe('federation rules', () => {
       ...stores,
       serviceAccounts: createServiceAccountStore(table),
       rules: createRuleStore(table),
+      signInEvents: createSignInEvents(emulator.database, String(emulator.tables.Accounts), table),
       userPool: acceptingUserPool,
     };
     await deleteServiceAccount(deps as never, owner, account, { revokes: false });

@@ -7,22 +7,19 @@ import { createSecret } from '../../../../functions/control/service-accounts/sec
 import { NewSecret, NewServiceAccount } from '../../../../functions/control/service-accounts/service-account.ts';
 import { authenticate } from '../../../../functions/control/sessions/authenticate.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { createRecordTable } from '../../../../shared/database/record-table.ts';
-import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
 import { createSignInTickets } from '../../../../shared/identity/sign-in-tickets.ts';
 import { userIdOf } from '../../../../shared/identity/user.ts';
 import type { UserPool } from '../../../../shared/identity/user-pool.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { newServiceAccountSecret } from '../../../../shared/service-accounts/secret.ts';
-import { createServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
 import { openPool, TEMPORARY } from '../../../shared/identity/user-fixtures.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestCognito, type TestCognito } from '../../../support/emulators/cognito.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash } from '../../../support/faults/unreliable-database.ts';
-import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 import { openMachineSignIn } from '../../machine-sign-in/machine-sign-in-fixtures.ts';
+import { serviceAccountStores } from './service-account-stores.ts';
 
 let database: TestDatabase;
 let cognito: TestCognito;
@@ -36,17 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([database.close(), cognito.close()]));
 
-const dependencies = (client: Database, userPool: Pick<UserPool, 'createSilentUser'>) => {
-  const accounts = createRecordTable(client, String(database.tables.Accounts));
-  return {
-    ...accountStores(database, client),
-    serviceAccounts: createServiceAccountStore(accounts),
-    rules: createRuleStore(accounts),
-    userPool: { ...pool, ...userPool },
-    issuer: ISSUER,
-    now: Date.now,
-  };
-};
+const dependencies = (client: Database, userPool: Pick<UserPool, 'createSilentUser'>) => ({
+  ...serviceAccountStores(database, client),
+  userPool: { ...pool, ...userPool },
+});
 
 const storeOwner = async (): Promise<Actor> => {
   const deps = dependencies(database.database, pool);

@@ -16,15 +16,13 @@ import { inviteUser, NewUser } from '../../../../functions/control/users/invitat
 import { deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import { resetTotp } from '../../../../functions/control/users/reset-totp.ts';
 import { updateUser, visibleUser } from '../../../../functions/control/users/update-user.ts';
-import { createRecordTable } from '../../../../shared/database/record-table.ts';
-import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
 import { permissionsOfServiceAccount } from '../../../../shared/hosts/permissions.ts';
 import { parseServiceAccountSecret } from '../../../../shared/service-accounts/secret.ts';
-import { createServiceAccountStore, type StoredServiceAccount } from '../../../../shared/service-accounts/service-account-store.ts';
+import type { StoredServiceAccount } from '../../../../shared/service-accounts/service-account-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
-import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
+import { acceptingUserPool, storeUser } from '../../../support/fixtures/stored-users.ts';
+import { serviceAccountStores } from './service-account-stores.ts';
 
 let database: TestDatabase;
 let deps: ReturnType<typeof dependencies>;
@@ -33,12 +31,8 @@ let owner: Actor;
 let otherOwner: Actor;
 
 const dependencies = (client = database.database) => ({
-  ...accountStores(database, client),
-  serviceAccounts: createServiceAccountStore(createRecordTable(client, database.tables.Accounts as string)),
-  rules: createRuleStore(createRecordTable(client, database.tables.Accounts as string)),
+  ...serviceAccountStores(database, client),
   userPool: { ...acceptingUserPool, createSilentUser: async () => ({ subject: newId('user'), isNew: true }) },
-  issuer: ISSUER,
-  now: Date.now,
 });
 
 beforeAll(async () => {
