@@ -28,27 +28,32 @@ const readQuestion = (message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.'), type: message.readUInt16BE(at + 1), end: at + 5 };
 };
 
-const record = (address: string): Buffer => {
-  const data = Buffer.from(bytesOf(address));
+const TXT = 16;
+
+const record = (type: number, data: Buffer): Buffer =>
   // The name is the one of the question, at byte 12.
-  const head = Buffer.from([0xc0, HEADER_BYTES, 0, TYPES[isIP(address) as 4 | 6], 0, 1, 0, 0, 0, SECONDS_TO_LIVE, 0, data.length]);
-  return Buffer.concat([head, data]);
-};
+  Buffer.concat([Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, SECONDS_TO_LIVE, 0, data.length]), data]);
+
+const addressRecord = (address: string): Buffer => record(TYPES[isIP(address) as 4 | 6], Buffer.from(bytesOf(address)));
+
+const textRecord = (text: string): Buffer => record(TXT, Buffer.from([text.length, ...Buffer.from(text, 'ascii')]));
 
 /**
- * A DNS server (RFC 1035) with the addresses of a test.
- * @param addressesOf called for each question; undefined: there is no such name
+ * A DNS server (RFC 1035) with the records of a test.
+ * @param valuesOf called for each question: the addresses of a name, or its texts, which are shorter than 250
+ *   characters; undefined: there is no such name
  */
-export const startDns = async (addressesOf: (name: string) => readonly string[] | undefined) => {
+export const startDns = async (valuesOf: (name: string) => readonly string[] | undefined) => {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   socket.on('message', (message, { port, address }) => {
     const { name, type, end } = readQuestion(message);
     asked.push(name);
-    const addresses = addressesOf(name);
-    const records = (addresses ?? []).filter((each) => TYPES[isIP(each) as 4 | 6] === type).map(record);
+    const values = valuesOf(name);
+    const addresses = (values ?? []).filter((each) => TYPES[isIP(each) as 4 | 6] === type);
+    const records = type === TXT ? (values ?? []).map(textRecord) : addresses.map(addressRecord);
     const header = Buffer.from(message.subarray(0, HEADER_BYTES));
-    header.writeUInt16BE(ANSWERED + (addresses ? 0 : NO_SUCH_NAME), 2);
+    header.writeUInt16BE(ANSWERED + (values ? 0 : NO_SUCH_NAME), 2);
     header.writeUInt16BE(records.length, 6);
     header.fill(0, 8);
     socket.send(Buffer.concat([header, message.subarray(HEADER_BYTES, end), ...records]), port, address);
