@@ -7,6 +7,7 @@ import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts'
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import { organizationConcurrencyOf } from '../config/shares.ts';
+import { acknowledgeUnexercised } from '../constructs/functions/acknowledge-unexercised.ts';
 import { grantClientSecrets } from '../constructs/functions/client-secrets.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/functions/endpoints.ts';
 import { grantInvoke } from '../constructs/functions/invocation.ts';
@@ -22,6 +23,8 @@ import type { ServerlessStack } from './serverless-stack.ts';
 
 // API Gateway waits no longer.
 const TIMEOUT = Duration.seconds(29);
+
+const OF_OLD_SESSIONS = 'A login deletes sessions that have expired, of which the tests of the local run have none.';
 
 interface ControlStackProps {
   config: Config;
@@ -121,6 +124,7 @@ export class ControlStack extends Stack {
     this.function.addEnvironment('CONTROL_URL', this.host.url);
     this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
     data.accounts.grant(this.signIn, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    acknowledgeUnexercised(this.signIn.role, { actions: ['dynamodb:DeleteItem'], resource: data.accounts.table.tableArn }, OF_OLD_SESSIONS);
     data.audit.grantAdd(this.signIn);
     data.attempts.grant(this.signIn, 'GetItem', 'UpdateItem');
     identity.users.grant(this.signIn, 'AdminGetUser', 'AdminInitiateAuth', 'AdminRespondToAuthChallenge', 'AdminUserGlobalSignOut');
@@ -143,6 +147,7 @@ export class ControlStack extends Stack {
   #singleSignOn({ config, data, identity }: Pick<ControlStackProps, 'config' | 'data' | 'identity'>): NodeFunction {
     const fn = new NodeFunction(this, 'SingleSignOn', { config, name: 'single-sign-on', memoryMb: 512, timeout: TIMEOUT });
     data.accounts.grant(fn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    acknowledgeUnexercised(fn.role, { actions: ['dynamodb:DeleteItem'], resource: data.accounts.table.tableArn }, OF_OLD_SESSIONS);
     data.audit.grantAdd(fn);
     data.attempts.grant(fn, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
     identity.users.grant(
@@ -155,6 +160,11 @@ export class ControlStack extends Stack {
       'AdminSetUserMFAPreference',
       'AdminSetUserPassword',
       'AdminUserGlobalSignOut',
+    );
+    acknowledgeUnexercised(
+      fn.role,
+      { actions: ['cognito-idp:AdminEnableUser', 'cognito-idp:AdminSetUserMFAPreference', 'cognito-idp:AdminUserGlobalSignOut'] },
+      'A first login that crashed has left a user at Cognito, whom the next one resets.',
     );
     grantClientSecrets(fn, 'read');
     fn.addEnvironment('ALLOWED_NETWORKS', config.notifications.allowedNetworks.join(','));
