@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
 import { placeOfOrganization } from '../../shared/billing/organization-directory.ts';
 import type { RecordTable } from '../../shared/database/record-table.ts';
+import { newStoredUser } from '../../shared/identity/new-user.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
-import { DEFAULT_MAX_API_KEYS, userIdOf } from '../../shared/identity/user.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../shared/identity/user-store.ts';
 import { newTimedId } from '../../shared/ids/id.ts';
+import { createAtPool } from '../../shared/single-sign-on/create-at-pool.ts';
 import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
 import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from './login-fault.ts';
@@ -27,46 +27,18 @@ interface NewIdentity {
   role: OrganizationRole;
 }
 
-const createSilently = async ({ userPool }: ProvisionDependencies, email: string): Promise<string> => {
-  const { subject, isNew } = await userPool.createSilentUser(email);
-  if (isNew) return subject;
-  // An earlier creation or deletion crashed and left this user behind: end their sessions, second factor and password.
-  await userPool.renewUser({ email, subject, temporaryPassword: `${randomBytes(24).toString('base64url')}-aA7` });
-  await userPool.createSilentUser(email);
-  return subject;
-};
-
-const newUser = ({ issuer }: ProvisionDependencies, subject: string, { provider, email, role }: NewIdentity, nowMs: number): StoredUser => {
-  const seconds = Math.floor(nowMs / 1_000);
-  return {
-    id: userIdOf(issuer, subject),
-    object: 'user',
-    email,
-    name: null,
-    role,
-    organization: provider.organization,
-    status: 'active',
-    max_api_keys: DEFAULT_MAX_API_KEYS,
-    last_login_at: null,
-    created_at: seconds,
-    updated_at: seconds,
-    version: 1,
-    subject,
-    tokens_valid_from: seconds,
-  };
-};
-
 /**
  * Creates the user of an identity that nobody has, without a password and without a mail. Repeating it after a crash
  * completes it.
  * @throws LoginFailed for a suspended organization; 409 if another request was first, or for too many users
  */
 export const provisionUser = async (deps: ProvisionDependencies, caller: Caller, identity: NewIdentity): Promise<StoredUser> => {
-  const { email, provider } = identity;
+  const { email, provider, role } = identity;
+  const fields = { email, name: null, role, organization: provider.organization };
   const claim = newTimedId('event', caller.receivedAtMs);
   await deps.users.claimEmail(email, claim, caller.receivedAtMs);
   try {
-    const user = newUser(deps, await createSilently(deps, email), identity, caller.receivedAtMs);
+    const user = newStoredUser({ issuer: deps.issuer, subject: await createAtPool(deps.userPool, email) }, fields, caller.receivedAtMs);
     const isActive = deps.accounts.toCheck(
       placeOfOrganization(provider.organization),
       { status: 'active' },

@@ -1,26 +1,14 @@
 import * as z from 'zod';
-import type { Operation } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { withoutCors } from '../http/browser-path.ts';
 import { readJsonBody } from '../http/json-body.ts';
-import { commonHeaders, jsonReply, type Reply } from '../http/reply.ts';
+import { commonHeaders, jsonReply } from '../http/reply.ts';
 import { validate } from '../http/validate.ts';
 import { requireSameOrigin } from './browser-session.ts';
+import type { PublicRoute, PublicRouteFacts } from './public-route.ts';
 import { type Caller, callerOf } from './request-origin.ts';
 
-const TAG = 'Sessions';
-
-interface RouteFacts extends Omit<Operation, 'tag' | 'access' | 'query' | 'body'> {
-  body: NonNullable<Operation['body']>;
-}
-
-/** A route for pages of the same host, with its handler. `Deps` are the dependencies of its rule. */
-export interface BrowserRoute<Deps> extends Operation<typeof TAG> {
-  access: 'public';
-  handle: (deps: Deps, event: ApiEvent) => Promise<Reply>;
-}
-
-interface Call<Deps, Facts extends RouteFacts> {
+interface Call<Deps, Facts extends PublicRouteFacts> {
   deps: Deps;
   body: z.output<Facts['body']['schema']>;
   caller: Caller;
@@ -41,9 +29,9 @@ const NO_QUERY = z.strictObject({});
  */
 export const createBrowserRoute =
   <Deps>() =>
-  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<BrowserResult>): BrowserRoute<Deps> => ({
+  <const Facts extends PublicRouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<BrowserResult>): PublicRoute<Deps> => ({
     ...facts,
-    tag: TAG,
+    tag: 'Sessions',
     access: 'public',
     handle: async (deps, event) => {
       requireSameOrigin(event);

@@ -8,7 +8,8 @@ import { type Caller, callerOf } from './request-origin.ts';
 
 const TAG = 'Sessions';
 
-interface RouteFacts extends Omit<Operation, 'tag' | 'access' | 'query' | 'body'> {
+/** The facts of a route that needs no session. */
+export interface PublicRouteFacts extends Omit<Operation, 'tag' | 'access' | 'query' | 'body'> {
   body: NonNullable<Operation['body']>;
 }
 
@@ -18,7 +19,7 @@ export interface PublicRoute<Deps> extends Operation<typeof TAG> {
   handle: (deps: Deps, event: ApiEvent) => Promise<Reply>;
 }
 
-interface Call<Deps, Facts extends RouteFacts> {
+interface Call<Deps, Facts extends PublicRouteFacts> {
   deps: Deps;
   body: z.output<Facts['body']['schema']>;
   caller: Caller;
@@ -32,7 +33,7 @@ const NO_QUERY = z.strictObject({});
  */
 export const createPublicRoute =
   <Deps>() =>
-  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<unknown>): PublicRoute<Deps> => ({
+  <const Facts extends PublicRouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<unknown>): PublicRoute<Deps> => ({
     ...facts,
     tag: TAG,
     access: 'public',

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
+import { newStoredUser } from '../../../shared/identity/new-user.ts';
+import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import { createAtPool } from '../../../shared/single-sign-on/create-at-pool.ts';
 import type { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 
 export interface ScimProvisionDependencies extends AuditDependencies {
@@ -25,32 +26,6 @@ interface ProvisionedFields {
   status: User['status'];
 }
 
-const newUser = (id: string, subject: string, fields: ProvisionedFields, nowMs: number): StoredUser => {
-  const seconds = Math.floor(nowMs / 1_000);
-  return {
-    id,
-    object: 'user',
-    ...fields,
-    max_api_keys: DEFAULT_MAX_API_KEYS,
-    last_login_at: null,
-    created_at: seconds,
-    updated_at: seconds,
-    version: 1,
-    subject,
-    // The user pool may already know this user: reject tokens that it issued before.
-    tokens_valid_from: seconds,
-  };
-};
-
-// An earlier creation or deletion crashed and left this user behind: their old password must not work any more.
-const createAtPool = async ({ userPool }: ScimProvisionDependencies, email: string): Promise<string> => {
-  const { subject, isNew } = await userPool.createSilentUser(email);
-  if (isNew) return subject;
-  await userPool.renewUser({ email, subject, temporaryPassword: `${randomBytes(24).toString('base64url')}-aA7` });
-  await userPool.createSilentUser(email);
-  return subject;
-};
-
 /**
  * Creates a user for whom a company's identity provider vouches: without a password that anyone knows, and without a
  * mail. Repeating the call after a crash completes it.
@@ -67,8 +42,8 @@ export const provisionUser = async (
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);
   try {
-    const subject = await createAtPool(deps, email);
-    const user = newUser(userIdOf(deps.issuer, subject), subject, fields, origin.nowMs);
+    const subject = await createAtPool(deps.userPool, email);
+    const user = newStoredUser({ issuer: deps.issuer, subject }, fields, origin.nowMs);
     const writes = [deps.organizations.toCheckActive(organization), ...deps.users.toCreate(user, claim), ...others(user.id)];
     const target = { type: 'user', id: user.id };
     await commit(deps, origin, { action: 'user.provisioned', organization, target, after: toWire(user) }, writes);

@@ -2,9 +2,10 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
-import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from '../../../shared/identity/user.ts';
+import { newStoredUser } from '../../../shared/identity/new-user.ts';
+import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
-import { type SecondFactor, type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
+import { type SecondFactor, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
 import { randomBase62 } from '../../../shared/ids/base62.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
@@ -38,24 +39,6 @@ const checkAddress = (email: string): void => {
     param: 'email',
     message: 'The domain of `email` is reserved for service accounts. Use the address of a person.',
   });
-};
-
-const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temporary_password'>, nowMs: number): StoredUser => {
-  const seconds = Math.floor(nowMs / 1_000);
-  return {
-    id: userIdOf(issuer, subject),
-    object: 'user',
-    ...fields,
-    status: 'active',
-    max_api_keys: DEFAULT_MAX_API_KEYS,
-    last_login_at: null,
-    created_at: seconds,
-    updated_at: seconds,
-    version: 1,
-    subject,
-    // The identity provider may already know this user: reject tokens that it issued before.
-    tokens_valid_from: seconds,
-  };
 };
 
 // While passwords are refused, one that is e-mailed would only mislead.
@@ -105,7 +88,7 @@ export const createUser = async (
     await beforeInvitation();
     const temporaryPassword = temporary_password ?? (await passwordOfSingleSignOn(deps, organization));
     const subject = await invite(deps, { email, ...(temporaryPassword !== undefined && { temporaryPassword }) });
-    const user = newUser(deps.issuer, subject, fields, origin.nowMs);
+    const user = newStoredUser({ issuer: deps.issuer, subject }, fields, origin.nowMs);
     const isActive = organization ? [deps.organizations.toCheckActive(organization)] : [];
     const writes = [...checks, ...isActive, ...deps.users.toCreate(user, claim)];
     const target = { type: 'user', id: user.id };
