@@ -10,8 +10,8 @@ export const newStoredUser = ({ issuer, subject }: { issuer: string; subject: st
   return {
     id: userIdOf(issuer, subject),
     object: 'user',
-    status: 'active',
     ...fields,
+    status: fields.status ?? 'active',
     max_api_keys: DEFAULT_MAX_API_KEYS,
     last_login_at: null,
     created_at: seconds,
