@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { UserPool } from '../../assembly/local-app.ts';
-import { closeServer, listen } from '../http/listen.ts';
 import { createMailbox } from '../mail/mailbox.ts';
+import { freePort } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { supervise } from '../processes/supervise.ts';
@@ -51,13 +50,14 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   await writeDataFolder(folder, pools);
   const refreshTokens = openRefreshTokens(folder, now);
   started.defer(refreshTokens.close);
-  const backendUrl = await freeUrl();
+  const port = await freePort();
+  const backendUrl = `http://127.0.0.1:${port}`;
   const server = supervise<string>({
     ...options,
     name: 'cognito-local',
-    start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(folder, new URL(backendUrl).port, logFile)),
+    start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(folder, port, logFile)),
     async whenReady(child) {
-      await untilConnectable('cognito-local', child, Number(new URL(backendUrl).port));
+      await untilConnectable('cognito-local', child, port);
       return backendUrl;
     },
   });
@@ -69,17 +69,10 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   return { url: front.url, pid: server.pid, close: () => running.disposeAsync() };
 };
 
-const spawnServer = (folder: string, port: string, logFile: number): ChildProcess =>
+const spawnServer = (folder: string, port: number, logFile: number): ChildProcess =>
   spawn(process.execPath, [createRequire(import.meta.url).resolve('cognito-local/lib/bin/start.js')], {
     cwd: folder,
     detached: true,
-    env: { HOST: '127.0.0.1', PORT: port, AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE: '1' },
+    env: { HOST: '127.0.0.1', PORT: String(port), AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE: '1' },
     stdio: ['ignore', logFile, logFile],
   });
-
-const freeUrl = async (): Promise<string> => {
-  const server = createServer();
-  const url = await listen(server, 0);
-  await closeServer(server);
-  return url;
-};

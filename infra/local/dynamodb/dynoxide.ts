@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import path from 'node:path';
+import { freePort } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { type Supervised, supervise } from '../processes/supervise.ts';
@@ -82,14 +82,3 @@ const isExecutable = (file: string): boolean => {
     return false;
   }
 };
-
-/** A port of this machine that nothing listens on. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });

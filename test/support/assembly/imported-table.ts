@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { findDynoxide, freePort } from '../../../infra/local/dynamodb/dynoxide.ts';
+import { findDynoxide } from '../../../infra/local/dynamodb/dynoxide.ts';
+import { freePort } from '../../../infra/local/processes/free-port.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 
 const CHUNK_CHARACTERS = 1_000_000;
