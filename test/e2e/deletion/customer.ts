@@ -27,7 +27,7 @@ export interface Customer {
   password: string;
   token: string;
   events: number;
-  /** The partitions of its identities in the table `Accounts`. */
+  /** The partitions of its identities in the table `Accounts`; the person's is the first. */
   partitions: readonly string[];
 }
 
