@@ -209,6 +209,8 @@ export class OperationsStack extends Stack {
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
     alarms.above('SignInThrottled', throttlesOf(control.signIn), 0);
+    alarms.above('MachineSignInThrottled', throttlesOf(control.machineSignIn), 0);
+    alarms.above('SingleSignOnThrottled', throttlesOf(control.singleSignOn), 0);
     alarms.above('ResetMailsStuck', visibleMessages(control.resetMails.failures), 0);
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
@@ -281,6 +283,7 @@ export class OperationsStack extends Stack {
     const ofControlPlane = [
       control.function,
       control.signIn,
+      control.machineSignIn,
       control.singleSignOn,
       billing.function,
       notifications.function,

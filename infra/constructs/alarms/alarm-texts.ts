@@ -50,6 +50,14 @@ export const alarmTexts = {
     'All environments of the function sign-in were busy.',
     'People who log in get a 503 with Retry-After. Nobody who is logged in notices anything.',
   ),
+  MachineSignInThrottled: ticket(
+    'All environments of the function machine-sign-in were busy.',
+    'Programs that request an access token get a 503 with Retry-After. People can log in.',
+  ),
+  SingleSignOnThrottled: ticket(
+    'All environments of the function single-sign-on were busy.',
+    'People who log in with their identity provider get a 503 with Retry-After. Passwords and programs still work.',
+  ),
   ResetMailsStuck: ticket(
     'A code to reset a password could not be e-mailed in five attempts.',
     'A user waits for it, and must request another one.',

@@ -239,12 +239,24 @@ describe('the alarms', () => {
     ['BillingFailed', 'Errors', 'sluice-billing:.*RefBilling'],
     ['BillingThrottled', 'Throttles', 'sluice-billing:.*RefBilling'],
     ['NotificationsLate', 'IteratorAge', 'sluice-notifications:.*RefNotifications'],
+    ['SignInThrottled', 'Throttles', 'sluice-control:.*RefSignIn'],
+    ['MachineSignInThrottled', 'Throttles', 'sluice-control:.*RefMachineSignIn'],
+    ['SingleSignOnThrottled', 'Throttles', 'sluice-control:.*RefSingleSignOn'],
   ])('%s watches the metric %s of its function', (alarm, MetricName, fn) => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: `sluice-operations-${alarm}`,
       MetricName,
       Dimensions: [{ Name: 'FunctionName', Value: source(fn) }],
     });
+  });
+
+  test.each(['Executions', 'Function errors'])('draws every function that signs callers in under %s', (title) => {
+    const dashboard = Object.values(operations.findResources('AWS::CloudWatch::Dashboard')).map(({ Properties }) =>
+      JSON.stringify(Properties),
+    );
+    const [control] = dashboard.filter((text) => text.includes('sluice-control"'));
+    const graph = control?.split('"title').find((text) => text.includes(title));
+    for (const fn of ['SignIn', 'MachineSignIn', 'SingleSignOn']) expect(graph).toMatch(new RegExp(`sluice-control:[^"]*Ref${fn}`));
   });
 
   test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {
