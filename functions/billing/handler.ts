@@ -28,6 +28,8 @@ import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createSecretExpiries } from '../../shared/service-accounts/secret-expiries.ts';
+import { createServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -96,7 +98,13 @@ const dependencies: Omit<BillingTaskDependencies, 'hasTime'> = {
   now: Date.now,
   wait: delay,
 };
-const due = createDueStore(database, billingTable);
+const dueDependencies = {
+  ...dependencies,
+  due: createDueStore(database, billingTable),
+  secretExpiries: createSecretExpiries(accounts),
+  serviceAccounts: createServiceAccountStore(accounts),
+  hasMeters: stripeSecret !== undefined,
+};
 
 // A task saves its progress and ends this long before the function's timeout.
 const RESERVE_MS = 60_000;
@@ -106,6 +114,4 @@ export const handler = middy<unknown, SQSBatchResponse | undefined>()
   .use(originalStacks())
   .use(deadline(RESERVE_MS))
   .use(queueMessages(queuedTasks((task, hasTime) => runTask(rules, { ...dependencies, hasTime }, task))))
-  .handler((event, { hasTime }) =>
-    handleSchedule(() => sendDueTasks({ ...dependencies, due, hasTime, hasMeters: stripeSecret !== undefined }), event),
-  );
+  .handler((event, { hasTime }) => handleSchedule(() => sendDueTasks({ ...dueDependencies, hasTime }), event));

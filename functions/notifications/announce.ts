@@ -10,7 +10,7 @@ import type { WebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { toCloudEvent } from './cloud-event.ts';
 import { MailExists, type MailStore, mailIdOf } from './mail/mail-store.ts';
 import { type MailText, mailTextOf } from './mail/mail-text.ts';
-import { billingReaders, type Recipient, type RecipientDependencies, ticketReaders } from './mail/recipients.ts';
+import { billingReaders, ownersOf, type Recipient, type RecipientDependencies, ticketReaders } from './mail/recipients.ts';
 import { isAboutTicket, type SupportDesk, sideOfTicketEvent, ticketMailOf } from './mail/ticket-mail.ts';
 import { type MessageDependencies, sendMessage } from './messages.ts';
 import type { PutEvent } from './put-event.ts';
@@ -81,7 +81,7 @@ const ticketRecipients = async (
   return side === 'customer' && email !== undefined ? [{ to: email }] : [];
 };
 
-// E-mails about tickets go to the other side, e-mails about money to the addresses in the billing profile.
+// E-mails about tickets go to the other side, others to the addresses in the billing profile or to the owners.
 const addressedMailOf = async (
   { recipients, supportDesk }: AnnounceDependencies,
   notification: Notification,
@@ -89,8 +89,10 @@ const addressedMailOf = async (
   if (!recipients) return undefined;
   if (isAboutTicket(notification))
     return { text: ticketMailOf(notification, supportDesk), to: await ticketRecipients(recipients, supportDesk, notification) };
-  const text = mailTextOf(notification);
-  return text && { text, to: await billingReaders(recipients, notification.organization) };
+  const mail = mailTextOf(notification);
+  if (!mail) return undefined;
+  const readers = mail.audience === 'owners' ? ownersOf : billingReaders;
+  return { text: mail.text, to: await readers(recipients, notification.organization) };
 };
 
 const mail = async (deps: AnnounceDependencies, notification: Notification, text: MailText, { to, reader }: Recipient): Promise<void> => {

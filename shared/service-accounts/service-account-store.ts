@@ -5,6 +5,7 @@ import { Conflict, PreconditionFailed, ResourceNotFound } from '../http/errors.t
 import type { PageRequest } from '../http/page.ts';
 import { placeOfUser } from '../identity/user-directory.ts';
 import { type StoredUser, toStoredUser } from '../identity/user-store.ts';
+import { createSecretExpiries } from './secret-expiries.ts';
 
 /** A service account: a user without a person, and so without an address in the list of addresses. */
 export interface StoredServiceAccount extends StoredUser {
@@ -75,6 +76,10 @@ const isLive = ({ expires_at }: StoredSecret, nowSeconds: number): boolean => ex
  * account is in the same partition. Lists of users don't have them.
  */
 export const createServiceAccountStore = (table: RecordTable) => {
+  const expiries = createSecretExpiries(table);
+  const toForgetExpiry = (service_account: string, { id, expires_at }: StoredSecret): Write =>
+    expiries.toForget({ service_account, secret: id, expires_at });
+
   const secretsOf = async (account: string): Promise<StoredSecret[]> => {
     const { rows } = await table.page({ account, prefix: SECRET }, { limit: 2 * MAX_SECRETS });
     return rows.map((row) => StoredSecret.parse(row));
@@ -131,7 +136,7 @@ export const createServiceAccountStore = (table: RecordTable) => {
         table.toDelete(placeOfUser(account.id), account.version),
         table.toDelete(listRecordKey(account.organization, account.id)),
         table.toCount(countRecordKey(account.organization), -1, MAX_SERVICE_ACCOUNTS, tooMany),
-        ...secrets.map(({ id }) => table.toDelete(secretRecordKey(account.id, id))),
+        ...secrets.flatMap((secret) => [table.toDelete(secretRecordKey(account.id, secret.id)), toForgetExpiry(account.id, secret)]),
         table.toDeleteCount(secretCountRecordKey(account.id), secrets.length, () => new PreconditionFailed()),
       ];
     },
@@ -143,18 +148,24 @@ export const createServiceAccountStore = (table: RecordTable) => {
      * Adds a secret, and removes those that have expired. Of two requests at the same time, one can fail.
      * @throws 409 if there are two that have not expired; 412 if the service account has changed since it was read
      */
-    toAddSecret: async ({ id: account, version }: StoredServiceAccount, secret: StoredSecret): Promise<Write[]> => {
+    toAddSecret: async ({ id: account, version, organization }: StoredServiceAccount, secret: StoredSecret): Promise<Write[]> => {
+      const { id, expires_at, created_at } = secret;
       const expired = (await secretsOf(account)).filter((each) => !isLive(each, secret.created_at));
       return [
         table.toCheck(placeOfUser(account), { version }, () => new PreconditionFailed()),
-        ...expired.map(({ id, version }) => table.toDelete(secretRecordKey(account, id), version)),
+        ...expired.flatMap((each) => [table.toDelete(secretRecordKey(account, each.id), each.version), toForgetExpiry(account, each)]),
         table.toCount(secretCountRecordKey(account), 1 - expired.length, MAX_SECRETS, tooManySecrets),
-        table.toCreate(secretRecordKey(account, secret.id), secret, exists(secret.id)),
+        table.toCreate(secretRecordKey(account, id), secret, exists(id)),
+        // Nobody is notified of what is the platform's.
+        ...(organization === null
+          ? []
+          : expiries.toAnnounce({ organization, service_account: account, secret: id, expires_at }, created_at)),
       ];
     },
 
-    toDeleteSecret: (account: string, { id, version }: StoredSecret): Write[] => [
-      table.toDelete(secretRecordKey(account, id), version),
+    toDeleteSecret: (account: string, secret: StoredSecret): Write[] => [
+      table.toDelete(secretRecordKey(account, secret.id), secret.version),
+      toForgetExpiry(account, secret),
       table.toCount(secretCountRecordKey(account), -1, MAX_SECRETS, tooManySecrets),
     ],
 

@@ -11,8 +11,9 @@ import { dueExpiries } from '../credit-expiry/due-expiries.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
 import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
+import { type ExpiringSecretDependencies, notifyExpiringSecrets } from './notify-expiring-secrets.ts';
 
-export interface DueTaskDependencies {
+export interface DueTaskDependencies extends ExpiringSecretDependencies {
   due: DueStore;
   billedMonths: Pick<BilledMonthsStore, 'getState' | 'last'>;
   invoices: Pick<InvoiceStore, 'listUnfinished' | 'ofMonth'>;
@@ -22,8 +23,6 @@ export interface DueTaskDependencies {
   credit: Pick<CreditStore, 'listExpiries' | 'listExpiryChecks'>;
   /** True if usage is exported to Stripe's meters. */
   hasMeters: boolean;
-  now: () => number;
-  hasTime: () => boolean;
 }
 
 // Meters can't be corrected downwards, so an hour is exported when its events are complete.
@@ -128,12 +127,13 @@ const sendMeters = async (deps: DueTaskDependencies): Promise<void> => {
 /**
  * Sends the tasks that are due by time: the first month to close of each organization, from 01:00 UTC on the 1st of the
  * next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day of its
- * expiry; hours to export, two hours after their end. Finished work is skipped. If one kind of task fails, the others
- * are still sent.
+ * expiry; hours to export, two hours after their end. Finished work is skipped. Then it notifies of secrets that expire
+ * soon. If one kind of work fails, the others are still done.
  * @throws AggregateError if a kind failed; the next run sends it again
  */
 export const sendDueTasks = async (deps: DueTaskDependencies): Promise<void> => {
-  const failures = await inParallel([sendMonths, sendUnfinished, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));
+  const kinds = [sendMonths, sendUnfinished, sendExpiries, sendMeters, notifyExpiringSecrets];
+  const failures = await inParallel(kinds, 1, (doKind) => doKind(deps));
   throwFailures(failures);
   logInfo('due_tasks_sent');
 };

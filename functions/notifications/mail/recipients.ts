@@ -18,19 +18,24 @@ export interface Recipient {
 
 const MAX_OWNERS = 10;
 
+/** The active owners of an organization, at most ten. */
+export const ownersOf = async ({ users }: RecipientDependencies, organization: string): Promise<Recipient[]> => {
+  const owners = await users.ownersOf(organization, MAX_OWNERS);
+  return owners.map((owner) => ({ to: owner.email, reader: { user: owner.id, least: 'owner' } }));
+};
+
 /**
  * The recipients of support's messages and decisions: the user who opened the ticket, if they are active in its
  * organization; otherwise its owners, who see all its tickets.
  */
 export const ticketReaders = async (
-  { users }: RecipientDependencies,
+  deps: RecipientDependencies,
   { organization, recipient, user: id }: Pick<Notification, 'organization' | 'recipient' | 'user'>,
 ): Promise<Recipient[]> => {
   if (recipient === undefined) return [];
-  const opener = id === undefined ? await users.ofEmail(recipient) : await users.get(id);
+  const opener = id === undefined ? await deps.users.ofEmail(recipient) : await deps.users.get(id);
   if (opener && isActiveIn(opener, organization, 'member')) return [{ to: opener.email, reader: { user: opener.id, least: 'member' } }];
-  const owners = await users.ownersOf(organization, MAX_OWNERS);
-  return owners.map((owner) => ({ to: owner.email, reader: { user: owner.id, least: 'owner' } }));
+  return ownersOf(deps, organization);
 };
 
 // A user's address gets e-mails about money only while the user can see invoices. An owner entered any other address.

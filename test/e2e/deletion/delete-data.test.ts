@@ -208,10 +208,13 @@ test('all data of a suspended organization is deleted despite interruptions, and
   expect(rowsOf(leaving, left)).toEqual([]);
   expect([...deletedSecrets]).toEqual([leaving.partitions[2]]);
   expect(mentions(await allObjects(), LEAVING)).toEqual([]);
-  const [person] = leaving.partitions;
+  const [person, serviceAccount] = leaving.partitions;
   const sessionsIn = (all: ReadonlyMap<string, string>) => [...all.keys()].filter((key) => key.startsWith(`Accounts ${person} session`));
   expect(sessionsIn(items)).not.toEqual([]);
   expect(sessionsIn(left)).toEqual([]);
+  const secretsToEnd = (all: ReadonlyMap<string, string>) =>
+    [...all.keys()].filter((key) => key.startsWith('Accounts secret-expiries ') && key.includes(String(serviceAccount)));
+  expect([secretsToEnd(items).length, secretsToEnd(left)]).toEqual([1, []]);
   const theirs = mentions(items, STAYING);
   expect(theirs.length).toBeGreaterThan(20);
   for (const key of theirs) expect(left.get(key)).toBe(items.get(key));

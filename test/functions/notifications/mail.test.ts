@@ -59,6 +59,25 @@ test('mails nothing about deployments, and nothing if e-mail is not configured',
   expect([world.mails, world.queue]).toEqual([[], []]);
 });
 
+test('mails the end of a secret to the active owners, and to nobody else', async () => {
+  const { stores, organization, admin } = world;
+  const { id: other } = await createOrganization(stores, admin.origin, { name: 'Other' });
+  const owner = await storeUser(stores, { role: 'owner', organization });
+  await storeUser(stores, { role: 'member', organization });
+  await storeUser(stores, { role: 'owner', organization: other });
+  world.setEmails(['accounting@example.com']);
+  const data = { service_account: 'user_1', name: 'nightly', secret: 'sas_1', hint: 'sas_…4f2a', expires_at: 1_800_000_000 };
+  await world.emit({ type: 'sluice.service_account.secret_expiring.v1', subject: 'user_1', data });
+  await world.run(DAY_MS);
+  expect(world.mails).toMatchObject([{ to: owner.email, subject: 'Secret of a service account expires soon' }]);
+  const lines = [
+    'Secret: sas_1',
+    'Expires at: 2027-01-15T08:00:00.000Z',
+    'You get this e-mail because you are an owner of the organization.',
+  ];
+  expect(world.mails[0]?.text.split('\n')).toEqual(expect.arrayContaining(lines));
+});
+
 describe('an address of the billing profile', () => {
   const set = async ({ userId }: Actor, fields: Partial<StoredUser>): Promise<void> => {
     const user = await world.stores.users.get(userId);

@@ -1,4 +1,5 @@
 import { transact } from '../../../../shared/database/transaction.ts';
+import { isExpiryOf } from '../../../../shared/service-accounts/secret-expiries.ts';
 import type { StoredServiceAccount } from '../../../../shared/service-accounts/service-account-store.ts';
 import { deleteItems } from './delete-items.ts';
 import type { Deletion } from './deletion.ts';
@@ -53,8 +54,10 @@ export const deleteIdentities = async (deletion: Deletion): Promise<{ service_ac
       table,
       key,
       reads: ['organization'],
-      isOwn: ({ account, record, organization: of }) =>
-        (owners.has(String(account)) && record !== 'user') || (domains.has(String(account)) && of === organization.id),
+      isOwn: (row) =>
+        (owners.has(String(row.account)) && row.record !== 'user') ||
+        (domains.has(String(row.account)) && row.organization === organization.id) ||
+        isExpiryOf(owners, row),
     },
     isDeleting,
   );

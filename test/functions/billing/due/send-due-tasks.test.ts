@@ -12,6 +12,9 @@ import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { createOutbox } from '../../../../shared/notifications/outbox.ts';
+import { createSecretExpiries } from '../../../../shared/service-accounts/secret-expiries.ts';
+import { createServiceAccountStore } from '../../../../shared/service-accounts/service-account-store.ts';
 import { HOUR_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
@@ -46,6 +49,10 @@ const depsOf = (nowMs = NOW, over: Database = database.database) => {
     tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
     meters: createMeterStore(createRecordTable(over, tableOf('Billing'))),
     hasMeters: true,
+    database: over,
+    outbox: createOutbox(createRecordTable(over, tableOf('Notifications'))),
+    secretExpiries: createSecretExpiries(createRecordTable(over, tableOf('Accounts'))),
+    serviceAccounts: createServiceAccountStore(createRecordTable(over, tableOf('Accounts'))),
     now: () => nowMs,
     hasTime: () => true,
   };
@@ -136,8 +143,8 @@ test('reads no organizations for the rest of a month in which all are closed', a
       credit: { listExpiries: async function* () {}, listExpiryChecks: async function* () {} },
     }),
   ).toEqual([]);
-  // Only the list of unfinished invoices, which is empty.
-  expect(reads).toHaveBeenCalledTimes(1);
+  // Only the lists of unfinished invoices and of secrets, which are empty.
+  expect(reads).toHaveBeenCalledTimes(2);
   expect(await send(Date.parse('2026-12-01T01:00:00Z'))).toEqual([{ task: 'close', organization, month: '2026-11' }]);
 });
 
