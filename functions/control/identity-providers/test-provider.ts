@@ -59,6 +59,5 @@ export const retrieveTest = async (
   const result = await deps.ssoLogins.testResult(id, actor.origin.nowMs);
   if (result?.provider !== provider.id)
     throw new ResourceNotFound('test', id, null, 'Finish the login in the browser first; the result is kept for an hour.');
-  const { provider: _, ...rest } = result;
-  return { object: 'identity_provider_test', id, ...rest };
+  return TestResult.parse({ object: 'identity_provider_test', id, ...result });
 };

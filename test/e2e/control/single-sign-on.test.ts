@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createBrowser, type Page } from '../../support/clients/browser.ts';
+import { type Page, signInAt } from '../../support/clients/browser.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun } from '../../support/clients/local-run.ts';
 import { totpOf } from '../../support/clients/totp.ts';
@@ -69,21 +69,15 @@ const connect = async (domain: string): Promise<Connected> => {
 const update = ({ id, owner }: Connected, body: object) =>
   control.done('PATCH', `/v1/identity-providers/${id}`, { token: owner.token, body });
 
-// Signs a person in at the provider, and returns where their browser arrives.
-const signInAt = async (authorizeUrl: string, account: string): Promise<Page> => {
-  const browser = createBrowser((url) => url.startsWith(LOOPBACK));
-  const login = await browser.load(authorizeUrl);
-  if (!login.url.startsWith(openId.issuer)) return login;
-  const consent = await browser.submit(login, { login: account, password: 'any' });
-  return browser.submit(consent);
-};
+const signIn = (authorizeUrl: string, account: string): Promise<Page> =>
+  signInAt(openId.issuer, authorizeUrl, account, (url) => url.startsWith(LOOPBACK));
 
 // The login of a person whose account at the provider is their address, up to the page at which it ends.
 const begin = async (account: string, email = account): Promise<{ page: Page; verifier: string }> => {
   const verifier = randomBytes(32).toString('base64url');
   const code_challenge = createHash('sha256').update(verifier).digest('base64url');
   const { authorize_url } = await control.done('POST', '/v1/auth/sso', { body: { email, code_challenge, redirect_uri: LOOPBACK } });
-  return { page: await signInAt(authorize_url, account), verifier };
+  return { page: await signIn(authorize_url, account), verifier };
 };
 
 const exchange = async ({ page, verifier }: Awaited<ReturnType<typeof begin>>) => {
@@ -173,7 +167,7 @@ describe('an owner', () => {
     openId.groups.set('tess@example.com', ['finance']);
     const { token } = acme.owner;
     const test = await control.done('POST', `/v1/identity-providers/${acme.id}/test`, { token });
-    const page = await signInAt(test.authorize_url, 'tess@example.com');
+    const page = await signIn(test.authorize_url, 'tess@example.com');
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('nobody was signed in') });
     const result = await control.done('GET', `/v1/identity-providers/${acme.id}/test/${test.id}`, { token });
     expect(result).toMatchObject({ outcome: 'provisions', role: 'billing', claims: { groups: ['finance'] } });

@@ -10,11 +10,8 @@ export interface Page {
 const attributesOf = (tag: string): Record<string, string> =>
   Object.fromEntries([...tag.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 
-/**
- * A browser without scripts, with the cookies of each host.
- * @param leaves true for an address that the browser does not load, such as a program's
- */
-export const createBrowser = (leaves: (url: string) => boolean = () => false) => {
+// Without scripts, with the cookies of each host.
+const createBrowser = (leaves: (url: string) => boolean = () => false) => {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (url: string): Map<string, string> => {
     const { host } = new URL(url);
@@ -59,4 +56,16 @@ export const createBrowser = (leaves: (url: string) => boolean = () => false) =>
       return load(new URL(action, url).href, { ...hidden, ...fields });
     },
   };
+};
+
+/**
+ * Signs a person in at a provider that asks for a login and then for a consent; returns where their browser arrives.
+ * @param leaves true for an address that the browser does not load, such as a program's
+ */
+export const signInAt = async (issuer: string, authorizeUrl: string, account: string, leaves?: (url: string) => boolean): Promise<Page> => {
+  const browser = createBrowser(leaves);
+  const login = await browser.load(authorizeUrl);
+  if (!login.url.startsWith(issuer)) return login;
+  const consent = await browser.submit(login, { login: account, password: 'any' });
+  return browser.submit(consent);
 };

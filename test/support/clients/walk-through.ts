@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
 import { expect } from '@jest/globals';
 import { startTestRun } from './local-run.ts';
 
@@ -37,6 +38,9 @@ export const patternOf = (printed: string): RegExp =>
 const DOCS = path.join(import.meta.dirname, '../../../docs');
 const MARK = '=====';
 
+// Of each step, and at the end what follows the last mark.
+const printedIn = (output: string): string[] => output.split(MARK).map((text) => text.trim());
+
 /** A local run with a folder of its own, in which a reader of the documents would type. */
 export const startWalk = async (...flags: string[]) => {
   const run = await startTestRun(...flags);
@@ -44,13 +48,16 @@ export const startWalk = async (...flags: string[]) => {
   symlinkSync(run.state, path.join(folder, '.sluice'));
   symlinkSync(DOCS, path.join(folder, 'docs'));
 
-  /** Runs a script as a person types it, in one shell; what it printed. */
-  const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
+  /**
+   * Runs a script as a person types it, in one shell; what it printed.
+   * @param act called when the script has printed the mark, with all output; its end is a line on file descriptor 3
+   */
+  const shell = (script: string, variables: NodeJS.ProcessEnv = {}, act?: (output: string) => Promise<void>): Promise<string> =>
     new Promise((resolve, reject) => {
       // A program that reads its input finds none. BASH_ENV would name a startup file.
       const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
         cwd: folder,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
         env: {
           ...process.env,
           ...variables,
@@ -59,10 +66,19 @@ export const startWalk = async (...flags: string[]) => {
         },
       });
       let output = '';
-      child.stdout.on('data', (text: Buffer) => {
+      const next = child.stdio[3] as Writable;
+      child.stdout?.on('data', (text: Buffer) => {
         output += text.toString();
+        if (!act || !output.endsWith(`${MARK}\n`)) return;
+        act(output).then(
+          () => next.write('\n'),
+          (error: unknown) => {
+            child.kill();
+            reject(error);
+          },
+        );
       });
-      child.stderr.on('data', (text: Buffer) => {
+      child.stderr?.on('data', (text: Buffer) => {
         output += text.toString();
       });
       child.once('error', reject);
@@ -76,11 +92,13 @@ export const startWalk = async (...flags: string[]) => {
     /**
      * Types every command of a document, and expects what it says that they print, and that they write only under
      * `.sluice/`. Returns the number of steps.
+     * @param act called after each step with what it printed: a person acts elsewhere before they type the next one
      */
-    follow: async (document: string, variables?: NodeJS.ProcessEnv): Promise<number> => {
+    follow: async (document: string, variables?: NodeJS.ProcessEnv, act?: (printed: string) => Promise<void>): Promise<number> => {
       const steps = stepsOf(readFileSync(document, 'utf8'));
-      const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''), variables);
-      const printed = output.split(MARK).map((text) => text.trim());
+      const end = `\necho; echo ${MARK}\n${act ? 'read -r <&3\n' : ''}`;
+      const afterStep = act && ((all: string) => act(printedIn(all).at(-2) ?? ''));
+      const printed = printedIn(await shell(steps.map(({ command }) => command + end).join(''), variables, afterStep));
       for (const [i, { command, printed: expected }] of steps.entries()) {
         if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
         expect(printed[i]).toMatch(patternOf(expected));
