@@ -1,4 +1,4 @@
-import { sameHash } from '../../shared/admission/item/secret.ts';
+import { sameHash } from '../../shared/ids/checked-secret.ts';
 import { parseServiceAccountSecret } from '../../shared/service-accounts/secret.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 import { InvalidClient, invalidTokenRequest } from './errors.ts';

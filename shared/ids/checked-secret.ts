@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from './base62.ts';
 
@@ -20,3 +20,6 @@ export const hasChecksum = (secret: string): boolean =>
 
 /** The SHA-256 of a secret, which is all that is stored of it. */
 export const hashOfSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+/** Compares two SHA-256 digests in constant time. */
+export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);

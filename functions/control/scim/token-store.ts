@@ -1,7 +1,7 @@
-import { sameHash } from '../../../shared/admission/item/secret.ts';
 import type { RecordKey, RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
+import { sameHash } from '../../../shared/ids/checked-secret.ts';
 import { type PresentedScimToken, ScimToken } from './token.ts';
 
 const TOKEN = 'scim-token#';

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { HostScope } from '../../hosts/host.ts';
 import { CHECKSUM_CHARACTERS, hasChecksum, hashOfSecret, newCheckedSecret, SECRET_CHARACTERS } from '../../ids/checked-secret.ts';
 
@@ -27,6 +26,3 @@ export const parseSecret = (secret: string): PresentedKey | undefined => {
   if (!letter || !id || !hasChecksum(secret)) return undefined;
   return { keyId: `key_${id}`, scope: scopes[letter as keyof typeof scopes], hash: hashOfSecret(secret) };
 };
-
-/** Compares two SHA-256 digests in constant time. */
-export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);

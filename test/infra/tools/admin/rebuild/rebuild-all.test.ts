@@ -6,11 +6,12 @@ import { type AllDependencies, rebuildAll, wasWrong } from '../../../../../infra
 import type { KeyItem } from '../../../../../shared/admission/item/key-item.ts';
 import { type LimiterItem, moneyCountersAt } from '../../../../../shared/admission/item/limiter-item.ts';
 import { storedEntry } from '../../../../../shared/admission/item/reservation-entry.ts';
-import { parseSecret, sameHash } from '../../../../../shared/admission/item/secret.ts';
+import { parseSecret } from '../../../../../shared/admission/item/secret.ts';
 import { createCreditStore } from '../../../../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../../../../shared/database/record-table.ts';
 import { transact } from '../../../../../shared/database/transaction.ts';
 import { createDeploymentStore } from '../../../../../shared/deployments/deployment-store.ts';
+import { sameHash } from '../../../../../shared/ids/checked-secret.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import { DAY_MS } from '../../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
