@@ -21,5 +21,11 @@ export const hasChecksum = (secret: string): boolean =>
 /** The SHA-256 of a secret, which is all that is stored of it. */
 export const hashOfSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
+const HINT_START = 4;
+const HINT_END = 4;
+
+/** The start and the end of a secret, by which people tell their secrets apart. */
+export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
+
 /** Compares two SHA-256 digests in constant time. */
 export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);

@@ -6,6 +6,7 @@ import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-con
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
+import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
@@ -25,12 +26,6 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, Quot
   users: ActorChecks;
   payloadLogs: PayloadLogStore;
 }
-
-const HINT_START = 4;
-const HINT_END = 4;
-
-/** The start and end of a secret, by which people tell their keys apart. */
-export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
 // The organization's setting for content can change this often during the creation of a key.
 const MAX_COMMIT_ATTEMPTS = 3;

@@ -1,5 +1,12 @@
 import * as z from 'zod';
-import { CHECKSUM_CHARACTERS, hasChecksum, hashOfSecret, newCheckedSecret, SECRET_CHARACTERS } from '../../../shared/ids/checked-secret.ts';
+import {
+  CHECKSUM_CHARACTERS,
+  hasChecksum,
+  hashOfSecret,
+  hintOf,
+  newCheckedSecret,
+  SECRET_CHARACTERS,
+} from '../../../shared/ids/checked-secret.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../../../shared/ids/id.ts';
 
 /** A token with which a company's identity provider provisions users, as callers see it. */
@@ -7,7 +14,7 @@ export const ScimToken = z.object({
   id: z.string(),
   object: z.literal('scim_token'),
   identity_provider: z.string(),
-  hint: z.string().meta({ description: 'The last characters of the token.' }),
+  hint: z.string().meta({ description: 'The start and the end of the token.', examples: ['scim…4f2a'] }),
   created_at: z.int(),
   last_used_at: z.int().nullable().meta({ description: 'Unix time in seconds, exact to a minute; null if it was never used.' }),
   last_ip_address: z.string().nullable(),
@@ -18,7 +25,6 @@ export const CreatedScimToken = ScimToken.extend({
   token: z.string().meta({ description: 'The token. It is shown only here.' }),
 });
 
-const HINT_CHARACTERS = 4;
 const FORM = new RegExp(
   `^${prefixes.scimToken}([0-9A-Za-z]{${RANDOM_CHARACTERS}})([0-9A-Za-z]{${RANDOM_CHARACTERS}})[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`,
 );
@@ -33,7 +39,7 @@ export interface PresentedScimToken {
 /** A new token: its prefix, the ids of its connection and its own, 166 random bits and a checksum. */
 export const newScimToken = (identityProvider: string, id: string): { token: string; hash: Buffer; hint: string } => {
   const token = newCheckedSecret(prefixes.scimToken + identityProvider.slice(-RANDOM_CHARACTERS) + id.slice(-RANDOM_CHARACTERS));
-  return { token, hash: hashOfSecret(token), hint: token.slice(-HINT_CHARACTERS) };
+  return { token, hash: hashOfSecret(token), hint: hintOf(token) };
 };
 
 /** Parses a token; undefined if its form or checksum is wrong. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hashOfSecret, sameHash } from '../../../shared/ids/checked-secret.ts';
+import { hashOfSecret, hintOf, sameHash } from '../../../shared/ids/checked-secret.ts';
 
 describe('sameHash', () => {
   test('compares whole digests', () => {
@@ -8,5 +8,11 @@ describe('sameHash', () => {
     expect(sameHash(hash, hashOfSecret('b'))).toBe(false);
     expect(sameHash(hash, hash.subarray(0, 31))).toBe(false);
     expect(sameHash(hash, Buffer.alloc(0))).toBe(false);
+  });
+});
+
+describe('hintOf', () => {
+  test('shows the first and the last four characters', () => {
+    expect(hintOf('sk-sabcdefghijklmnop4f2a')).toBe('sk-s…4f2a');
   });
 });
