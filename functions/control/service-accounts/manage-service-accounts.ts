@@ -8,7 +8,6 @@ import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { DEFAULT_MAX_API_KEYS, userIdOf } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
-import { randomBase62 } from '../../../shared/ids/base62.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
@@ -23,6 +22,7 @@ import type {
 } from './service-account.ts';
 import { subsetOf, toWire } from './service-account.ts';
 import { checkGivenRights, visibleServiceAccount } from './service-account-rights.ts';
+import { newServiceAddress } from './service-address.ts';
 
 export interface ServiceAccountDependencies extends AuditDependencies, ApiKeyDependencies {
   serviceAccounts: ServiceAccountStore;
@@ -38,7 +38,6 @@ type Expected = readonly number[] | undefined;
 
 // Customers write these, and the audit log is never deleted.
 const AUDITED_TEXTS = ['description'] as const;
-const ADDRESS_CHARACTERS = 20;
 
 const organizationOf = (actor: Actor, { role, organization }: Pick<NewServiceAccount, 'role' | 'organization'>): string | null => {
   if (!isPlatformRole(role)) return organizationFor(actor, organization);
@@ -63,7 +62,7 @@ export const createServiceAccount = async (
   checkGivenRights(actor, body);
   const organization = organizationOf(actor, body);
   if (organization !== null) await deps.organizations.get(organization);
-  const email = `sa-${randomBase62(ADDRESS_CHARACTERS).toLowerCase()}@service.invalid`;
+  const email = newServiceAddress();
   const { subject } = await deps.userPool.createSilentUser(email);
   const seconds = Math.floor(actor.origin.nowMs / SECOND_MS);
   const account: StoredServiceAccount = {

@@ -10,6 +10,7 @@ import { randomBase62 } from '../../../shared/ids/base62.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { type OrganizationStatuses, requireActive, type UserRole } from '../access/actor.ts';
+import { isServiceAddress } from '../service-accounts/service-address.ts';
 
 export interface UserDependencies extends AuditDependencies {
   userPool: UserPool;
@@ -30,11 +31,8 @@ interface UserFields {
   second_factor?: SecondFactor;
 }
 
-// Service accounts have such addresses at the identity provider.
-const SERVICE_ADDRESS = /@service\.invalid$/;
-
 const checkAddress = (email: string): void => {
-  if (!SERVICE_ADDRESS.test(email)) return;
+  if (!isServiceAddress(email)) return;
   throw new InvalidRequest({
     param: 'email',
     message: 'The domain of `email` is reserved for service accounts. Use the address of a person.',
