@@ -6,7 +6,7 @@ import { isPlatformRole } from '../../../shared/hosts/permissions.ts';
 import { Forbidden, InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import { DEFAULT_MAX_API_KEYS, userIdOf } from '../../../shared/identity/user.ts';
+import { newStoredUser } from '../../../shared/identity/new-user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
@@ -64,26 +64,13 @@ export const createServiceAccount = async (
   if (organization !== null) await deps.organizations.get(organization);
   const email = newServiceAddress();
   const { subject } = await deps.userPool.createSilentUser(email);
-  const seconds = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const { name, description, role, permissions } = body;
   const account: StoredServiceAccount = {
-    id: userIdOf(deps.issuer, subject),
-    object: 'user',
+    ...newStoredUser({ issuer: deps.issuer, subject }, { email, name, role, organization }, actor.origin.nowMs),
     kind: 'service_account',
-    email,
-    name: body.name,
-    description: body.description,
-    role: body.role,
-    ...subsetOf(body.permissions),
-    organization,
-    status: 'active',
-    max_api_keys: DEFAULT_MAX_API_KEYS,
-    last_login_at: null,
-    created_at: seconds,
+    description,
+    ...subsetOf(permissions),
     created_by: actor.userId,
-    updated_at: seconds,
-    version: 1,
-    subject,
-    tokens_valid_from: seconds,
   };
   const wire = toWire(account);
   const target = { type: 'service_account', id: account.id };
