@@ -5,7 +5,7 @@ import { newStoredUser } from '../../shared/identity/new-user.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../shared/identity/user-store.ts';
-import { newTimedId } from '../../shared/ids/id.ts';
+import { withClaimedEmail } from '../../shared/identity/with-claimed-email.ts';
 import { createAtPool } from '../../shared/single-sign-on/create-at-pool.ts';
 import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
 import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
@@ -32,12 +32,10 @@ interface NewIdentity {
  * completes it.
  * @throws LoginFailed for a suspended organization; 409 if another request was first, or for too many users
  */
-export const provisionUser = async (deps: ProvisionDependencies, caller: Caller, identity: NewIdentity): Promise<StoredUser> => {
+export const provisionUser = (deps: ProvisionDependencies, caller: Caller, identity: NewIdentity): Promise<StoredUser> => {
   const { email, provider, role } = identity;
   const fields = { email, name: null, role, organization: provider.organization };
-  const claim = newTimedId('event', caller.receivedAtMs);
-  await deps.users.claimEmail(email, claim, caller.receivedAtMs);
-  try {
+  return withClaimedEmail(deps.users, { email, nowMs: caller.receivedAtMs }, async (claim) => {
     const user = newStoredUser({ issuer: deps.issuer, subject: await createAtPool(deps.userPool, email) }, fields, caller.receivedAtMs);
     const isActive = deps.accounts.toCheck(
       placeOfOrganization(provider.organization),
@@ -53,9 +51,5 @@ export const provisionUser = async (deps: ProvisionDependencies, caller: Caller,
     const links = deps.links.toLink(user.id, provider.id, identity.subject);
     await commit(deps, originOf(caller, user), change, [isActive, ...links, ...deps.users.toCreate(user, claim)]);
     return user;
-  } catch (error) {
-    // Safe even if our own transaction commits late, because it requires the claim.
-    await deps.users.releaseEmail(email, claim);
-    throw error;
-  }
+  });
 };

@@ -5,7 +5,7 @@ import { newStoredUser } from '../../../shared/identity/new-user.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
-import { newTimedId } from '../../../shared/ids/id.ts';
+import { withClaimedEmail } from '../../../shared/identity/with-claimed-email.ts';
 import { createAtPool } from '../../../shared/single-sign-on/create-at-pool.ts';
 import type { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 
@@ -32,16 +32,14 @@ interface ProvisionedFields {
  * @param others more writes of the same transaction, for the new user's id
  * @throws 409 if the address is in use, or if the organization has too many users; 403 if it is suspended
  */
-export const provisionUser = async (
+export const provisionUser = (
   deps: ScimProvisionDependencies,
   origin: Origin,
   fields: ProvisionedFields,
   others: (id: string) => readonly Write[],
 ): Promise<StoredUser> => {
   const { email, organization } = fields;
-  const claim = newTimedId('event', origin.nowMs);
-  await deps.users.claimEmail(email, claim, origin.nowMs);
-  try {
+  return withClaimedEmail(deps.users, { email, nowMs: origin.nowMs }, async (claim) => {
     const subject = await createAtPool(deps.userPool, email);
     const user = newStoredUser({ issuer: deps.issuer, subject }, fields, origin.nowMs);
     const writes = [deps.organizations.toCheckActive(organization), ...deps.users.toCreate(user, claim), ...others(user.id)];
@@ -50,9 +48,5 @@ export const provisionUser = async (
     // Our own row already rejects a disabled user.
     if (user.status === 'disabled') await deps.userPool.setEnabled(subject, false);
     return user;
-  } catch (error) {
-    // Safe even if our own transaction commits late, because it requires the claim.
-    await deps.users.releaseEmail(email, claim);
-    throw error;
-  }
+  });
 };

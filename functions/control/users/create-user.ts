@@ -6,8 +6,8 @@ import { newStoredUser } from '../../../shared/identity/new-user.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import { type SecondFactor, toWire, type UserStore } from '../../../shared/identity/user-store.ts';
+import { withClaimedEmail } from '../../../shared/identity/with-claimed-email.ts';
 import { randomBase62 } from '../../../shared/ids/base62.ts';
-import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { type OrganizationStatuses, requireActive, type UserRole } from '../access/actor.ts';
 import { isServiceAddress } from '../service-accounts/service-address.ts';
@@ -80,9 +80,7 @@ export const createUser = async (
   checkAddress(email);
   if (organization) await requireActive(deps.organizations, organization);
   // Only the request that has claimed the address may change its user at the identity provider.
-  const claim = newTimedId('event', origin.nowMs);
-  await deps.users.claimEmail(email, claim, origin.nowMs);
-  try {
+  return withClaimedEmail(deps.users, { email, nowMs: origin.nowMs }, async (claim) => {
     await beforeInvitation();
     const temporaryPassword = temporary_password ?? (await passwordOfSingleSignOn(deps, organization));
     const subject = await invite(deps, { email, ...(temporaryPassword !== undefined && { temporaryPassword }) });
@@ -92,9 +90,5 @@ export const createUser = async (
     const target = { type: 'user', id: user.id };
     await commit(deps, origin, { action: 'user.invited', organization, target, after: { ...fields } }, writes);
     return toWire(user);
-  } catch (error) {
-    // Safe even if our own transaction commits late, because it requires the claim.
-    await deps.users.releaseEmail(email, claim);
-    throw error;
-  }
+  });
 };
