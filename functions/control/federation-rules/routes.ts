@@ -120,7 +120,7 @@ export const federationRuleRoutes = [
         description: 'The rule was deleted.',
         json: { name: 'DeletedFederationRule', schema: DeletedFederationRule },
       },
-      errors: [404, 412, 503],
+      errors: [404, 409, 412, 503],
     },
     ({ deps, actor, parameters: path, expected }) => deleteRule(deps, actor, placeOf(path), expected),
   ),

@@ -129,7 +129,7 @@ export const serviceAccountRoutes = [
         description: 'The service account was deleted.',
         json: { name: 'DeletedServiceAccount', schema: DeletedServiceAccount },
       },
-      errors: [404, 412, 503],
+      errors: [404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, query: { revoke_keys }, expected }) =>
       deleteServiceAccount(deps, actor, id, { revokes: revoke_keys === 'true' }, expected),
@@ -147,7 +147,7 @@ export const serviceAccountRoutes = [
       parameters,
       body: { name: 'NewServiceAccountSecret', schema: NewSecret, example: { expires_in_seconds: 7_776_000 } },
       reply: { status: 201, description: 'The secret.', json: { name: 'ServiceAccountSecretWithText', schema: SecretWithText } },
-      errors: [400, 404, 409, 503],
+      errors: [400, 404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body }) => createSecret(deps, actor, id, body),
   ),
@@ -176,7 +176,7 @@ export const serviceAccountRoutes = [
       parameters: { ...parameters, secret: { description: 'The id of a secret.', example: 'sas_0q8Xc2VwQy41mTzNbR' } },
       query: z.strictObject({ end_sessions: flag('Whether to end all sessions of the service account.') }),
       reply: { status: 204, description: 'The secret was deleted.' },
-      errors: [404, 503],
+      errors: [404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '', secret = '' }, query: { end_sessions } }) =>
       deleteSecret(deps, actor, { id, secretId: secret }, { endsSessions: end_sessions === 'true' }),
