@@ -183,7 +183,7 @@ const routes: Routes = serviceRoutes({
   reference: createReference(path.join(import.meta.dirname, 'reference')),
   apiVersion: API_VERSIONS.control,
 });
-for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token, SSO_PATHS.begin, SSO_PATHS.session])
+for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token, SSO_PATHS.begin, SSO_PATHS.session, SSO_PATHS.browserSession])
   routes[signInPath] = { POST: 'elsewhere' };
 for (const page of [SSO_PATHS.authorize, SSO_PATHS.callback]) routes[page] = { GET: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import { type BrowserResult, createBrowserRoute } from '../../shared/identity/browser-route.ts';
-import { browserLifetime, toBrowserResult } from '../../shared/identity/browser-session.ts';
+import { browserLifetime, StaySignedIn, toBrowserResult } from '../../shared/identity/browser-session.ts';
 import { LoginChallenge, PageSession } from '../../shared/identity/session.ts';
 import { checkAnswer, checkPassword, type LoginClient, type LoginDependencies, toSession } from './log-in.ts';
 import { ChallengeAnswer, LoginCredentials } from './session.ts';
@@ -10,11 +10,6 @@ import { ChallengeAnswer, LoginCredentials } from './session.ts';
 const route = createBrowserRoute<LoginDependencies>();
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
-
-const StaySignedIn = z.boolean().default(false).meta({
-  description:
-    'If true, the session lasts 30 days. Otherwise it lasts until the browser is closed: 12 hours at most, and 30 minutes without a refresh.',
-});
 
 const loginOf = (stay_signed_in: boolean): LoginClient => ({ client: 'browser', lifetime: browserLifetime(stay_signed_in) });
 

@@ -1,15 +1,14 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/http/errors.ts';
 import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
-import type { PoolClient } from '../../shared/identity/pool-clients.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
-import type { SessionOrChallenge } from '../../shared/identity/session.ts';
+import type { LoginChallenge, PageSession } from '../../shared/identity/session.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { SignInTickets } from '../../shared/identity/sign-in-tickets.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
-import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
+import { type SsoClient, ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
 import { challengeOf } from './pkce.ts';
 
 // RFC 7636, section 4.1.
@@ -57,6 +56,15 @@ const findLogin = async (deps: BeginSessionDependencies, caller: Caller, { code,
   return { user, finished };
 };
 
+/** A session, or the challenge of the user's authenticator app. */
+export type BegunSession = {
+  /** The page of the console at which the login began; null: it began elsewhere. */
+  returnTo: string | null;
+} & (
+  | { challenge: z.infer<typeof LoginChallenge> }
+  | { page: PageSession; tokens: { sessionId: string | undefined; refreshToken: string } /** Unix time in seconds. */; endsAt: number }
+);
+
 /**
  * Exchanges the code of a finished login for a session, once. A user with an authenticator app gets its challenge.
  * @throws 401, 429
@@ -65,28 +73,30 @@ export const beginSession = async (
   deps: BeginSessionDependencies,
   caller: Caller,
   body: SsoCode,
-  client: PoolClient = 'api',
-): Promise<SessionOrChallenge> => {
+  login: SsoClient,
+): Promise<BegunSession> => {
   await deps.attempts.count({ kind: 'sso', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   const { user, finished } = await findLogin(deps, caller, body);
   const ticket = await deps.tickets.issue(user.subject, caller.receivedAtMs);
-  const answer = await deps.userPool.signInWithTicket({ subject: user.subject, ticket, client, caller });
+  const answer = await deps.userPool.signInWithTicket({ subject: user.subject, ticket, client: login.client, caller });
   if (!answer) throw new SsoCodeRefused();
+  const { returnTo } = finished;
   if ('challenge' in answer) {
     await deps.logins.keepChallenge(answer.session, finished, caller.receivedAtMs);
-    return { object: 'challenge', ...answer };
+    return { returnTo, challenge: { object: 'challenge', ...answer } };
   }
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
-  await deps.sessions.begin(user.id, ssoSessionOf(answer.tokens.sessionId, caller, finished, { client: 'api', hasCode: false }));
+  const session = ssoSessionOf(answer.tokens.sessionId, caller, finished, { ...login, hasCode: false });
+  await deps.sessions.begin(user.id, session);
   await deps.users.noteLogin(user.id, seconds);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
-  const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
-  return {
+  const { accessToken, expiresInSeconds } = answer.tokens;
+  const page: PageSession = {
     object: 'session',
     access_token: accessToken,
-    refresh_token: refreshToken,
     token_type: 'Bearer',
     expires_in: expiresInSeconds,
     user: { ...toWire(user), last_login_at: seconds },
   };
+  return { returnTo, page, tokens: answer.tokens, endsAt: session.ends_at };
 };

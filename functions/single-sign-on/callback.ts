@@ -1,13 +1,14 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { callerOf } from '../../shared/identity/request-origin.ts';
-import type { SsoTestResult } from '../../shared/single-sign-on/sso-logins.ts';
+import type { SsoLogin, SsoTestResult } from '../../shared/single-sign-on/sso-logins.ts';
+import { shownClaims } from './claims/shown-claims.ts';
 import { type Answered, ConnectionLoginFailed, type FinishDependencies, finishLogin, readAnswer } from './finish-login.ts';
 import { LOGIN_FAULTS, LoginFailed } from './login-fault.ts';
 import { pageReply, redirectReply } from './pages.ts';
 import { withCode } from './redirect-uri.ts';
 import { resolveUser } from './resolve-user.ts';
-import { shownClaims } from './shown-claims.ts';
+import { signInPageOf } from './return-to.ts';
 
 /** A refused login, for the owners of the organization. */
 export interface RefusedLogin {
@@ -57,18 +58,23 @@ const finishTest = async (deps: CallbackDependencies, event: ApiEvent, test: str
   return pageReply(event.requestId, TEST_PAGE);
 };
 
-const finishWithCode = (event: ApiEvent, redirectUri: string | null, code: string): Reply =>
-  redirectUri === null
-    ? pageReply(event.requestId, {
-        status: 200,
-        title: 'Your sign-in code',
-        texts: [
-          'Enter this code where you started to sign in, within a minute.',
-          'If you did not start this yourself, close this page and give the code to nobody.',
-        ],
-        code,
-      })
-    : redirectReply(event.requestId, withCode(redirectUri, code));
+const showCode = (event: ApiEvent, code: string): Reply =>
+  pageReply(event.requestId, {
+    status: 200,
+    title: 'Your sign-in code',
+    texts: [
+      'Enter this code where you started to sign in, within a minute.',
+      'If you did not start this yourself, close this page and give the code to nobody.',
+    ],
+    code,
+  });
+
+type PersonalLogin = Extract<SsoLogin, { kind: 'login' }>;
+
+const handOver = (event: ApiEvent, { redirectUri, returnTo }: PersonalLogin, code: string, controlUrl: string): Reply => {
+  if (returnTo !== null) return redirectReply(event.requestId, signInPageOf(controlUrl, code));
+  return redirectUri === null ? showCode(event, code) : redirectReply(event.requestId, withCode(redirectUri, code));
+};
 
 const reportFailure = async (deps: CallbackDependencies, event: ApiEvent, error: ConnectionLoginFailed): Promise<Reply> => {
   const { login, organization, provider } = error.sent;
@@ -88,8 +94,7 @@ export const callback = async (deps: CallbackDependencies, event: ApiEvent): Pro
     const { login, provider } = answered;
     if (login.kind === 'test') return await finishTest(deps, event, login.test, await dryRun(deps, answered, event.receivedAtMs));
     try {
-      const code = await finishLogin(deps, callerOf(event), answered, login.codeChallenge);
-      return finishWithCode(event, login.redirectUri, code);
+      return handOver(event, login, await finishLogin(deps, callerOf(event), answered, login), deps.controlUrl);
     } catch (error) {
       if (!(error instanceof LoginFailed)) throw error;
       throw new ConnectionLoginFailed(error, { login, organization: provider.organization, provider: provider.id, browser: '' });

@@ -11,8 +11,8 @@ import type { SentSsoLogin, SsoLogin } from '../../shared/single-sign-on/sso-log
 import { HOUR_MS } from '../../shared/time/units.ts';
 import type { AuthorizeDependencies } from './authorize.ts';
 import { type CallbackParameters, isFromIssuer, readCallback } from './callback-parameters.ts';
+import { requireAcr, usedSecondFactor } from './claims/identity-of-claims.ts';
 import { exchangeCode } from './exchange-code.ts';
-import { requireAcr, usedSecondFactor } from './identity-of-claims.ts';
 import { loginCookieOf } from './login-cookie.ts';
 import { LoginFailed } from './login-fault.ts';
 import { secretsOf } from './pkce.ts';
@@ -130,7 +130,12 @@ const signIn = async (deps: FinishDependencies, caller: Caller, { provider, clai
 };
 
 /** Finishes a login. @returns the code with which whoever began it gets a session. @throws LoginFailed */
-export const finishLogin = async (deps: FinishDependencies, caller: Caller, answered: Answered, codeChallenge: string): Promise<string> => {
+export const finishLogin = async (
+  deps: FinishDependencies,
+  caller: Caller,
+  answered: Answered,
+  { codeChallenge, returnTo }: Extract<SsoLogin, { kind: 'login' }>,
+): Promise<string> => {
   const { provider, claims } = answered;
   const user = await signIn(deps, caller, answered);
   const finished = {
@@ -139,6 +144,7 @@ export const finishLogin = async (deps: FinishDependencies, caller: Caller, answ
     provider: provider.id,
     hasSecondFactor: usedSecondFactor(provider, claims),
     endsAtMs: caller.receivedAtMs + provider.session_hours * HOUR_MS,
+    returnTo,
   };
   return deps.logins.finish(finished, codeChallenge, caller.receivedAtMs);
 };

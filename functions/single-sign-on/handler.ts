@@ -21,6 +21,7 @@ import { createClientSecrets } from '../../shared/single-sign-on/client-secrets.
 import { createIdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
 import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import { createSsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
+import { browserSingleSignOnRoutes } from './browser-routes.ts';
 import { createIssuerCalls } from './issuer-calls.ts';
 import { orPage } from './page-of-failure.ts';
 import { createRecordRefusal } from './record-refusal.ts';
@@ -55,7 +56,7 @@ const dependencies: SingleSignOnDependencies = {
   recordRefusal: createRecordRefusal({ database, audit, quotas }),
   userPool: createUserPool(createUserPoolClient(), {
     poolId: environmentVariable('USER_POOL_ID'),
-    clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID') },
+    clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID'), browser: environmentVariable('BROWSER_CLIENT_ID') },
   }),
   issuer: issuerOfPool(environmentVariable('USER_POOL_ID')),
   controlUrl: environmentVariable('CONTROL_URL'),
@@ -64,7 +65,8 @@ const dependencies: SingleSignOnDependencies = {
 };
 
 const routes: Routes = {};
-for (const { method, path, handle } of singleSignOnRoutes) routes[path] = { [method]: (event) => handle(dependencies, event) };
+for (const { method, path, handle } of [...singleSignOnRoutes, ...browserSingleSignOnRoutes])
+  routes[path] = { [method]: (event) => handle(dependencies, event) };
 for (const [path, load] of Object.entries(singleSignOnPages)) routes[path] = { GET: orPage((event) => load(dependencies, event)) };
 
 export const handler = middy<ApiEvent, Reply>().use(identified()).use(errorReplies()).handler(route(routes));

@@ -3,9 +3,9 @@ import { isPlatformRole } from '../../shared/hosts/permissions.ts';
 import type { StoredUser, UserStore } from '../../shared/identity/user-store.ts';
 import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
 import { type IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
-import { subjectOf, trustedEmailOf } from './identity-of-claims.ts';
+import { subjectOf, trustedEmailOf } from './claims/identity-of-claims.ts';
+import { roleAtLogin } from './claims/role-at-login.ts';
 import { LoginFailed } from './login-fault.ts';
-import { roleAtLogin } from './role-at-login.ts';
 
 export interface ResolveDependencies {
   users: Pick<UserStore, 'get' | 'idOfEmail'>;

@@ -45,7 +45,10 @@ export const singleSignOnRoutes = [
       reply: { status: 200, description: 'A session or a challenge.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
       errors: [400, 429, 503],
     },
-    ({ deps, caller, body }) => beginSession(deps, caller, body),
+    async ({ deps, caller, body }): Promise<SessionOrChallenge> => {
+      const begun = await beginSession(deps, caller, body, { client: 'api' });
+      return 'challenge' in begun ? begun.challenge : { ...begun.page, refresh_token: begun.tokens.refreshToken };
+    },
   ),
 ];
 

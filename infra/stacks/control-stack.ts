@@ -173,6 +173,7 @@ export class ControlStack extends Stack {
     this.host.get(SSO_PATHS.authorize, fn);
     this.host.get(SSO_PATHS.callback, fn);
     this.host.post(SSO_PATHS.session, fn);
+    this.host.post(SSO_PATHS.browserSession, fn);
     return fn;
   }
 }

@@ -30,6 +30,7 @@ export const SSO_PATHS = {
   authorize: '/v1/auth/sso/authorize',
   callback: '/v1/auth/sso/callback',
   session: '/v1/auth/sso/session',
+  browserSession: '/v1/auth/browser/sso',
 } as const;
 
 /**

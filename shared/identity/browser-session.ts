@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { type ApiEvent, headerOf } from '../http/api-event.ts';
 import { Forbidden } from '../http/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
@@ -67,6 +68,12 @@ export const presentedSession = (event: ApiEvent): BrowserSession | undefined =>
   const [, sessionId, refreshToken] = COOKIE_VALUE.exec(cookies.find((text) => text.startsWith(name))?.slice(name.length) ?? '') ?? [];
   return sessionId === undefined || refreshToken === undefined ? undefined : { sessionId, refreshToken };
 };
+
+/** A field of logins on pages of this host. */
+export const StaySignedIn = z.boolean().default(false).meta({
+  description:
+    'If true, the session lasts 30 days. Otherwise it lasts until the browser is closed: 12 hours at most, and 30 minutes without a refresh.',
+});
 
 /** How long a browser's session lasts, and without use; null: it doesn't end for lack of use. */
 export const browserLifetime = (staysSignedIn: boolean): { seconds: number; idleSeconds: number | null } =>

@@ -19,8 +19,10 @@ export type SsoLogin =
       domain: string;
       /** The S256 challenge of whoever began the login, and will exchange its code. */
       codeChallenge: string;
-      /** null: a page shows the code. */
+      /** null: a page shows the code, unless the login began in the console. */
       redirectUri: string | null;
+      /** The page of the console to which the user returns; null: the login did not begin there. */
+      returnTo: string | null;
     }
   | { kind: 'test'; organization: string; provider: string; test: string };
 
@@ -41,6 +43,8 @@ export interface FinishedSsoLogin {
   hasSecondFactor: boolean;
   /** When the session must end, in milliseconds. */
   endsAtMs: number;
+  /** The page of the console to which the user returns; null: the login did not begin there. */
+  returnTo: string | null;
 }
 
 /** The result of a dry login, which changed nothing. */

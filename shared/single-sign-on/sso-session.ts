@@ -3,17 +3,23 @@ import { type StoredSession, sessionOf } from '../identity/session-store.ts';
 import { SECOND_MS } from '../time/units.ts';
 import type { FinishedSsoLogin } from './sso-logins.ts';
 
+/** The client of a session, and how long the session lasts at most. */
+export interface SsoClient {
+  client: StoredSession['client'];
+  /** Absent: as long as the tokens. */
+  lifetime?: { seconds: number; idleSeconds: number | null } | undefined;
+}
+
 /**
  * Returns the row of a session that began with single sign-on. It ends when its connection says, or earlier.
  * @param id undefined if the tokens don't name their session
- * @param login `lifetime` is that of the client; absent: as long as the tokens
  * @throws Error without an id, because such a session would not end in time
  */
 export const ssoSessionOf = (
   id: string | undefined,
   caller: Pick<Caller, 'ipAddress' | 'userAgent' | 'receivedAtMs'>,
   { provider, hasSecondFactor, endsAtMs }: FinishedSsoLogin,
-  login: { client: StoredSession['client']; hasCode: boolean; lifetime?: { seconds: number; idleSeconds: number | null } | undefined },
+  login: SsoClient & { hasCode: boolean },
 ): StoredSession => {
   if (id === undefined) throw new Error('The user pool issued a token without origin_jti.');
   const { client, hasCode, lifetime: { seconds, idleSeconds } = { seconds: Number.POSITIVE_INFINITY, idleSeconds: null } } = login;

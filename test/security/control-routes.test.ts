@@ -23,6 +23,7 @@ const PUBLIC = [
   'POST /v1/auth/browser/challenge',
   'POST /v1/auth/browser/refresh',
   'POST /v1/auth/browser/logout',
+  'POST /v1/auth/browser/sso',
   'POST /v1/auth/sso',
   'POST /v1/auth/sso/session',
 ];

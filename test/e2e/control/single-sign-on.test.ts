@@ -9,6 +9,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulator
 
 // Where a program on the user's machine would wait for the code.
 const LOOPBACK = 'http://127.0.0.1:9/signed-in';
+const TO_PROGRAM = { redirect_uri: LOOPBACK };
 const ROLES = {
   scopes: ['openid', 'email', 'groups'],
   role_claim: 'groups',
@@ -70,13 +71,13 @@ const update = ({ id, owner }: Connected, body: object) =>
   control.done('PATCH', `/v1/identity-providers/${id}`, { token: owner.token, body });
 
 const signIn = (authorizeUrl: string, account: string): Promise<Page> =>
-  signInAt(openId.issuer, authorizeUrl, account, (url) => url.startsWith(LOOPBACK));
+  signInAt(openId.issuer, authorizeUrl, account, (url) => url.startsWith(LOOPBACK) || url.startsWith(`${run.control_url}/console/`));
 
 // The login of a person whose account at the provider is their address, up to the page at which it ends.
-const begin = async (account: string, email = account): Promise<{ page: Page; verifier: string }> => {
+const begin = async (account: string, email = account, destination: object = TO_PROGRAM): Promise<{ page: Page; verifier: string }> => {
   const verifier = randomBytes(32).toString('base64url');
   const code_challenge = createHash('sha256').update(verifier).digest('base64url');
-  const { authorize_url } = await control.done('POST', '/v1/auth/sso', { body: { email, code_challenge, redirect_uri: LOOPBACK } });
+  const { authorize_url } = await control.done('POST', '/v1/auth/sso', { body: { email, code_challenge, ...destination } });
   return { page: await signIn(authorize_url, account), verifier };
 };
 
@@ -127,6 +128,30 @@ describe('a person of a connected organization', () => {
     const { id } = await control.done('POST', '/v1/users', { token: acme.owner.token, body });
     openId.groups.set(body.email, ['finance']);
     expect(await signOn(body.email)).toMatchObject({ user: { id, role: 'billing' } });
+  });
+
+  test('begins in the console, and comes back to it with a session whose refresh token is only in the cookie', async () => {
+    const account = 'console@example.com';
+    openId.groups.set(account, ['finance']);
+    const return_to = `${new URL(`${run.control_url}`).pathname.replace(/\/$/, '')}/console/keys`;
+    const { page, verifier: code_verifier } = await begin(account, account, { return_to });
+    const [address, code = ''] = page.url.split('#sso=');
+    expect(address).toBe(`${run.control_url}/console/sign-in`);
+    const post = async (route: string, body: object, cookie = '') => {
+      const headers = { 'content-type': 'application/json', 'x-sluice-console': '1', 'sec-fetch-site': 'same-origin', cookie };
+      const reply = await fetch(`${run.control_url}/v1/auth/browser/${route}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: reply.status, body: JSON.parse(await reply.text()), cookie: reply.headers.get('set-cookie') ?? '' };
+    };
+    const { body, cookie } = await post('sso', { code, code_verifier });
+    expect(body).toMatchObject({ object: 'session', return_to, user: { email: account, role: 'billing' } });
+    expect(body).not.toHaveProperty('refresh_token');
+    expect(cookie).toMatch(/^__Host-sluice-\d+=ses_\w{18}\.\S+; Path=\/; Secure; HttpOnly; SameSite=Strict$/);
+    const session = await currentSession(body.access_token);
+    expect(session).toMatchObject({ client: 'browser', proof: `sso:${acme.id}` });
+    expect(session.ends_at - session.created_at).toBeLessThanOrEqual(2 * 3_600);
+    const refreshed = await post('refresh', {}, cookie.split(';')[0]);
+    expect(await me(refreshed.body.access_token)).toMatchObject({ email: account });
+    expect((await post('sso', { code, code_verifier })).status).toBe(401);
   });
 
   test('needs no code of an authenticator app, and keeps the app for logins with a password', async () => {

@@ -42,7 +42,14 @@ const challenged = async (fields: Fields = {}) => {
   await createStored(database, user);
   await transact(database.database, createIdentityProviderStore(accounts()).toCreate(provider));
   const session = `session ${created}`;
-  const login = { user: user.id, organization, provider: provider.id, hasSecondFactor: false, endsAtMs: NOON + 2 * HOUR_MS };
+  const login = {
+    user: user.id,
+    organization,
+    provider: provider.id,
+    hasSecondFactor: false,
+    endsAtMs: NOON + 2 * HOUR_MS,
+    returnTo: null,
+  };
   await ssoLogins().keepChallenge(session, { ...login, ...fields.login }, NOON);
   return { user, provider, session };
 };

@@ -260,21 +260,17 @@ describe('a code', () => {
     expect((await browser.load(await browser.begin(email))).body).toContain('switched off');
   });
 
-  test('is sent only to the own machine or to the console', async () => {
+  test('is sent only to the own machine', async () => {
     const browser = sso.browser();
     const begin = async (redirect_uri: string) =>
       (await browser.post('/v1/auth/sso', { email: 'ada@example.com', code_challenge: 'a'.repeat(43), redirect_uri })).status;
-    for (const uri of [LOOPBACK, 'http://[::1]:9/', 'http://localhost:9/x?y=1', `${CONTROL}/console/signed-in`])
-      expect(await begin(uri)).toBe(200);
+    for (const uri of [LOOPBACK, 'http://[::1]:9/', 'http://localhost:9/x?y=1']) expect(await begin(uri)).toBe(200);
     for (const uri of [
       'https://127.0.0.1/',
       'http://127.0.0.1.evil.example.com/',
       'http://user@127.0.0.1/',
       'http://127.0.0.1/#x',
-      'https://control.example.com/console/',
-      `${CONTROL}/consoles/`,
-      `${CONTROL}/console/../v1/me`,
-      'https://evil.example.com/live/console/',
+      `${CONTROL}/console/`,
       'javascript:alert(1)',
     ])
       expect({ uri, status: await begin(uri) }).toEqual({ uri, status: 400 });

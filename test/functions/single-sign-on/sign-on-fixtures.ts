@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuth2Server } from 'oauth2-mock-server';
+import { browserSingleSignOnRoutes } from '../../../functions/single-sign-on/browser-routes.ts';
 import { createIssuerCalls } from '../../../functions/single-sign-on/issuer-calls.ts';
 import { orPage } from '../../../functions/single-sign-on/page-of-failure.ts';
 import { createRecordRefusal } from '../../../functions/single-sign-on/record-refusal.ts';
@@ -179,13 +180,17 @@ export const startSingleSignOn = async () => {
 };
 export type SingleSignOn = Awaited<ReturnType<typeof startSingleSignOn>>;
 
+// As a page of the host sends them.
+export const FROM_PAGE = { host: 'control.example.com', 'x-sluice-console': '1', 'sec-fetch-site': 'same-origin' };
+
 interface Sent {
   method?: string;
   url: string;
   body?: object;
+  headers?: Readonly<Record<string, string>>;
 }
 
-const eventOf = ({ method = 'GET', url, body }: Sent, cookie: string, nowMs: number): ApiEvent => {
+const eventOf = ({ method = 'GET', url, body, headers }: Sent, cookie: string, nowMs: number): ApiEvent => {
   const { pathname, searchParams } = new URL(url);
   const path = pathname.replace('/live', '');
   const many: Record<string, string[]> = {};
@@ -194,7 +199,7 @@ const eventOf = ({ method = 'GET', url, body }: Sent, cookie: string, nowMs: num
     resource: path,
     path,
     httpMethod: method,
-    headers: { 'content-type': 'application/json', cookie },
+    headers: { 'content-type': 'application/json', cookie, ...headers },
     queryStringParameters: searchParams.size > 0 ? Object.fromEntries(searchParams) : null,
     multiValueQueryStringParameters: searchParams.size > 0 ? many : null,
     requestContext: { requestId: 'gateway', identity: { sourceIp: '192.0.2.7', userAgent: 'test' } },
@@ -204,6 +209,14 @@ const eventOf = ({ method = 'GET', url, body }: Sent, cookie: string, nowMs: num
     receivedAtMs: nowMs,
   } as unknown as ApiEvent;
 };
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Readonly<Record<string, string>>;
+}
+
+type Destination = { redirect_uri: string } | { return_to: string };
 
 // A browser with its cookie, and a program on the same machine.
 const createBrowser = (deps: SingleSignOnDependencies, now: () => number) => {
@@ -219,15 +232,15 @@ const createBrowser = (deps: SingleSignOnDependencies, now: () => number) => {
     return reply;
   };
 
-  const post = async (path: string, body: object): Promise<{ status: number; body: Record<string, unknown> }> => {
-    const event = eventOf({ method: 'POST', url: CONTROL + path, body }, '', now());
-    const route = singleSignOnRoutes.find((each) => each.path === path);
+  const post = async (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+    const event = eventOf({ method: 'POST', url: CONTROL + path, body, headers }, '', now());
+    const route = [...singleSignOnRoutes, ...browserSingleSignOnRoutes].find((each) => each.path === path);
     const reply = await Promise.resolve(route?.handle(deps, event)).catch((error: unknown) => toErrorReply(error, event));
-    return { status: reply?.statusCode ?? 0, body: JSON.parse(reply?.body ?? '{}') };
+    return { status: reply?.statusCode ?? 0, body: JSON.parse(reply?.body ?? '{}'), headers: reply?.headers ?? {} };
   };
 
-  const begin = async (email: string, redirect_uri: string | undefined = LOOPBACK): Promise<string> => {
-    const { body } = await post(SSO_PATHS.begin, { email, code_challenge: challenge, ...(redirect_uri && { redirect_uri }) });
+  const begin = async (email: string, destination: Destination = { redirect_uri: LOOPBACK }): Promise<string> => {
+    const { body } = await post(SSO_PATHS.begin, { email, code_challenge: challenge, ...destination });
     return String(body.authorize_url);
   };
 
@@ -247,7 +260,7 @@ const createBrowser = (deps: SingleSignOnDependencies, now: () => number) => {
     signInAt,
     hasCookie: (): boolean => cookie !== '',
     /** The whole login up to the reply of the callback. */
-    login: async (email: string): Promise<Reply> => load(await signInAt(await begin(email))),
+    login: async (email: string, destination?: Destination): Promise<Reply> => load(await signInAt(await begin(email, destination))),
     exchange: (reply: Reply, code_verifier = verifier) =>
       post(SSO_PATHS.session, { code: new URL(reply.headers.location ?? '').searchParams.get('code'), code_verifier }),
   };

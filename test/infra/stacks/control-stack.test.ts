@@ -21,6 +21,7 @@ test('serves those who have no session by functions of their own, and all others
     [AUTH_PATHS.token]: 'machine-sign-in',
     [SSO_PATHS.begin]: 'single-sign-on',
     [SSO_PATHS.session]: 'single-sign-on',
+    [SSO_PATHS.browserSession]: 'single-sign-on',
   });
 });
 

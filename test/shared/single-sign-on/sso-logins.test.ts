@@ -11,9 +11,16 @@ import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const LOGIN: SsoLogin = { kind: 'login', domain: 'example.com', codeChallenge: 'c'.repeat(43), redirectUri: null };
+const LOGIN: SsoLogin = { kind: 'login', domain: 'example.com', codeChallenge: 'c'.repeat(43), redirectUri: null, returnTo: null };
 const SENT = { login: LOGIN, organization: 'org_1', provider: 'idp_1', browser: 'b'.repeat(43) };
-const FINISHED: FinishedSsoLogin = { user: 'user_1', organization: 'org_1', provider: 'idp_1', hasSecondFactor: true, endsAtMs: NOON };
+const FINISHED: FinishedSsoLogin = {
+  user: 'user_1',
+  organization: 'org_1',
+  provider: 'idp_1',
+  hasSecondFactor: true,
+  endsAtMs: NOON,
+  returnTo: null,
+};
 
 let database: TestDatabase;
 beforeAll(async () => {

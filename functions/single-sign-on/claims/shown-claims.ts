@@ -1,4 +1,4 @@
-import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
+import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 
 const MAX_CLAIMS = 50;
 const MAX_VALUES = 200;

@@ -1,7 +1,7 @@
-import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
-import { Email } from '../../shared/identity/user.ts';
-import type { IdentityProvider } from '../../shared/single-sign-on/identity-provider.ts';
-import { LoginFailed } from './login-fault.ts';
+import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
+import { Email } from '../../../shared/identity/user.ts';
+import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
+import { LoginFailed } from '../login-fault.ts';
 
 const MAX_ID_CHARACTERS = 64;
 const ENTRA = /^https:\/\/(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)\//;

@@ -1,7 +1,7 @@
-import type { IdentityClaims } from '../../shared/federation/claim-fault.ts';
-import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
+import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
+import type { IdentityProvider, OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
+import { LoginFailed } from '../login-fault.ts';
 import { claimedRole } from './claimed-role.ts';
-import { LoginFailed } from './login-fault.ts';
 
 type Mapping = Pick<IdentityProvider, 'role_claim' | 'role_mapping' | 'default_role'>;
 

@@ -1,4 +1,4 @@
-import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
+import type { IdentityProvider, OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 type Mapping = Pick<IdentityProvider, 'role_claim' | 'role_mapping' | 'default_role'>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { claimedRole } from '../../../functions/single-sign-on/claimed-role.ts';
-import { isPlatformRole, ROLES } from '../../../shared/hosts/permissions.ts';
-import { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
-import { identityProvider } from '../../shared/single-sign-on/identity-providers.ts';
+import { claimedRole } from '../../../../functions/single-sign-on/claims/claimed-role.ts';
+import { isPlatformRole, ROLES } from '../../../../shared/hosts/permissions.ts';
+import { OrganizationRole } from '../../../../shared/single-sign-on/identity-provider.ts';
+import { identityProvider } from '../../../shared/single-sign-on/identity-providers.ts';
 
 const provider = identityProvider({
   role_mapping: [
