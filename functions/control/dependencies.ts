@@ -26,6 +26,7 @@ import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { BillingRouteDependencies } from './billing/dependencies.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
+import type { ListDependencies } from './deployments/find-deployment.ts';
 import type { IdentityProviderDependencies } from './identity-providers/dependencies.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
@@ -43,6 +44,8 @@ type DeploymentDependencies = Pick<
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'holdStartCredit' | 'validate' | 'reconcile' | 'tokenizer'
 >;
 
+type AllDeployments = Pick<ListDependencies, 'liveDeployments'>;
+
 type IdentityProviderParts = Pick<
   IdentityProviderDependencies,
   'identityProviders' | 'clientSecrets' | 'identityLinks' | 'ssoLogins' | 'discover' | 'resolveTxt' | 'controlUrl'
@@ -53,6 +56,7 @@ export interface ControlDependencies
     Pick<ScimDependencies, 'scim'>,
     Pick<ScimTokenDependencies, 'scimTokens'>,
     DeploymentDependencies,
+    AllDeployments,
     WebhookStores,
     IdentityProviderParts,
     BillingRouteDependencies {

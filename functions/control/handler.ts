@@ -7,7 +7,7 @@ import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
-import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import { createDeploymentStore, pageOfLiveDeployments } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createFederation } from '../../shared/federation/federation.ts';
@@ -102,7 +102,8 @@ const targetChecks = {
 
 const organizations = createOrganizationStore(accounts, Number(environmentVariable('ORGANIZATION_CONCURRENCY')));
 
-const deploymentRows = createRecordTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+const deploymentsTable = environmentVariable('DEPLOYMENTS_TABLE');
+const deploymentRows = createRecordTable(database, deploymentsTable);
 const catalogue = createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES });
 const ticketsTable = environmentVariable('TICKETS_TABLE');
 const ticketRows = createRecordTable(database, ticketsTable);
@@ -147,6 +148,7 @@ const dependencies: ControlDependencies = {
   checkModel: (model) => checkTargets(targetChecks, model),
   tokenizer,
   deployments: createDeploymentStore(deploymentRows),
+  liveDeployments: (request) => pageOfLiveDeployments(database, deploymentsTable, request),
   catalogue,
   holdStartCredit: createHoldStartCredit(database, environmentVariable('KEYS_TABLE'), catalogue),
   startTimes: createStartTimesStore(database, deploymentRows),

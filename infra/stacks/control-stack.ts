@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
+import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
@@ -109,6 +110,7 @@ export class ControlStack extends Stack {
     grantInvokeEndpoints(this.function, config);
     grantInvoke(this.function, serverless.tokenizer, 'TOKENIZER_FUNCTION');
     data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem');
+    data.deployments.grantIndex(this.function, LIVE_INDEX);
     grantInvoke(this.function, deployments.function, 'DEPLOYMENTS_FUNCTION');
     data.weights.tellName(this.function);
     this.function.addEnvironment('ORGANIZATION_CONCURRENCY', String(organizationConcurrencyOf(config)));

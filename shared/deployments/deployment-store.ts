@@ -66,8 +66,13 @@ export const createDeploymentStore = (table: RecordTable) => {
     const row = await table.get(recordKeyOf(id));
     return row && ofRow(row);
   };
+  const getMany = async (ids: readonly string[]): Promise<Deployment[]> =>
+    (ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf))).map(ofRow);
   return {
     find,
+
+    /** The deployments with these ids, at most 100, in their order; missing ones are left out. */
+    getMany,
 
     /** @throws 404, also for a deployment of another organization */
     get: async (organization: string, id: string): Promise<Deployment> => {
@@ -85,8 +90,7 @@ export const createDeploymentStore = (table: RecordTable) => {
     /** An organization's deployments, by name. Deleted ones are left out. */
     list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
       const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
-      const found = await table.getMany(rows.map(({ id }) => recordKeyOf(String(id))));
-      return { deployments: found.map(ofRow), hasMore };
+      return { deployments: await getMany(rows.map(({ id }) => String(id))), hasMore };
     },
 
     /**
@@ -157,14 +161,31 @@ export const createDeploymentStore = (table: RecordTable) => {
 
 export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
 
+const liveQuery = (table: string) => ({
+  TableName: table,
+  IndexName: LIVE_INDEX,
+  KeyConditionExpression: '#live = :live',
+  ExpressionAttributeNames: { '#live': LIVE },
+  ExpressionAttributeValues: { ':live': LIVE },
+});
+
 /** The ids of all deployments that are not deleted. @param table the name of the table `deployments` */
 export async function* listLiveDeployments(database: Database, table: string): AsyncGenerator<string> {
-  const query = {
-    TableName: table,
-    IndexName: LIVE_INDEX,
-    KeyConditionExpression: '#live = :live',
-    ExpressionAttributeNames: { '#live': LIVE },
-    ExpressionAttributeValues: { ':live': LIVE },
-  };
-  for await (const { account } of queryItems(database, query, MAX_LISTED_PAGES)) yield String(account);
+  for await (const { account } of queryItems(database, liveQuery(table), MAX_LISTED_PAGES)) yield String(account);
 }
+
+/**
+ * A page of the ids of all deployments that are not deleted, in no particular order. The index is behind by a moment.
+ * @param table the name of the table `deployments`
+ * @param request `after` is an id, also one of a deployment that was deleted meanwhile
+ */
+export const pageOfLiveDeployments = async (
+  database: Database,
+  table: string,
+  { limit, after }: PageRequest,
+): Promise<{ ids: string[]; next: string | null }> => {
+  const start = after !== undefined && { ExclusiveStartKey: { ...recordKeyOf(after), [LIVE_INDEX]: LIVE } };
+  const { Items = [], LastEvaluatedKey } = await database.query({ ...liveQuery(table), Limit: limit, ...start });
+  const ids = Items.map(({ account }) => String(account));
+  return { ids, next: LastEvaluatedKey ? (ids.at(-1) ?? null) : null };
+};

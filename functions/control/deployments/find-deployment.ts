@@ -1,10 +1,14 @@
+import * as z from 'zod';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
+import { OrganizationId } from '../organizations/organization.ts';
+import { filteredPage } from '../query/filtered-page.ts';
 import { type DeploymentResource, toResource, type View } from './deployment-resource.ts';
 import { wantedGeneration } from './rollout.ts';
 
@@ -13,6 +17,11 @@ export interface DeploymentReads {
   catalogue: CatalogueStore;
   /** Durations of the last wakes on an instance type, in seconds, of any deployment. */
   startTimes: { secondsOf: (instanceType: string) => Promise<readonly number[]> };
+}
+
+export interface ListDependencies extends DeploymentReads {
+  /** A page of the ids of the deployments of all organizations that are not deleted, in no particular order. */
+  liveDeployments: (request: PageRequest) => Promise<{ ids: string[]; next: string | null }>;
 }
 
 /** Returns a deployment that the actor can see: of their own organization, or any for admins. @throws 404 */
@@ -58,17 +67,46 @@ export const toResources = async (
 export const retrieveDeployment = async (deps: DeploymentReads, actor: Actor, id: string): Promise<DeploymentResource> =>
   (await toResources(deps, actor, [await visibleDeployment(deps, actor, id)]))[0] as DeploymentResource;
 
-/** Lists an organization's deployments that are not deleted, by name. @throws 400, 404 */
-export const listDeployments = async (
-  deps: DeploymentReads,
-  actor: Actor,
-  { organization, ...request }: PageRequest & { organization?: string | undefined },
-): Promise<Page<DeploymentResource>> => {
-  const { deployments, hasMore } = await deps.deployments.list(organizationFor(actor, organization), request);
-  return {
-    object: 'list',
-    data: await toResources(deps, actor, deployments),
-    has_more: hasMore,
-    next: hasMore ? (deployments.at(-1)?.name ?? null) : null,
+export const DeploymentsQuery = z.strictObject({
+  ...pageQuery,
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose deployments to list. Defaults to your own; for admins, to all.',
+  }),
+  state: DeploymentState.exclude(['deleted']).optional().meta({ description: 'Only deployments in this state.' }),
+});
+export type DeploymentsQuery = z.output<typeof DeploymentsQuery>;
+
+type Read = (request: PageRequest) => Promise<{ entries: Deployment[]; next: string | null }>;
+
+const ofAll =
+  ({ deployments, liveDeployments }: ListDependencies): Read =>
+  async (request) => {
+    const { ids, next } = await liveDeployments(request);
+    const found = await deployments.getMany(ids);
+    return { entries: found.filter(({ state }) => state !== 'deleted'), next };
   };
+
+const ofOrganization =
+  ({ deployments }: ListDependencies, organization: string): Read =>
+  async (request) => {
+    const { deployments: entries, hasMore } = await deployments.list(organization, request);
+    return { entries, next: hasMore ? (entries.at(-1)?.name ?? null) : null };
+  };
+
+/**
+ * Lists the deployments that are not deleted: an organization's by name or, for the platform without an organization,
+ * those of all in no particular order. A page with a state can be short or empty although there are more.
+ * @throws 400, 404
+ */
+export const listDeployments = async (
+  deps: ListDependencies,
+  actor: Actor,
+  { organization, state, ...request }: DeploymentsQuery,
+): Promise<Page<DeploymentResource>> => {
+  const isOfAll = isOfPlatform(actor) && organization === undefined;
+  const read = isOfAll ? ofAll(deps) : ofOrganization(deps, organizationFor(actor, organization));
+  const cursorOf = ({ id, name }: Deployment): string => (isOfAll ? id : name);
+  const isWanted = (deployment: Deployment): boolean => deployment.state === state;
+  const { entries, next } = await (state === undefined ? read(request) : filteredPage(request, { read, cursorOf, isWanted }));
+  return { object: 'list', data: await toResources(deps, actor, entries), has_more: next !== null, next };
 };

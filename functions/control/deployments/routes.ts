@@ -1,31 +1,22 @@
-import * as z from 'zod';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 import { createRoute, Trial } from '../access/route.ts';
-import { OrganizationId } from '../organizations/organization.ts';
 import { deleteDeployment, retryDeployment, startDeployment, stopDeployment } from './control-deployment.ts';
 import { type CreateDependencies, createDeployment } from './create-deployment.ts';
 import { DeploymentResource } from './deployment-resource.ts';
 import { Estimate } from './estimate.ts';
-import { listDeployments, retrieveDeployment } from './find-deployment.ts';
+import { DeploymentsQuery, type ListDependencies, listDeployments, retrieveDeployment } from './find-deployment.ts';
 import { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
 import { Publication, type PublishDependencies, publishDeployment, unpublishDeployment } from './publish-deployment.ts';
 import { updateDeployment } from './update-deployment.ts';
 
-const route = createRoute<CreateDependencies & PublishDependencies>('Deployments');
+const route = createRoute<CreateDependencies & PublishDependencies & ListDependencies>('Deployments');
 const deployments = '/v1/deployments';
 const oneDeployment = `${deployments}/{id}`;
 const parameters = { id: { description: 'The id of a deployment.', example: 'dep_VbdBUPc4RtYvB8fK2m' } } as const;
 const deployment = { name: 'Deployment', schema: DeploymentResource };
 const CreatedDeployment = DeploymentResource.extend({
   estimate: Estimate.nullable().meta({ description: 'Its price and its start; null: the deployment exists already.' }),
-});
-
-const DeploymentsQuery = z.strictObject({
-  ...pageQuery,
-  organization: OrganizationId.optional().meta({
-    description: 'The organization whose deployments to list. Required for admins; otherwise your own organization.',
-  }),
 });
 
 const change = { parameters, isVersioned: true, errors: [400, 404, 409, 412, 503] } as const;
@@ -75,12 +66,13 @@ export const deploymentRoutes = [
       path: deployments,
       operationId: 'listDeployments',
       summary: 'List deployments',
-      description: 'Deleted deployments are not listed.',
+      description:
+        'Deleted deployments are not listed. Without `organization`, admins get those of all organizations. With `state`, a page can have fewer entries than `limit`, or none, although `has_more` is true.',
       access: 'deployments:read',
       query: DeploymentsQuery,
       reply: {
         status: 200,
-        description: 'A page of deployments, sorted by name.',
+        description: 'A page of deployments: sorted by name, or in no particular order if they are those of all organizations.',
         json: { name: 'DeploymentList', schema: pageOf(DeploymentResource) },
       },
       errors: [400, 404, 503],

@@ -58,7 +58,38 @@ describe('a list', () => {
     expect([first.data.map(({ name }) => name), first.has_more, first.next]).toEqual([['a', 'b'], true, 'b']);
     const second = await listDeployments(managed.deps, managed.admin, { limit: 2, after: 'b', organization });
     expect([second.data.map(({ name }) => name), second.has_more, second.next]).toEqual([['c'], false, null]);
-    await expect(listDeployments(managed.deps, managed.admin, { limit: 2 })).rejects.toMatchObject({ status: 400, param: 'organization' });
+  });
+
+  test('has those of a state, in pages', async () => {
+    for (const name of ['c', 'a', 'b']) await managed.create(owner, { name });
+    const { id } = await managed.create(owner, { name: 'd' });
+    await managed.observe(id, (before) => inState(before, 'failed', NOW_MS));
+    expect((await listDeployments(managed.deps, owner, { limit: 2, state: 'failed' })).data).toMatchObject([{ id, state: 'failed' }]);
+    const first = await listDeployments(managed.deps, owner, { limit: 2, state: 'pending' });
+    expect([first.data.map(({ name }) => name), first.next]).toEqual([['a', 'b'], 'b']);
+    const second = await listDeployments(managed.deps, owner, { limit: 2, state: 'pending', after: 'b' });
+    expect([second.data.map(({ name }) => name), second.has_more]).toEqual([['c'], false]);
+  });
+
+  test('has those of all organizations for the platform, without deleted ones, in pages', async () => {
+    const { owner: other } = await managed.newTenant();
+    const [own, theirs, deleted] = [await managed.create(owner), await managed.create(other), await managed.create(other, { name: 'x' })];
+    await managed.observe(deleted.id, (before) => inState(before, 'deleted', NOW_MS));
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await listDeployments(managed.deps, managed.admin, { limit: 1, after });
+      found.push(...page.data.map(({ id }) => id));
+      after = page.next ?? undefined;
+      expect(page.has_more).toBe(page.next !== null);
+    } while (after !== undefined);
+    expect(found).toEqual(expect.arrayContaining([own.id, theirs.id]));
+    expect(found).not.toContain(deleted.id);
+    expect(new Set(found).size).toBe(found.length);
+    await managed.observe(theirs.id, (before) => inState(before, 'waking', NOW_MS));
+    const waking = await listDeployments(managed.deps, managed.admin, { limit: 100, state: 'waking' });
+    expect(waking.data.filter(({ organization: of }) => of === theirs.organization)).toMatchObject([{ id: theirs.id }]);
+    expect(waking.data.map(({ state }) => state)).not.toContain('pending');
   });
 });
 
