@@ -5,6 +5,7 @@ import { createLimiterConfigurationStore } from '../../shared/admission/stores/l
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction } from '../../shared/aws/invoke-function.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createAllInvoicesStore } from '../../shared/billing/all-invoices-store.ts';
 import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
 import { createBillingClient, createBillingFiles } from '../../shared/billing/billing-files.ts';
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
@@ -101,6 +102,7 @@ const dependencies: Omit<BillingTaskDependencies, 'hasTime'> = {
 const dueDependencies = {
   ...dependencies,
   due: createDueStore(database, billingTable),
+  allInvoices: createAllInvoicesStore(billing),
   secretExpiries: createSecretExpiries(accounts),
   serviceAccounts: createServiceAccountStore(accounts),
   hasMeters: stripeSecret !== undefined,

@@ -59,7 +59,7 @@ export class BillingStack extends Stack {
     deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
     // Organizations, and the ledger of credit with its expiries.
     accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
-    billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     billingFiles.grantReadAndUpload(this.function);
     notifications.grantAdd(this.function);
     audit.grantAdd(this.function);

@@ -3,6 +3,7 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
+import { createAllInvoicesStore } from './all-invoices-store.ts';
 import { Invoice } from './invoice.ts';
 import { pack, unpack } from './packed.ts';
 
@@ -46,18 +47,23 @@ export class InvoiceExists extends Error {}
  * @param table the records of that table
  */
 export const createInvoiceStore = (table: RecordTable) => {
+  const all = createAllInvoicesStore(table);
+
   const find = async (id: string): Promise<Invoice | undefined> => {
     const row = await table.get(recordKeyOf(id));
     return row && invoiceOf(row);
   };
 
-  const read = async (records: readonly Record<string, unknown>[]): Promise<Invoice[]> => {
-    const rows = records.length === 0 ? [] : await table.getMany(records.map(({ id }) => recordKeyOf(String(id))));
-    return rows.map(invoiceOf);
-  };
+  const getMany = async (ids: readonly string[]): Promise<Invoice[]> =>
+    (ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf))).map(invoiceOf);
+
+  const read = (records: readonly Record<string, unknown>[]): Promise<Invoice[]> => getMany(records.map(({ id }) => String(id)));
 
   return {
     find,
+
+    /** The invoices with these ids, at most 100, in their order; missing ones are left out. */
+    getMany,
 
     /** @throws 404, also for an invoice of another organization */
     get: async (organization: string, id: string): Promise<Invoice> => {
@@ -98,18 +104,26 @@ export const createInvoiceStore = (table: RecordTable) => {
       table.toClaim(unfinishedRecordKey(invoice), { claim: invoice.id, nowMs: invoice.created_at }),
       table.toCreate(recordKeyOf(invoice.id), itemOf(invoice), () => new InvoiceExists()),
       table.toCreate({ account: invoice.organization, record: listRecord(invoice) }, { id: invoice.id }, () => new InvoiceExists()),
+      ...all.toList(invoice),
     ],
 
+    /** Checks that an invoice is as it was read: 412 otherwise. */
+    toCheck: ({ id, version }: Pick<Invoice, 'id' | 'version'>): Write =>
+      table.toCheck(recordKeyOf(id), { version }, () => new PreconditionFailed()),
+
     /**
-     * Replaces the invoice that was read: 412 if another change came first.
+     * The writes that replace the invoice that was read: 412 if another change came first.
      * @param read as it was read: if it was issued, only some fields can change
      * @throws Error for a change of another field, which is our bug
      */
-    toReplace: (read: Invoice, changes: Partial<Invoice>): Write => {
+    toReplace: (read: Invoice, changes: Partial<Invoice>): Write[] => {
       const fixed = Object.keys(changes).filter((name) => !CHANGEABLE.has(name));
       if (read.state !== 'draft' && fixed.length > 0) throw new Error(`${read.id} is ${read.state}, so ${fixed.join(', ')} can't change.`);
-      const { item } = table.toReplace(recordKeyOf(read.id), { ...itemOf({ ...read, ...changes }), version: read.version });
-      return { item, refused: () => new PreconditionFailed() };
+      const changed = { ...read, ...changes };
+      return [
+        table.toReplace(recordKeyOf(read.id), { ...itemOf(changed), version: read.version }),
+        ...(changed.state === read.state ? [] : all.toList(changed, read.state)),
+      ];
     },
   };
 };

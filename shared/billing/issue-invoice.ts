@@ -86,7 +86,7 @@ export const issueInvoice = async (
     await commit(deps, origin, change, [
       ...checks,
       // Before the number: a draft that changed meanwhile is not tried again.
-      deps.invoices.toReplace(invoice, fields),
+      ...deps.invoices.toReplace(invoice, fields),
       deps.numbers.toTake('invoice', last),
       deps.outbox.toEmit(invoiceNotification('sluice.invoice.issued.v1', issued, origin.nowMs)),
     ]);

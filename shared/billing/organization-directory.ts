@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { ResourceNotFound } from '../http/errors.ts';
+import type { PageRequest } from '../http/page.ts';
 
 /** The key of an organization's row in the table `accounts`. */
 export const placeOfOrganization = (id: string): RecordKey => ({ account: id, record: 'organization' });
@@ -26,6 +27,12 @@ export const createOrganizationDirectory = (accounts: RecordTable) => ({
   /** The ids of all organizations, the oldest first. */
   ids: async function* (): AsyncGenerator<string> {
     for await (const { record } of accounts.all({ account: DIRECTORY, prefix: LISTED })) yield String(record).slice(LISTED.length);
+  },
+
+  /** A page of the ids, the oldest first. */
+  page: async (request: PageRequest): Promise<{ ids: string[]; hasMore: boolean }> => {
+    const { rows, hasMore } = await accounts.page({ account: DIRECTORY, prefix: LISTED }, request);
+    return { ids: rows.map(({ record }) => String(record).slice(LISTED.length)), hasMore };
   },
 
   /** At most 100 organizations, in the order of their ids; missing ones are left out. */

@@ -9,14 +9,15 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { dueExpiries } from '../credit-expiry/due-expiries.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
+import { checkInvoiceList, type ListCheckDependencies } from './check-invoice-list.ts';
 import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
 import { type ExpiringSecretDependencies, notifyExpiringSecrets } from './notify-expiring-secrets.ts';
 
-export interface DueTaskDependencies extends ExpiringSecretDependencies {
+export interface DueTaskDependencies extends ExpiringSecretDependencies, ListCheckDependencies {
   due: DueStore;
   billedMonths: Pick<BilledMonthsStore, 'getState' | 'last'>;
-  invoices: Pick<InvoiceStore, 'listUnfinished' | 'ofMonth'>;
+  invoices: Pick<InvoiceStore, 'listUnfinished' | 'ofMonth'> & ListCheckDependencies['invoices'];
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
   meters: Pick<MeterStore, 'getMany'>;
@@ -128,11 +129,11 @@ const sendMeters = async (deps: DueTaskDependencies): Promise<void> => {
  * Sends the tasks that are due by time: the first month to close of each organization, from 01:00 UTC on the 1st of the
  * next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day of its
  * expiry; hours to export, two hours after their end. Finished work is skipped. Then it notifies of secrets that expire
- * soon. If one kind of work fails, the others are still done.
+ * soon, and checks the list of all invoices. If one kind of work fails, the others are still done.
  * @throws AggregateError if a kind failed; the next run sends it again
  */
 export const sendDueTasks = async (deps: DueTaskDependencies): Promise<void> => {
-  const kinds = [sendMonths, sendUnfinished, sendExpiries, sendMeters, notifyExpiringSecrets];
+  const kinds = [sendMonths, sendUnfinished, sendExpiries, sendMeters, notifyExpiringSecrets, checkInvoiceList];
   const failures = await inParallel(kinds, 1, (doKind) => doKind(deps));
   throwFailures(failures);
   logInfo('due_tasks_sent');

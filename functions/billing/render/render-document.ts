@@ -81,7 +81,7 @@ export const renderDocument = async (
     const invoice = await invoices.get(organization, document);
     if (isWhole(invoice.files)) return;
     const files = await makeFiles(deps, invoice, invoiceRenderings(fonts, invoice));
-    await transact(database, [invoices.toReplace(invoice, { files })]);
+    await transact(database, invoices.toReplace(invoice, { files }));
     return;
   }
   if (!document.startsWith(prefixes.creditNote)) throw new ResourceNotFound('document', document);

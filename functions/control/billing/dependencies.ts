@@ -1,4 +1,5 @@
 import { createMessageQueue } from '../../../shared/aws/message-queue.ts';
+import { createAllInvoicesStore } from '../../../shared/billing/all-invoices-store.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { createBillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import { type BillingTasks, createBillingTasks } from '../../../shared/billing/billing-tasks.ts';
@@ -28,6 +29,7 @@ export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingRe
   return {
     settings,
     invoices: createInvoiceStore(table),
+    allInvoices: createAllInvoicesStore(table),
     billed: createBilledMonthsStore(table),
     numbers: createNumberStore(table),
     creditNotes: createCreditNoteStore(table),

@@ -50,7 +50,7 @@ test('a draft is issued, downloaded, credited and paid by requests', async () =>
     sha256: createHash('sha256').update(content).digest('hex'),
     bytes: content.length,
   };
-  await transact(run.database, [invoices.toReplace(await invoices.get(organization, draft.id), { files: { csv } })]);
+  await transact(run.database, [...invoices.toReplace(await invoices.get(organization, draft.id), { files: { csv } })]);
   const pending = await control.call('GET', `${path}/files/pdf`, { token: owner.token });
   expect([pending.status, pending.body.error.code, pending.headers.get('retry-after')]).toEqual([409, 'not_rendered_yet', '5']);
   const download = await control.done('GET', `${path}/files/csv`, { token: owner.token });

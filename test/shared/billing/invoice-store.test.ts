@@ -103,20 +103,20 @@ describe('an invoice', () => {
   test('can change only in its state, payment, credit and files once it is issued', async () => {
     await create(invoice('2026-10'));
     const draft = await invoices.get(organization, invoice('2026-10').id);
-    await transact(database.database, [invoices.toReplace(draft, { state: 'issued', number: 'INV-000001', total_nanos: 10_000_000n })]);
+    await transact(database.database, [...invoices.toReplace(draft, { state: 'issued', number: 'INV-000001', total_nanos: 10_000_000n })]);
     const issued = await invoices.get(organization, draft.id);
     expect(issued).toMatchObject({ state: 'issued', version: 2 });
     expect(() => invoices.toReplace(issued, { total_nanos: 0n })).toThrow("is issued, so total_nanos can't change");
     expect(() => invoices.toReplace(issued, { lines: [] })).toThrow("lines can't change");
-    await transact(database.database, [invoices.toReplace(issued, { state: 'paid', paid_at: 5 })]);
+    await transact(database.database, [...invoices.toReplace(issued, { state: 'paid', paid_at: 5 })]);
     expect(await invoices.get(organization, draft.id)).toMatchObject({ state: 'paid', paid_at: 5, total_nanos: 10_000_000n, version: 3 });
   });
 
   test('is not replaced if another change came first', async () => {
     await create(invoice('2026-10'));
     const read = await invoices.get(organization, invoice('2026-10').id);
-    await transact(database.database, [invoices.toReplace(read, { state: 'issued' })]);
-    await expect(transact(database.database, [invoices.toReplace(read, { state: 'issued' })])).rejects.toMatchObject({ status: 412 });
+    await transact(database.database, [...invoices.toReplace(read, { state: 'issued' })]);
+    await expect(transact(database.database, [...invoices.toReplace(read, { state: 'issued' })])).rejects.toMatchObject({ status: 412 });
   });
 });
 

@@ -80,7 +80,7 @@ const write = async (
   await commit(deps, origin, { action: 'credit_note.issued', organization, target, reason, after }, [
     ...deps.users.toCheckActor({ ...actor, origin }),
     ...deps.creditNotes.toCreate(note, once),
-    deps.invoices.toReplace(invoice, { credited_nanos }),
+    ...deps.invoices.toReplace(invoice, { credited_nanos }),
     deps.numbers.toTake('credit-note', last),
     deps.outbox.toEmit(creditNoteNotification(note)),
   ]);

@@ -83,7 +83,7 @@ const change = async (
     after: audited(after),
   };
   const told = action === 'invoice.deleted' ? [] : [deps.outbox.toEmit(invoiceNotification(`sluice.${action}.v1`, after, origin.nowMs))];
-  await commit(deps, origin, entry, [...deps.users.toCheckActor(actor), deps.invoices.toReplace(before, fields), ...writes, ...told]);
+  await commit(deps, origin, entry, [...deps.users.toCheckActor(actor), ...deps.invoices.toReplace(before, fields), ...writes, ...told]);
   return toInvoiceResource(after);
 };
 

@@ -1,13 +1,13 @@
-import { pageOf } from '../../../../shared/http/page.ts';
 import { createRoute } from '../../access/route.ts';
 import { Download, type SignDownload } from '../downloads/download.ts';
 import { deleteDraft, InvoicePayment, issueDraft, payInvoice, VoidReason, voidInvoice } from './change-invoice.ts';
 import { downloadInvoice } from './download-invoice.ts';
-import { InvoicesQuery, listInvoices, visibleInvoice } from './find-invoice.ts';
-import { InvoiceResource, InvoiceSummary, toInvoiceResource } from './invoice-resource.ts';
+import { visibleInvoice } from './find-invoice.ts';
+import { InvoiceResource, toInvoiceResource } from './invoice-resource.ts';
+import { InvoiceList, type InvoiceListReads, InvoicesQuery, listInvoices } from './list-invoices.ts';
 import { Closing, NewInvoice, type RequestDependencies, requestInvoice } from './request-invoice.ts';
 
-const route = createRoute<RequestDependencies & { signDownload: SignDownload }>('Billing');
+const route = createRoute<RequestDependencies & InvoiceListReads & { signDownload: SignDownload }>('Billing');
 const invoices = '/v1/billing/invoices';
 const oneInvoice = `${invoices}/{id}`;
 const id = { description: 'The id of an invoice.', example: 'inv_VbdBUPc4RtYvB8fK2m' } as const;
@@ -43,14 +43,15 @@ export const invoiceRoutes = [
       method: 'GET',
       path: invoices,
       operationId: 'listInvoices',
-      summary: 'List the invoices of an organization',
-      description: 'Drafts require `billing:issue`. A page can have fewer entries than `limit` although `has_more` is true.',
+      summary: 'List invoices',
+      description:
+        'Drafts require `billing:issue`. Without `organization`, the platform’s users get the invoices of all organizations. A page can have fewer entries than `limit` although `has_more` is true.',
       access: 'billing:read',
       query: InvoicesQuery,
       reply: {
         status: 200,
         description: 'A page of invoices without their lines, newest month first.',
-        json: { name: 'InvoiceList', schema: pageOf(InvoiceSummary) },
+        json: { name: 'InvoiceList', schema: InvoiceList },
       },
       errors: [400, 404, 503],
     },

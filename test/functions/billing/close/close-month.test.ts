@@ -192,7 +192,7 @@ describe('the invoice of a month', () => {
     expect(await unfinished()).toEqual([{ organization, month: MONTH }]);
     const issued = await invoiceOf();
     const pdf = { key: 'invoices/1.pdf', sha256: '0', bytes: 1 };
-    await transact(database.database, [closing.invoices.toReplace(issued, { files: { pdf } })]);
+    await transact(database.database, [...closing.invoices.toReplace(issued, { files: { pdf } })]);
     await close();
     expect(await unfinished()).toEqual([]);
   });
@@ -391,7 +391,7 @@ describe('a void invoice', () => {
   const makeVoid = async (month: string): Promise<Invoice> => {
     const invoice = await invoiceOf(month);
     const restored = await closing.billedMonths.toRestore(invoice);
-    await transact(database.database, [closing.invoices.toReplace(invoice, { state: 'void', voided_at: 1 }), ...restored]);
+    await transact(database.database, [...closing.invoices.toReplace(invoice, { state: 'void', voided_at: 1 }), ...restored]);
     return invoice;
   };
 

@@ -101,7 +101,7 @@ const createScenario = async () => {
     const invoice = (await closing.invoices.ofMonth(organization, closed)).find(({ state }) => state !== 'void');
     if (!invoice) return;
     const restored = await closing.billedMonths.toRestore(invoice);
-    await transact(database.database, [closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
+    await transact(database.database, [...closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
     await closing.rollUp(events);
     await closing.close(organization, closed, closingOf(closed));
   };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createDueStore } from '../../../../functions/billing/due/due-store.ts';
 import { type DueTaskDependencies, sendDueTasks } from '../../../../functions/billing/due/send-due-tasks.ts';
 import { createMeterStore, NOT_METERED } from '../../../../functions/billing/meters/meter-store.ts';
+import { createAllInvoicesStore } from '../../../../shared/billing/all-invoices-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
@@ -41,6 +42,8 @@ const billing = () => createRecordTable(database.database, tableOf('Billing'));
 const depsOf = (nowMs = NOW, over: Database = database.database) => {
   const sent: BillingTask[] = [];
   const deps: DueTaskDependencies = {
+    database: over,
+    allInvoices: createAllInvoicesStore(createRecordTable(over, tableOf('Billing'))),
     due: createDueStore(over, tableOf('Billing')),
     billedMonths: createBilledMonthsStore(createRecordTable(over, tableOf('Billing'))),
     invoices: createInvoiceStore(createRecordTable(over, tableOf('Billing'))),

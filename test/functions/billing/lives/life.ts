@@ -296,7 +296,7 @@ export const createLife = async (database: TestDatabase, closing: Closing) => {
       if (!invoice) return;
       try {
         const restored = await closing.billedMonths.toRestore(invoice);
-        await transact(database.database, [closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
+        await transact(database.database, [...closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
       } catch (error) {
         // A later invoice builds on it.
         if (!(error instanceof Conflict)) throw error;

@@ -134,7 +134,7 @@ describe('renderDocument, for an issued invoice', () => {
         putOnce: async (...[key, content, type]: Parameters<typeof deps.files.putOnce>) => {
           const current = await deps.invoices.get(organization, id);
           if (current.state === 'issued')
-            await transact(db.database, [deps.invoices.toReplace(current, { state: 'paid', paid_at: Date.parse('2026-11-05') })]);
+            await transact(db.database, [...deps.invoices.toReplace(current, { state: 'paid', paid_at: Date.parse('2026-11-05') })]);
           return deps.files.putOnce(key, content, type);
         },
       },

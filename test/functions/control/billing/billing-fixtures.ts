@@ -1,5 +1,6 @@
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { createAllInvoicesStore } from '../../../../shared/billing/all-invoices-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { createBillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
@@ -37,6 +38,7 @@ export const billingDepsOf = (test: TestDatabase, over: Database = test.database
     ...stores,
     settings: createBillingSettingsStore(billing),
     invoices: createInvoiceStore(billing),
+    allInvoices: createAllInvoicesStore(billing),
     billed: createBilledMonthsStore(billing),
     numbers: createNumberStore(billing),
     creditNotes: createCreditNoteStore(billing),

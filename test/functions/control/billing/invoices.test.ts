@@ -8,8 +8,9 @@ import {
 } from '../../../../functions/control/billing/credit-notes/find-credit-note.ts';
 import { deleteDraft, issueDraft, payInvoice, voidInvoice } from '../../../../functions/control/billing/invoices/change-invoice.ts';
 import { downloadInvoice } from '../../../../functions/control/billing/invoices/download-invoice.ts';
-import { InvoicesQuery, listInvoices, visibleInvoice } from '../../../../functions/control/billing/invoices/find-invoice.ts';
+import { visibleInvoice } from '../../../../functions/control/billing/invoices/find-invoice.ts';
 import { InvoiceResource, toInvoiceResource } from '../../../../functions/control/billing/invoices/invoice-resource.ts';
+import { InvoicesQuery, listInvoices } from '../../../../functions/control/billing/invoices/list-invoices.ts';
 import { requestInvoice } from '../../../../functions/control/billing/invoices/request-invoice.ts';
 import { retrieveProfile, updateProfile } from '../../../../functions/control/billing/profile/manage-profile.ts';
 import { replaceSeller, retrieveSeller } from '../../../../functions/control/billing/seller/manage-seller.ts';
@@ -161,6 +162,48 @@ describe('an invoice', () => {
     expect(await idsOf(admin, { organization, state: 'draft' })).toEqual([september]);
   });
 
+  test('is listed with those of all organizations for the platform, by state and month, with sums', async () => {
+    const month = '2031-05';
+    const [one, other] = [await newCustomer(deps), await newCustomer(deps)];
+    const drafts = [await storeDraft(deps, one.organization, { month }), await storeDraft(deps, other.organization, { month })];
+    const [first, second] = drafts.map(({ id }) => id) as [string, string];
+    const all = await listInvoices(deps, admin, query({ month }));
+    expect(all.data.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
+    expect(all.sums).toEqual([{ currency: 'USD', invoices: 2, total: '200', credited: '0' }]);
+    await issueDraft(deps, admin, second, undefined);
+    await createCreditNote(deps, admin, second, { amount: '30', reason: 'Late.' });
+    const issued = await listInvoices(deps, admin, query({ month, state: 'issued' }));
+    expect(issued).toMatchObject({ data: [{ id: second }], sums: [{ invoices: 1, total: '100', credited: '30' }], has_more: false });
+    expect((await listInvoices(deps, admin, query({ month, state: 'draft' }))).data).toMatchObject([{ id: first }]);
+    expect((await listInvoices(deps, one.owner, query({ month }))).data).toEqual([]);
+    const page = await listInvoices(deps, admin, query({ month, limit: 1 }));
+    const rest = await listInvoices(deps, admin, query({ month, limit: 1, after: page.next }));
+    expect([...page.data, ...rest.data].map(({ id }) => id)).toEqual(all.data.map(({ id }) => id));
+    expect(rest.next).toBeNull();
+  });
+
+  test('is left out of a state that an earlier release has changed without the list', async () => {
+    const month = '2031-06';
+    const { organization } = await newCustomer(deps);
+    const { id } = await storeDraft(deps, organization, { month, state: 'issued' });
+    const billing = createRecordTable(database.database, database.tables.Billing as string);
+    await billing.set({ account: id, record: 'invoice' }, 'state', 'paid');
+    expect((await listInvoices(deps, admin, query({ month, state: 'issued' }))).data).toEqual([]);
+    expect((await listInvoices(deps, admin, query({ month }))).data).toMatchObject([{ id, state: 'paid' }]);
+  });
+
+  test('can be missing in the list of all until that is checked after an upgrade', async () => {
+    const isComplete = async (fields: object = {}) => (await listInvoices(deps, admin, query(fields))).is_complete;
+    expect(await isComplete()).toBe(false);
+    expect(await isComplete({ organization: (await newCustomer(deps)).organization })).toBe(true);
+    await deps.allInvoices.setCheck({ finished: '2026-11', after: null });
+    expect(await isComplete()).toBe(true);
+  });
+
+  test.each([{ after: 'x' }, { after: '2026-10#inv_1', month: '2026-09' }])('rejects %j, which no page returned', async (fields) => {
+    await expect(listInvoices(deps, admin, query(fields))).rejects.toMatchObject({ status: 400, param: 'after' });
+  });
+
   test('is paid once, with the time and the reference', async () => {
     const { organization } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
@@ -256,7 +299,7 @@ describe('an invoice', () => {
     });
     expect(deps.sent).toHaveLength(2);
     const focus = { key: `invoices/${organization}/${id}-focus.csv`, sha256: 'c'.repeat(64), bytes: 9 };
-    await transact(deps.database, [deps.invoices.toReplace(await deps.invoices.get(organization, id), { files: { focus } })]);
+    await transact(deps.database, [...deps.invoices.toReplace(await deps.invoices.get(organization, id), { files: { focus } })]);
     expect(await downloadInvoice(deps, owner, id, 'focus')).toEqual({
       object: 'download',
       url: `https://files.example.com/${focus.key}?name=${number}-focus.csv`,
