@@ -21,6 +21,7 @@ import { serviceAccountRoutes } from './service-accounts/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { browserSessionRoutes } from './sessions/browser-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { summaryRoutes } from './summary/routes.ts';
 import { ticketRoutes } from './tickets/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
@@ -30,6 +31,7 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
   ...sessionRoutes,
   ...browserSessionRoutes,
+  ...summaryRoutes,
   ...organizationRoutes,
   ...userRoutes,
   ...serviceAccountRoutes,

@@ -1,6 +1,8 @@
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { PageRequest } from '../http/page.ts';
+import { timeOfId } from '../ids/id.ts';
+import { DAY_SECONDS, SECOND_MS } from '../time/units.ts';
 import { Delivery, type DeliveryState } from './delivery.ts';
 
 const DELIVERY = 'delivery#';
@@ -9,6 +11,15 @@ const MAX_SEARCHED_PAGES = 10;
 const ROWS_PER_PAGE = 100;
 
 const recordKeyOf = ({ webhook, id }: Pick<Delivery, 'webhook' | 'id'>): RecordKey => ({ account: webhook, record: DELIVERY + id });
+
+// In the partition of the organization, by the time at which the delivery was given up, as long as a summary counts it.
+const GIVEN_UP = 'given-up#';
+const GIVEN_UP_KEPT_SECONDS = 2 * DAY_SECONDS;
+const givenUpAtMs = ({ attempts, created_at }: Pick<Delivery, 'attempts' | 'created_at'>): number => attempts.at(-1)?.at ?? created_at;
+const givenUpRecordKey = (delivery: Delivery): RecordKey => ({
+  account: delivery.organization,
+  record: GIVEN_UP + timeOfId(givenUpAtMs(delivery)) + delivery.id,
+});
 
 /** The delivery exists already. */
 export class DeliveryExists extends Error {}
@@ -49,9 +60,21 @@ export const createDeliveryStore = (table: RecordTable) => ({
    * came first
    */
   change: async (delivery: Delivery, fields: Partial<Delivery>): Promise<Delivery | undefined> => {
-    const isChanged = await table.change(recordKeyOf(delivery), delivery.version, { set: fields, remove: [] });
-    return isChanged ? { ...delivery, ...fields, version: delivery.version + 1 } : undefined;
+    const after = { ...delivery, ...fields, version: delivery.version + 1 };
+    const expires_at = Math.floor(givenUpAtMs(after) / SECOND_MS) + GIVEN_UP_KEPT_SECONDS;
+    const others = fields.state === 'dead' ? [table.toPut(givenUpRecordKey(after), { expires_at })] : [];
+    const isChanged = await table.change(recordKeyOf(delivery), delivery.version, { set: fields, remove: [] }, others);
+    return isChanged ? after : undefined;
   },
+
+  /** Counts the deliveries of an organization that were given up since a time within the last day, up to `limit`. */
+  countGivenUp: async (organization: string, { sinceMs, limit }: { sinceMs: number; limit: number }): Promise<number> => {
+    const { rows } = await table.page({ account: organization, prefix: GIVEN_UP, newestFirst: true }, { limit });
+    return rows.filter(({ record }) => String(record) >= GIVEN_UP + timeOfId(sinceMs)).length;
+  },
+
+  /** Ends the count of a delivery that was given up, because it is replayed. */
+  toForgetGivenUp: (delivery: Delivery): Write => table.toDelete(givenUpRecordKey(delivery)),
 });
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

@@ -16,6 +16,7 @@ import { queryParametersOf } from './query-parameters.ts';
 
 /** The sections of the API reference. */
 export type ControlTag =
+  | 'Overview'
   | 'Sessions'
   | 'Organizations'
   | 'Users'

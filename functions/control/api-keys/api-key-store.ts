@@ -26,8 +26,8 @@ export type KeptSecret = z.output<typeof KeptSecret>;
 // A release that doesn't store secrets can have rotated the key. Its hint then belongs to another secret.
 const isCurrent = (row: Record<string, unknown>, { hint }: Pick<StoredApiKey, 'hint'>): boolean => row.hint === hint;
 
-// Suspending an organization writes to each of its keys and must take only seconds.
-const MAX_KEYS = 1_000;
+/** The most active keys of an organization: suspending it writes to each of them and must take only seconds. */
+export const MAX_KEYS = 1_000;
 
 // Computing a bill reads every key, including revoked ones, and must take only seconds.
 const MAX_KEYS_IN_TOTAL = 10_000;
@@ -63,6 +63,14 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
 
 const countRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys' });
 const totalRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys-ever' });
+
+/** The numbers of active keys, and of keys ever created, of an organization and of one of its users. */
+export interface KeyCounts {
+  open: number;
+  ever: number;
+  openOfUser: number;
+  everOfUser: number;
+}
 
 interface Quota {
   max: number;
@@ -101,6 +109,20 @@ export const createApiKeyStore = (table: RecordTable) => ({
       for await (const row of table.all({ account: organization, prefix: KEY }))
         if (row.created_by === id && row.status === 'active') yield String(row.id);
   },
+
+  /** Counts the keys of an organization and of a user, with one read. */
+  counts: async (organization: string, userId: string): Promise<KeyCounts> => {
+    const places = [countRecordKey(organization), totalRecordKey(organization), countRecordKeyOf(userId), totalRecordKeyOf(userId)];
+    const rows = await table.getMany(places);
+    const [open = 0, ever = 0, openOfUser = 0, everOfUser = 0] = places.map(({ account, record }) =>
+      Number(rows.find((row) => row.account === account && row.record === record)?.count ?? 0),
+    );
+    return { open, ever, openOfUser, everOfUser };
+  },
+
+  /** The number of keys that at most 100 organizations have ever had. */
+  everOf: async (organizations: readonly string[]): Promise<number> =>
+    (await table.getMany(organizations.map(totalRecordKey))).reduce((sum, { count }) => sum + Number(count), 0),
 
   /**
    * The sum of the concurrency that the organization's keys were ever given. Infinite if it has keys from before it was

@@ -87,6 +87,7 @@ export const replayDelivery = async (
   await commit(deps, actor.origin, change, [
     ...deps.users.toCheckActor(actor),
     deps.deliveries.toReplace(after),
+    deps.deliveries.toForgetGivenUp(before),
     deps.outbox.toReplay(organization, { event: before.event, webhook: id, delivery: deliveryId, at: nowMs }),
   ]);
   return toDeliveryResource(after);

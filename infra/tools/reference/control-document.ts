@@ -32,6 +32,7 @@ changed the resource first. Every change is written together with its entry in t
 the supported ones in \`allow\`.`;
 
 const TAGS = {
+  Overview: 'What to look at first, and where to find something.',
   Sessions: 'Log in, and manage your own password and second factor.',
   Organizations: 'The organizations that are billed, with their limits and credit.',
   Users: 'The people who can log in, and their roles.',
