@@ -15,11 +15,7 @@ const costPerHour = (deployments: readonly Deployment[], types: readonly Instanc
     .reduce((sum, { instance_type, instances }) => sum + BigInt(prices.get(instance_type) ?? 0) * BigInt(instances), 0n);
 };
 
-/**
- * Counts deployments by state, and sums what their instances cost now.
- * @param types the instance types with their prices
- */
-export const deploymentsOf = (deployments: readonly Deployment[], types: readonly InstanceType[], nowMs: number): DeploymentsSection => ({
+const deploymentsOf = (deployments: readonly Deployment[], types: readonly InstanceType[], nowMs: number): DeploymentsSection => ({
   states: Object.fromEntries([...Map.groupBy(deployments, ({ state }) => state)].map(([state, all]) => [state, all.length])),
   failed: deployments
     .filter(({ state }) => state === 'failed')

@@ -4,6 +4,8 @@ import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { revokeApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { limitOrganization } from '../../../../functions/control/organizations/update-organization.ts';
+import { MAX_ROWS } from '../../../../functions/control/summary/bounded-rows.ts';
+import { summarize } from '../../../../functions/control/summary/summarize.ts';
 import { Summary } from '../../../../functions/control/summary/summary-resource.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
@@ -12,6 +14,7 @@ import { ROLES } from '../../../../shared/hosts/permissions.ts';
 import { createDeliveryStore } from '../../../../shared/notifications/delivery-store.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
+import { noTotals } from '../../../../shared/usage/totals.ts';
 import { storeDeployment } from '../../../support/fixtures/deployments.ts';
 import { newInvoice } from '../../../support/fixtures/invoices.ts';
 import { noteUse } from '../../../support/fixtures/note-use.ts';
@@ -85,6 +88,22 @@ describe('a summary', () => {
       { message: 'summary_section_failed', section: 'costs' },
       { message: 'summary_section_failed', section: 'requests' },
     ]);
+  });
+
+  test('lacks a section that would read too many rows, instead of a number that is too small', async () => {
+    const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const rows = Array.from({ length: MAX_ROWS + 1 }, () => ({ startMs: NOW, model: 'small', totals: noTotals() }));
+    const organizationTotals = {
+      list: async function* () {
+        yield* rows as never[];
+      },
+    };
+    const owner = await world.newUser('owner', await world.newOrganization());
+    const { unavailable, costs, requests } = await summarize({ ...world.deps, organizationTotals }, owner);
+    expect({ unavailable, costs, requests }).toEqual({ unavailable: ['costs', 'requests'], costs: null, requests: null });
+    expect(JSON.parse(String(write.mock.calls[0]?.[0]))).toMatchObject({ level: 'INFO', message: 'summary_section_too_large' });
+    rows.pop();
+    expect((await summarize({ ...world.deps, organizationTotals }, owner)).unavailable).toEqual([]);
   });
 
   test('is read with at most 16 calls of the database', async () => {
