@@ -18,6 +18,8 @@ export interface Quota {
   max: number;
   /** The number of actions to count. Default: one. */
   by?: number;
+  /** An hour or a day slides as a minute does, if the action is counted alone. */
+  slides?: true;
 }
 
 const updateOf = (table: string, { kind, span, account, max, by = 1 }: Quota, nowMs: number) => {
@@ -45,16 +47,16 @@ export const createQuotaStore = (database: Database, table: string) => {
     }),
 
     /**
-     * Counts an action of a minute, an hour or a day, unless there are too many. A minute slides: no 60 seconds have
-     * more than the maximum.
+     * Counts an action of a minute, an hour or a day, unless there are too many. A minute slides, and other spans do if
+     * the quota says so: no 60 seconds have more than the maximum.
      * @returns whether it was counted, and when the span ends or one more fits, in ms
      */
     count: async (quota: Quota, nowMs: number): Promise<{ isCounted: boolean; untilMs: number }> => {
-      const { kind, span, account, max, by = 1 } = quota;
-      if (span === 'minute') {
-        const id = rowId(kind, span, hashOf(account));
-        const seconds = await counts.count({ id, max: Math.floor(max / by), windowMs: MINUTE_MS }, nowMs);
-        return { isCounted: seconds === undefined, untilMs: nowMs + (seconds === undefined ? MINUTE_MS : seconds * SECOND_MS) };
+      const { kind, span, account, max, by = 1, slides = span === 'minute' } = quota;
+      if (slides) {
+        const [id, windowMs] = [rowId(kind, span, hashOf(account)), SPANS_MS[span]];
+        const seconds = await counts.count({ id, max: Math.floor(max / by), windowMs }, nowMs);
+        return { isCounted: seconds === undefined, untilMs: nowMs + (seconds === undefined ? windowMs : seconds * SECOND_MS) };
       }
       const { endMs: untilMs, update } = updateOf(table, quota, nowMs);
       try {

@@ -81,6 +81,13 @@ export const CALL_LIMITS = {
     bounds: [{ per: 'organization', span: 'day', max: 1_000, can: 'create # API keys' }],
     isCountedByRule: true,
   },
+  playground_keys: {
+    bounds: [
+      { per: 'user', span: 'day', max: 100, can: 'create # playground keys' },
+      { per: 'organization', span: 'hour', max: 200, can: 'create # playground keys' },
+    ],
+    isCountedByRule: true,
+  },
   invitations: {
     bounds: [{ per: 'account', span: 'day', max: 200, platformMax: 2_000, can: 'send # invitations' }],
   },

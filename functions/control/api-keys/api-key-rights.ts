@@ -3,7 +3,7 @@ import type { LimiterConfigurationStore } from '../../../shared/admission/stores
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { type Actor, can, isOfPlatform, organizationFor, seesOnlyOwn } from '../access/actor.ts';
-import type { ApiKey, StoredApiKey } from './api-key.ts';
+import type { ApiKey, KeyPurpose, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
 export interface ApiKeyReads {
@@ -55,23 +55,28 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
 
 const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
-  return keys.map(({ shards: _, load_shards: __, counted_for: ___, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
+  return keys.map(({ shards: _, load_shards: __, counted_for: ___, series, counted_concurrency: ____, ...key }) => {
+    const lastUse = last.get(key.id) ?? null;
+    // The id of a temporary key can have been used before the key was created.
+    const isEarlier = series !== undefined && lastUse !== null && lastUse < key.created_at;
+    return { ...key, last_used_at: isEarlier ? null : lastUse };
+  });
 };
 
 export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>
   (await withLastUse(limiters, [key]))[0] as ApiKey;
 
 /**
- * Lists the keys that the actor can see, newest first. A member's page can be short or empty because other users' keys
- * are filtered out of it.
+ * Lists the keys of a purpose that the actor can see, newest first. A page can be short or empty because other keys are
+ * filtered out of it.
  */
 export const listApiKeys = async (
   { apiKeys, limiters }: ApiKeyReads,
   actor: Actor,
-  { organization: named, ...request }: PageRequest & { organization?: string | undefined },
+  { organization: named, purpose, ...request }: PageRequest & { organization?: string | undefined; purpose: KeyPurpose },
 ): Promise<Page<ApiKey>> => {
   const { keys, hasMore } = await apiKeys.list(organizationFor(actor, named), request);
-  const visible = seesOnlyOwn(actor) ? keys.filter(({ created_by }) => created_by === actor.userId) : keys;
+  const visible = keys.filter((key) => key.purpose === purpose && (!seesOnlyOwn(actor) || key.created_by === actor.userId));
   return {
     object: 'list',
     data: await withLastUse(limiters, visible),

@@ -5,6 +5,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { PageRequest } from '../../../shared/http/page.ts';
 import { ApiKey, type StoredApiKey } from './api-key.ts';
+import { createTemporaryKeyStore, seriesOf } from './temporary-key-store.ts';
 
 const KEY = 'key#';
 const recordKeyOf = (organization: string, id: string): RecordKey => ({ account: organization, record: KEY + id });
@@ -55,10 +56,11 @@ const restrictionsOf = ({ owner_restrictions, models, expires_at, no_content }: 
   owner_restrictions ?? { models, expires_at, no_content };
 
 const toStored = (row: Record<string, unknown>): StoredApiKey => ({
-  ...Stored.parse({ ...row, owner_restrictions: restrictionsOf(row) }),
+  ...Stored.parse({ purpose: 'standard', ...row, owner_restrictions: restrictionsOf(row) }),
   shards: Number(row.shards),
   load_shards: Number(row.load_shards ?? row.shards),
   ...(row.counted_for !== undefined && { counted_for: String(row.counted_for) }),
+  ...(row.series !== undefined && { series: String(row.series), counted_concurrency: Number(row.counted_concurrency) }),
 });
 
 const countRecordKeyOf = (userId: string): RecordKey => ({ account: userId, record: 'keys' });
@@ -83,6 +85,8 @@ const adminRecordKey = ({ created_by, id }: StoredApiKey): RecordKey => ({ accou
 
 /** API keys in the `accounts` table: one row each, in the partition of their organization. */
 export const createApiKeyStore = (table: RecordTable) => ({
+  temporary: createTemporaryKeyStore(table),
+
   /** Returns a key. @throws 404, also for keys of other organizations */
   get: async (organization: string, id: string): Promise<StoredApiKey> => {
     const row = await table.get(recordKeyOf(organization, id));
@@ -101,13 +105,17 @@ export const createApiKeyStore = (table: RecordTable) => ({
     for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
   },
 
-  /** Lists the ids of the active keys that a user created. */
-  listActiveOf: async function* ({ id, organization }: { id: string; organization: string | null }): AsyncGenerator<string> {
+  /** Lists the ids of the active keys that a user created: temporary ones that have not ended first. */
+  listActiveOf: async function* (
+    { id, organization }: { id: string; organization: string | null },
+    nowSeconds: number,
+  ): AsyncGenerator<string> {
+    for await (const place of createTemporaryKeyStore(table).listOf(id)) if (place.endsAt > nowSeconds) yield place.id;
     if (organization === null)
       for await (const { record } of table.all({ account: id, prefix: KEY })) yield String(record).slice(KEY.length);
     else
       for await (const row of table.all({ account: organization, prefix: KEY }))
-        if (row.created_by === id && row.status === 'active') yield String(row.id);
+        if (row.created_by === id && row.status === 'active' && row.series === undefined) yield String(row.id);
   },
 
   /** Counts the keys of an organization and of a user, with one read. */
@@ -138,6 +146,10 @@ export const createApiKeyStore = (table: RecordTable) => ({
   toAddConcurrency: (organization: string, concurrency: number, { max, refused }: Quota): Write =>
     table.toCount(concurrencyRecordKey(organization), concurrency, max, refused),
 
+  /** Creates a key's row alone, which counts in none of the numbers of keys. */
+  toCreateRow: (key: StoredApiKey): Write =>
+    table.toCreate(recordKeyOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
+
   toCreate: (key: StoredApiKey): Write[] => [
     table.toCreate(recordKeyOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
     table.toCount(countRecordKey(key.organization), 1, MAX_KEYS, tooMany),
@@ -167,12 +179,19 @@ export const createApiKeyStore = (table: RecordTable) => ({
     table.toCount(totalRecordKeyOf(userId), 1, ever.max, ever.refused),
   ],
 
-  /** Decrements the counts of active keys, and removes an admin's key from the list. */
-  toEnd: (key: StoredApiKey): Write[] => [
-    table.toCount(countRecordKey(key.organization), -1, MAX_KEYS, tooMany),
-    ...(key.counted_for === undefined ? [] : [table.toCount(countRecordKeyOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),
-    table.toDelete(adminRecordKey(key)),
-  ],
+  /**
+   * Decrements the counts of active keys, and removes an admin's key from the list. The id of a temporary key can be
+   * used again.
+   */
+  toEnd: (key: StoredApiKey): Write[] => {
+    const series = seriesOf(key);
+    if (series) return [createTemporaryKeyStore(table).toSet(series, { id: key.id, endsAt: 0 })];
+    return [
+      table.toCount(countRecordKey(key.organization), -1, MAX_KEYS, tooMany),
+      ...(key.counted_for === undefined ? [] : [table.toCount(countRecordKeyOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),
+      table.toDelete(adminRecordKey(key)),
+    ];
+  },
 });
 
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

@@ -17,12 +17,20 @@ const OwnerRestrictions = z.object({ models: z.array(z.string()).nullable(), exp
 export type OwnerRestrictions = z.infer<typeof OwnerRestrictions>;
 export const UNRESTRICTED: OwnerRestrictions = { models: null, expires_at: null, no_content: false };
 
+/** Keys of other purposes than `standard` are temporary: they end within an hour, and can't be changed. */
+export const KeyPurpose = z.enum(['standard', 'playground', 'federated']);
+export type KeyPurpose = z.infer<typeof KeyPurpose>;
+
 /** An API key on the wire, without its secret. */
 export const ApiKey = z.object({
   id: z.string(),
   object: z.literal('api_key'),
   organization: z.string(),
   name: z.string(),
+  purpose: KeyPurpose.meta({
+    description:
+      '`standard`: works until it is revoked or expires. `playground`: for a person to try models, for an hour at most. `federated`: a workload got it for its token.',
+  }),
   scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that the key works on.' }),
   status: z.enum(['active', 'revoked']),
   hint: z.string().meta({ description: 'The start and the end of the secret.', examples: ['sk-s…4f2a'] }),
@@ -61,10 +69,22 @@ export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   load_shards: number;
   /** The user whose active keys it counts among. */
   counted_for?: string | undefined;
+  /** Of a temporary key: the series whose ids are used again; see temporary-key-store.ts. */
+  series?: string | undefined;
+  /** Of a temporary key: the concurrency for which its organization has counted its id. */
+  counted_concurrency?: number | undefined;
 };
 
-export const NewApiKey = z.strictObject({
+const MIN_LIFETIME_SECONDS = 60;
+/** The longest lifetime of a temporary key. */
+export const MAX_LIFETIME_SECONDS = 3_600;
+const KeyLifetime = z.int().min(MIN_LIFETIME_SECONDS).max(MAX_LIFETIME_SECONDS);
+
+const NewKeyFields = z.strictObject({
   name: KeyName,
+  purpose: z.enum(['standard', 'playground']).default('standard').meta({
+    description: 'A `playground` key is for a person who tries models. It ends by itself and does not count among the other keys.',
+  }),
   organization: OrganizationId.optional().meta({
     description: 'The organization that owns the key. Required for admins; otherwise your own organization.',
   }),
@@ -73,8 +93,19 @@ export const NewApiKey = z.strictObject({
   limits: KeyLimits.optional().meta({ description: 'Requires `keys:limit`.' }),
   budgets: KeyBudgets.optional().meta({ description: 'Requires `keys:limit`.' }),
   expires_at: ExpiresAt.nullable().default(null),
+  expires_in_seconds: KeyLifetime.optional().meta({
+    description: `How long a playground key works. Default: ${MAX_LIFETIME_SECONDS}. Other keys have \`expires_at\` instead.`,
+  }),
   no_content: z.boolean().default(false),
   metadata: Metadata.default({}),
+});
+
+export const NewApiKey = NewKeyFields.refine(({ purpose, expires_at }) => purpose === 'standard' || expires_at === null, {
+  path: ['expires_at'],
+  message: "expected 'expires_in_seconds' instead, because the key is for the playground",
+}).refine(({ purpose, expires_in_seconds }) => purpose === 'playground' || expires_in_seconds === undefined, {
+  path: ['expires_in_seconds'],
+  message: "expected 'expires_at' instead, because the key is not for the playground",
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
 

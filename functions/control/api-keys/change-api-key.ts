@@ -91,7 +91,9 @@ const change = async (
   return { ...wire, version: after.version + 1 };
 };
 
-const active = (key: StoredApiKey): StoredApiKey => {
+const changeable = (key: StoredApiKey): StoredApiKey => {
+  if (key.series !== undefined)
+    throw new Conflict({ code: 'temporary_key', message: "A temporary API key can't be changed or rotated. Create a new one." });
   if (key.status !== 'active')
     throw new Conflict({ code: 'api_key_revoked', message: "A revoked API key can't be changed. Create a new one." });
   return key;
@@ -139,7 +141,7 @@ export const updateApiKey = async (
   { limits, budgets, ...fields }: ApiKeyUpdate,
   expected?: Expected,
 ): Promise<ApiKey> => {
-  const before = active(checkVersion(await visibleKey(deps, actor, id), expected));
+  const before = changeable(checkVersion(await visibleKey(deps, actor, id), expected));
   checkMayLimit(actor, { limits, budgets });
   checkRestrictions(actor, before.owner_restrictions, fields);
   checkExpiry(fields.expires_at, actor.origin.nowMs);
@@ -185,7 +187,7 @@ export const rotateApiKey = async (
   { overlap_seconds }: Rotation,
   expected?: Expected,
 ): Promise<ApiKeyWithSecret> => {
-  const before = active(checkVersion(await visibleKey(deps, actor, id), expected));
+  const before = changeable(checkVersion(await visibleKey(deps, actor, id), expected));
   const { nowMs } = actor.origin;
   if (overlap_seconds > 0 && !expected && (before.previous_secret_until ?? 0) * 1_000 > nowMs) throw rotating();
   const { secret, hash } = newSecret(before.scope, id);

@@ -1,11 +1,11 @@
-import { newKeyItem } from '../../../shared/admission/item/key-item.ts';
+import { type KeyItem, newKeyItem } from '../../../shared/admission/item/key-item.ts';
 import { newSecret } from '../../../shared/admission/item/secret.ts';
 import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/item/shards.ts';
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
-import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
+import { MAX_WRITES, transact, type Write } from '../../../shared/database/transaction.ts';
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
@@ -30,9 +30,12 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, Quot
 // The organization's setting for content can change this often during the creation of a key.
 const MAX_COMMIT_ATTEMPTS = 3;
 
-const newKey = (
+type KeyFields = Omit<NewApiKey, 'purpose' | 'organization' | 'expires_in_seconds'>;
+
+/** The row of a new standard key. */
+export const newKey = (
   actor: Actor,
-  body: NewApiKey,
+  body: KeyFields,
   { id, organization, secret }: { id: string; organization: string; secret: string },
 ): StoredApiKey => {
   const { limits = KeyLimits.parse({}), budgets = KeyBudgets.parse({}) } = body;
@@ -43,6 +46,7 @@ const newKey = (
     object: 'api_key',
     organization,
     name: body.name,
+    purpose: 'standard',
     scope: body.scope,
     status: 'active',
     hint: hintOf(secret),
@@ -62,6 +66,48 @@ const newKey = (
     load_shards: shardsForLoad(rules),
     ...(!isOfPlatform(actor) && { counted_for: actor.userId }),
   };
+};
+
+/**
+ * Plans the limiter items of a key with a new secret. The writes of the plan must be in the transaction that creates
+ * them; they fail with ChangedMeanwhile if the organization changes meanwhile.
+ * @param moreConcurrency for which the organization has not counted the key yet
+ */
+export const planItems = async (
+  deps: ApiKeyDependencies,
+  actor: Actor,
+  key: StoredApiKey,
+  { hash, moreConcurrency }: { hash: Uint8Array; moreConcurrency: number },
+): Promise<{ items: KeyItem[]; isLimited: boolean; writes: Write[] }> => {
+  const { id, organization, scope } = key;
+  const { isLimited, writes } = await addConcurrency(deps, actor.origin, organization, moreConcurrency);
+  const owner = await deps.organizations.get(organization);
+  const { no_content, no_content_version: version } = owner;
+  const log = await deps.payloadLogs.get({ organization });
+  const facts = {
+    org: organization,
+    scope,
+    hash,
+    isLimited,
+    ...(log && { payloadLog: { isOn: log.enabled, version: log.version } }),
+    ...(version > 0 && { content: { mayStore: !no_content, version } }),
+  };
+  const checks = [
+    deps.organizations.toCheckContent(owner),
+    deps.payloadLogs.toCheck(organization, log?.version ?? 0, () => new ChangedMeanwhile()),
+  ];
+  const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
+  return { items, isLimited, writes: [...checks, ...writes] };
+};
+
+/** Marks the items of a new key if its organization has received limits since they were planned. */
+export const markIfLimited = async (
+  { limiters }: Pick<ApiKeyDependencies, 'limiters'>,
+  { items, isLimited }: { items: readonly KeyItem[]; isLimited: boolean },
+): Promise<void> => {
+  const [organization] = items.map(({ org }) => org);
+  if (isLimited || organization === undefined || !(await limiters.get(organization))) return;
+  for (const item of items) await limiters.markOrganizationLimited(item.id);
 };
 
 /**
@@ -88,19 +134,8 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   const id = newTimedId('key', origin.nowMs);
   const { secret, hash } = newSecret(body.scope, id);
   const key = newKey(actor, body, { id, organization, secret });
-  const { isLimited, writes } = await addConcurrency(deps, origin, organization, key.limits.concurrency);
-  const owner = await deps.organizations.get(organization);
-  const { no_content, no_content_version: version } = owner;
-  const log = await deps.payloadLogs.get({ organization });
-  const facts = {
-    org: organization,
-    scope: key.scope,
-    hash,
-    isLimited,
-    ...(log && { payloadLog: { isOn: log.enabled, version: log.version } }),
-    ...(version > 0 && { content: { mayStore: !no_content, version } }),
-  };
-  const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
+  const plan = await planItems(deps, actor, key, { hash, moreConcurrency: key.limits.concurrency });
+  const { items } = plan;
   const wire = await toWire(deps.limiters, key);
   const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire, texts: AUDITED_TEXTS };
   // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A
@@ -112,16 +147,13 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
     );
   await commit(deps, origin, change, [
     ...deps.users.toCheckActor(actor),
-    deps.organizations.toCheckContent(owner),
-    deps.payloadLogs.toCheck(organization, log?.version ?? 0, () => new ChangedMeanwhile()),
     ...toCountKey(deps, actor, organization),
-    ...writes,
+    ...plan.writes,
     ...deps.apiKeys.toCreate(key),
     deps.apiKeys.toKeepSecret(key, { hash }),
     ...(isOfPlatform(actor) ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),
   ]);
-  // The organization can have received limits since the read above.
-  if (!isLimited && (await deps.limiters.get(organization))) for (const item of items) await deps.limiters.markOrganizationLimited(item.id);
+  await markIfLimited(deps, plan);
   return { ...wire, secret };
 };

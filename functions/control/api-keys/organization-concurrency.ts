@@ -11,6 +11,7 @@ interface ConcurrencyDependencies extends OrganizationDependencies {
 /**
  * Keeps an organization within its default concurrency when one of its keys gets more. A limiter costs each request two
  * more writes, so the organization gets one only when its keys together can exceed the default.
+ * @param concurrency how much more the key gets
  * @returns whether it has a limiter now, and the writes of the transaction that gives the key its concurrency; they
  * fail with ChangedMeanwhile if other keys reach the default at the same time
  */
@@ -23,6 +24,7 @@ export const addConcurrency = async (
   const { apiKeys, limiters, organizations } = deps;
   const max = organizations.defaultConcurrency;
   if (await limiters.get(organization)) return { isLimited: true, writes: [] };
+  if (concurrency <= 0) return { isLimited: false, writes: [] };
   if ((await apiKeys.concurrencyOf(organization)) + concurrency > max) {
     await startLimiting(deps, origin, organization);
     return { isLimited: true, writes: [] };

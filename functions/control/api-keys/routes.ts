@@ -3,13 +3,14 @@ import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, NewApiKey, Rotation } from './api-key.ts';
+import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, KeyPurpose, NewApiKey, Rotation } from './api-key.ts';
 import { listApiKeys, toWire, visibleKey } from './api-key-rights.ts';
 import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from './change-api-key.ts';
-import { type ApiKeyDependencies, createApiKey } from './create-api-key.ts';
+import { createApiKey } from './create-api-key.ts';
+import { createPlaygroundKey, type PlaygroundKeyDependencies } from './playground-key.ts';
 
-const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>('API keys');
+const route = createRoute<PlaygroundKeyDependencies & { rollups: RollupStore }>('API keys');
 const apiKeys = '/v1/api-keys';
 const oneApiKey = `${apiKeys}/{id}`;
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
@@ -21,6 +22,7 @@ const KeysQuery = z.strictObject({
   organization: OrganizationId.optional().meta({
     description: 'The organization whose keys to list. Required for admins; otherwise your own organization.',
   }),
+  purpose: KeyPurpose.default('standard').meta({ description: 'The purpose of the keys to list.' }),
 });
 
 export const apiKeyRoutes = [
@@ -31,9 +33,9 @@ export const apiKeyRoutes = [
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
-        'The response contains the secret, which is shown only once. Other limits than the default ones require `keys:limit`. A member can have a limited number of keys.',
+        'The response contains the secret, which is shown only once. Other limits than the default ones require `keys:limit`. A member can have a limited number of keys. A `playground` key ends by itself, within an hour: a user can have five at a time.',
       access: 'keys:write',
-      limits: ['api_keys'],
+      limits: ['api_keys', 'playground_keys'],
       body: {
         name: 'NewApiKey',
         schema: NewApiKey,
@@ -42,7 +44,7 @@ export const apiKeyRoutes = [
       reply: { status: 201, description: 'The API key with its secret.', json: secret },
       errors: [400, 404, 409, 429, 503],
     },
-    ({ deps, actor, body }) => createApiKey(deps, actor, body),
+    ({ deps, actor, body }) => (body.purpose === 'playground' ? createPlaygroundKey : createApiKey)(deps, actor, body),
   ),
   route(
     {
@@ -50,7 +52,8 @@ export const apiKeyRoutes = [
       path: apiKeys,
       operationId: 'listApiKeys',
       summary: 'List API keys',
-      description: 'Owners see all keys of the organization; members see their own.',
+      description:
+        'Owners see all keys of the organization; members see their own. Playground keys and those of workloads are listed for their `purpose` only. A page can be short or empty although `has_more` is true.',
       access: 'keys:read',
       query: KeysQuery,
       reply: { status: 200, description: 'A page of API keys, newest first.', json: { name: 'ApiKeyList', schema: pageOf(ApiKey) } },
@@ -78,7 +81,7 @@ export const apiKeyRoutes = [
       operationId: 'updateApiKey',
       summary: 'Update an API key',
       description:
-        'Fields that you omit keep their values. The change applies from the next request on. Changing limits and budgets, or loosening what an owner set, requires `keys:limit`.',
+        'Fields that you omit keep their values. The change applies from the next request on. Changing limits and budgets, or loosening what an owner set, requires `keys:limit`. Temporary keys, whose purpose is not `standard`, can only be revoked.',
       access: 'keys:write',
       parameters,
       isVersioned: true,

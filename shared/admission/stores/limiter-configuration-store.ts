@@ -2,7 +2,7 @@ import { ConditionFailed, type Database } from '../../database/database.ts';
 import { getItems } from '../../database/get-items.ts';
 import { DatabaseUnavailable } from '../../database/outage.ts';
 import { transact, type Write } from '../../database/transaction.ts';
-import type { ContentSetting, PayloadLogSetting } from '../item/key-item.ts';
+import type { ContentSetting, KeyItem, PayloadLogSetting } from '../item/key-item.ts';
 import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from '../item/limiter-item.ts';
 import { shardIds } from '../item/shards.ts';
 import { ChangedMeanwhile, type Expected, toConfigure } from '../plans/configuration-write.ts';
@@ -105,6 +105,23 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
 
     toCreate: (item: LimiterItem): Write => ({
       item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
+    }),
+
+    /**
+     * Replaces the limiter of a key that has ended by a new one, as it was read without requests in flight: the new
+     * one has counted nothing. Fails with ChangedMeanwhile if it has admitted a request since. Its last use stays,
+     * because bills find the events of a key by it.
+     */
+    toRenew: (item: KeyItem, { cfg, last_used }: LimiterItem): Write => ({
+      item: {
+        Put: {
+          TableName: table,
+          Item: { ...item, cfg: cfg + 1, ...(last_used !== undefined && { last_used }) },
+          ConditionExpression: `cfg = :cfg AND size(fl) = :none AND ${last_used === undefined ? 'attribute_not_exists(last_used)' : 'last_used = :last'}`,
+          ExpressionAttributeValues: { ':cfg': cfg, ':none': 0, ...(last_used !== undefined && { ':last': last_used }) },
+        },
+      },
+      refused: () => new ChangedMeanwhile(),
     }),
 
     /**

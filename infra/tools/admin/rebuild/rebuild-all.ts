@@ -4,6 +4,7 @@ import type { OrganizationStore } from '../../../../functions/control/organizati
 import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { AuditStore } from '../../../../shared/audit/audit-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { listDaysOfUsage } from './days-of-usage.ts';
 import { type Differences, noDifferences } from './drift.ts';
@@ -47,6 +48,9 @@ const PAGE = 100;
 const MAX_ORGANIZATION_PAGES = 10_000;
 // From these changes on, the organization has a limiter, which counts.
 const LIMITING_CHANGES = ['organization.limited', 'organization.suspended'];
+
+// The limiter of a temporary key has not counted what an earlier key with its id spent.
+const countsSince = ({ series, created_at }: StoredApiKey): number => (series === undefined ? 0 : created_at * SECOND_MS);
 
 const listOrganizations = async ({ organizations }: AllDependencies): Promise<Organization[]> => {
   const all: Organization[] = [];
@@ -96,7 +100,7 @@ const rebuildOrganization = async (
   const { isLimited, items, configure } = await rebuildLimiters(deps, organization, keys, report.limiters);
   const counting = (id: string, counted: readonly StoredApiKey[], sinceMs: number) =>
     rebuildMoney(deps, { id, items: items.get(id) ?? 1, keys: counted, sinceMs }, report.money);
-  for (const key of keys) await counting(key.id, [key], 0);
+  for (const key of keys) await counting(key.id, [key], countsSince(key));
   if (isLimited) await counting(organization.id, keys, (await deps.audit.firstOf(organization.id, LIMITING_CHANGES)) ?? 0);
   // Parts of a budget follow what the items have counted.
   await configure();
