@@ -37,7 +37,9 @@ beforeAll(async () => {
   admin = await storeUser(deps, { role: 'admin', organization: null });
 });
 afterAll(() => database.close());
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   owner = await storeUser(deps, { role: 'owner', organization: (await createOrganization(deps, admin.origin, { name: 'Acme' })).id });

@@ -52,7 +52,6 @@ const depsOf = (nowMs = NOW, over: Database = database.database) => {
     tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
     meters: createMeterStore(createRecordTable(over, tableOf('Billing'))),
     hasMeters: true,
-    database: over,
     outbox: createOutbox(createRecordTable(over, tableOf('Notifications'))),
     secretExpiries: createSecretExpiries(createRecordTable(over, tableOf('Accounts'))),
     serviceAccounts: createServiceAccountStore(createRecordTable(over, tableOf('Accounts'))),
