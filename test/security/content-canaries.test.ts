@@ -5,7 +5,7 @@ import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
 import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
 import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
-import { readPlaces } from './canaries/places.ts';
+import { areWritten, readPlaces } from './canaries/places.ts';
 import { canaryRoutes, generatingRoutes } from './canaries/requests.ts';
 
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
@@ -160,24 +160,17 @@ const useControlPlane = async (): Promise<void> => {
 };
 
 // Rows and payload objects are written after the reply.
-const untilWritten = (): Promise<void> =>
-  eventually(async () => {
-    const { events, places } = await readPlaces(run);
-    const rows = places.get('table Observability') as string;
-    const logged = events.filter(({ is_payload_logged: isLogged }) => isLogged === true).map(({ request_id: id }) => String(id));
-    const objects = places.get('bucket Payloads') as string;
-    return events.every(({ request_id: id }) => rows.includes(String(id))) && logged.every((id) => objects.includes(id));
-  }, 'the rows and the payloads of all requests are written');
+const untilWritten = (): Promise<void> => eventually(() => areWritten(run), 'the rows and the payloads of all requests are written');
 
 test('keeps content only in the payload log, while that is on, and in stored responses', async () => {
   await sendAll('off', false);
   await untilWritten();
-  expect((await readPlaces(run)).places.get('bucket Payloads')).toBe('');
+  expect((await readPlaces(run)).get('bucket Payloads')).toBe('');
   await control.done('PUT', '/v1/observability/payload-log', { token, body: { enabled: true, retention_days: 7 } });
   await sendAll('on', true);
   await untilWritten();
   await useControlPlane();
-  const { places } = await readPlaces(run);
+  const places = await readPlaces(run);
   const foundIn = (place: string): string[] => canaries.foundIn(places.get(place) ?? '');
 
   // Allowed content is found, so the search works.

@@ -65,7 +65,7 @@ test('stores notes with the ticket and nowhere else: no log, notification, e-mai
     return Items.filter(({ record }) => String(record).startsWith(OUTBOX_PREFIX)).length;
   };
   await eventually(async () => (await announced()) >= 4, 'all that everyone may know of is in the outbox');
-  const { places } = await readPlaces(run);
+  const places = await readPlaces(run);
   const found = [...places].filter(([, text]) => text.includes(NOTE) || text.includes(SECOND_NOTE)).map(([name]) => name);
   // The database of the run is a file, too.
   expect(found.filter((name) => !name.startsWith('file'))).toEqual(['table Tickets']);

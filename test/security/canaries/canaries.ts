@@ -31,26 +31,44 @@ const TRACES: readonly Place[] = ['table Usage', 'table Observability'];
 const RESPONSES: Place = 'table Responses';
 const PAYLOADS: Place = 'bucket Payloads';
 
-const formsOf = (word: string): string[] => [
-  word,
-  Buffer.from(word).toString('hex'),
-  // Base64 of a part depends on its place in the text.
-  ...['', ' ', '  '].map((before) =>
-    Buffer.from(before + word)
-      .toString('base64')
-      .slice(before.length === 0 ? 0 : 4, -4),
-  ),
+const START = 'canary-';
+const END = '-wren';
+const NUMBER = /-(\d+)-/;
+const MOST_CHARACTERS = 40;
+
+const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+
+// Of base64, the characters that the start of a word determines. They depend on its place in the encoded text.
+const base64StartOf = (before: string): string => {
+  const text = before + START;
+  const determined = Math.floor((text.length * 8) / 6);
+  return Buffer.from(text)
+    .toString('base64')
+    .slice(before === '' ? 0 : 4, determined);
+};
+
+// How to find the words in a text, and to read one that was found.
+const FORMS: readonly { pattern: RegExp; read: (found: string) => string }[] = [
+  { pattern: new RegExp(`${START}\\d+${END}`, 'g'), read: (found) => found },
+  { pattern: new RegExp(`${hexOf(START)}(?:3\\d)+${hexOf(END)}`, 'g'), read: (found) => Buffer.from(found, 'hex').toString() },
+  ...['', ' ', '  '].map((before) => ({
+    pattern: new RegExp(`${base64StartOf(before)}[\\w+/-]{0,${MOST_CHARACTERS}}`, 'g'),
+    read: (found: string) => Buffer.from(found, 'base64').toString('latin1'),
+  })),
 ];
 
 /** Words that nobody else writes, what they stand for, and the places in which each of them may be. */
 export const createCanaries = () => {
   const planted = new Map<string, { what: string; allowed: readonly string[] }>();
   const plant = (what: string, ...allowed: Place[]): string => {
-    const word = `canary-${planted.size}-wren`;
+    const word = `${START}${planted.size}${END}`;
     planted.set(word, { what, allowed });
     return word;
   };
-  const wordsIn = (text: string): string[] => [...planted.keys()].filter((word) => formsOf(word).some((form) => text.includes(form)));
+  const wordsIn = (text: string): string[] => {
+    const numbers = FORMS.flatMap(({ pattern, read }) => (text.match(pattern) ?? []).map((found) => NUMBER.exec(read(found))?.[1]));
+    return [...new Set(numbers)].map((number) => `${START}${number}${END}`).filter((word) => planted.has(word));
+  };
   return {
     plant,
     /** Plants in one request. `isLogged`: the payload log may have its content. */

@@ -34,16 +34,27 @@ const textOfRows = (rows: readonly Row[]): string =>
     return value instanceof Uint8Array ? textOf(value) : value;
   });
 
-const objectsOf = async (s3: S3Client, bucket: string): Promise<string[]> => {
+const clientOf = ({ s3_endpoint }: TestRun): S3Client =>
+  new S3Client({
+    endpoint: s3_endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    forcePathStyle: true,
+  });
+
+const keysOf = async (s3: S3Client, bucket: string): Promise<string[]> => {
   const { Contents = [], IsTruncated } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
   if (IsTruncated) throw new Error(`The bucket ${bucket} has more objects than were read.`);
-  return Promise.all(
-    Contents.map(async ({ Key }) => {
+  return Contents.map(({ Key = '' }) => Key);
+};
+
+const objectsOf = async (s3: S3Client, bucket: string): Promise<string[]> =>
+  Promise.all(
+    (await keysOf(s3, bucket)).map(async (Key) => {
       const { Body, Metadata, ContentType } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
       return JSON.stringify({ Key, Metadata, ContentType }) + textOf((await Body?.transformToByteArray()) ?? new Uint8Array());
     }),
   );
-};
 
 // The bodies of spans and metrics.
 const telemetryOf = (events: readonly Row[]): string => {
@@ -57,21 +68,31 @@ const telemetryOf = (events: readonly Row[]): string => {
 
 const isEvent = ({ usage_event: id }: Row): boolean => typeof id === 'string' && id.startsWith('req_');
 
+/** True if the row of each request of a run is written, and the payload of each that is logged. */
+export const areWritten = async (run: TestRun): Promise<boolean> => {
+  const s3 = clientOf(run);
+  const [usage, rows, keys] = await Promise.all([
+    rowsOf(run, run.tables.Usage as string),
+    rowsOf(run, run.tables.Observability as string),
+    keysOf(s3, run.buckets.Payloads as string),
+  ]);
+  s3.destroy();
+  const withRow = new Set(rows.map(({ record }) => record));
+  const withPayload = new Set(keys.map((key) => path.basename(key, '.json.gz')));
+  return usage
+    .filter(isEvent)
+    .every(({ request_id: id, is_payload_logged: isLogged }) => withRow.has(id) && (isLogged !== true || withPayload.has(String(id))));
+};
+
 /** Reads everything that a run has stored, logged or would export, by place. */
 export const readPlaces = async (run: TestRun) => {
   const places = new Map<string, string>();
-  let events: Row[] = [];
   for (const [name, table] of Object.entries(run.tables)) {
     const rows = await rowsOf(run, table);
-    if (name === 'Usage') events = rows.filter(isEvent);
+    if (name === 'Usage') places.set('telemetry', telemetryOf(rows.filter(isEvent)));
     places.set(`table ${name}`, textOfRows(rows));
   }
-  const s3 = new S3Client({
-    endpoint: run.s3_endpoint,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    forcePathStyle: true,
-  });
+  const s3 = clientOf(run);
   for (const [name, bucket] of Object.entries(run.buckets)) places.set(`bucket ${name}`, (await objectsOf(s3, bucket)).join('\n'));
   s3.destroy();
   for (const file of await readdir(run.state, { recursive: true, withFileTypes: true })) {
@@ -82,6 +103,5 @@ export const readPlaces = async (run: TestRun) => {
     }
   }
   places.set('output', run.output);
-  places.set('telemetry', telemetryOf(events));
-  return { places, events };
+  return places;
 };
