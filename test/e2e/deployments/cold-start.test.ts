@@ -22,6 +22,9 @@ let run: TestRun;
 let control: Control;
 let s3: S3Client;
 let deployments: DeploymentStore;
+let ours: Tenant;
+let theirs: Tenant;
+let lent: Tenant;
 beforeAll(async () => {
   run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500');
   await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
@@ -35,7 +38,11 @@ beforeAll(async () => {
   deployments = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
   const { token } = await control.asAdmin();
   await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
-});
+  [ours, theirs, lent] = await Promise.all([newTenant('tiny'), newTenant('tiny'), newTenant('lent')]);
+  const body = { name: 'lent', prices: [{ per_million: { prompt: '0.1', completion: '0.4' } }] };
+  await control.done('POST', `/v1/deployments/${lent.id}/publish`, { token, body });
+  await Promise.all([ours, theirs, lent].map(({ id }) => fallAsleep(id)));
+}, TIMEOUT_MS);
 afterAll(async () => {
   s3.destroy();
   await run.close();
@@ -61,7 +68,12 @@ const fallAsleep = async (id: string): Promise<void> => {
   await eventually(isIn('scaled_to_zero', id), 'the deployment is asleep');
 };
 
-const newTenant = async (name: string) => {
+interface Tenant {
+  id: string;
+  key: Awaited<ReturnType<TestRun['createKey']>>;
+}
+
+const newTenant = async (name: string): Promise<Tenant> => {
   const { id: organization } = await control.createOrganization();
   const { token } = await control.createUser({ role: 'owner', organization });
   await s3.send(new PutObjectCommand({ Bucket: run.buckets.Weights, Key: `${organization}/tiny/config.json`, Body: '{}' }));
@@ -80,8 +92,6 @@ const newTenant = async (name: string) => {
 test(
   `${CALLERS} callers wake only their own deployment, once; ${HELD} wait for answers, others get a 503`,
   async () => {
-    const [ours, theirs] = await Promise.all([newTenant('tiny'), newTenant('tiny')]);
-    await Promise.all([ours, theirs].map(({ id }) => fallAsleep(id)));
     const finished: number[] = [];
 
     /** Asks with a prompt of its own length, so that each answer's count of tokens says whose it is. */
@@ -131,11 +141,6 @@ test(
 test(
   'a request on the serverless host wakes the deployment that its model is made of, and waits for it',
   async () => {
-    const { id } = await newTenant('lent');
-    const { token } = await control.asAdmin();
-    const body = { name: 'lent', prices: [{ per_million: { prompt: '0.1', completion: '0.4' } }] };
-    await control.done('POST', `/v1/deployments/${id}/publish`, { token, body });
-    await fallAsleep(id);
     const { secret } = await run.createKey();
     const response = await fetch(`${run.base_url}/v1/chat/completions`, {
       method: 'POST',
@@ -143,7 +148,7 @@ test(
       body: JSON.stringify({ model: 'lent', max_tokens: 2, messages: [{ role: 'user', content: 'Hello' }] }),
     });
     expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: 'lent' })]);
-    expect((await find(id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
+    expect((await find(lent.id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
   },
   TIMEOUT_MS,
 );
