@@ -80,7 +80,7 @@ const createSleeping = async (run: TestRun, control: Control, { organization, ow
   const store = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
   const find = async (id: string): Promise<Deployment> => (await store.find(id)) as Deployment;
   const isIn = (id: string, state: Deployment['state']) => async (): Promise<boolean> => (await find(id)).state === state;
-  for (const name of names) {
+  const fallAsleep = async (name: string): Promise<void> => {
     const model = `s3://${run.buckets.Weights}/${organization}/tiny/`;
     const body = { name, model, runtime: RUNTIME, instance_types: ['ml.g5.xlarge'], scale_to_zero_after_seconds: 60 };
     const { id } = await control.done('POST', '/v1/deployments', { token: owner.token, body });
@@ -94,7 +94,8 @@ const createSleeping = async (run: TestRun, control: Control, { organization, ow
       );
     }, `${name} looks unused`);
     await eventually(isIn(id, 'scaled_to_zero'), `${name} is asleep`);
-  }
+  };
+  await Promise.all(names.map(fallAsleep));
   await setTimes(SLOW_WAKE);
   return names;
 };
