@@ -8,6 +8,7 @@ import type { IdentityProviderStore } from '../../../shared/single-sign-on/ident
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { requireNotBreakGlass } from '../users/break-glass.ts';
+import { switchOffSecondFactor } from '../users/switch-off-second-factor.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import { foreignSession } from './refresh-session.ts';
@@ -96,9 +97,9 @@ export const stopTotp = async (
   holder: Holder,
   user: StoredUser,
 ): Promise<void> => {
+  // First, so that nobody spends a code on it.
   await requireNotBreakGlass(deps.identityProviders, user);
   await checkFactors(deps, holder);
-  await deps.userPool.stopTotp(user.subject);
-  await deps.users.noteSecondFactor(user, false);
+  await switchOffSecondFactor(deps, user);
   await recordAction(deps, holder.actor.origin, accountOf(holder.actor), 'user.totp_disabled');
 };

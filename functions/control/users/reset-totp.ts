@@ -4,9 +4,10 @@ import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { endAllSessions, type SessionEndDependencies } from '../../../shared/identity/sessions.ts';
 import { type Actor, requirePermission, requireRightsOver } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
+import { switchOffSecondFactor } from './switch-off-second-factor.ts';
 import { visibleUser } from './update-user.ts';
 
-/** Switches off the second factor of a user who has lost it, and ends their sessions. @throws 403, 404 */
+/** Switches off the second factor of a user who has lost it, and ends their sessions. @throws 403, 404, 409 */
 export const resetTotp = async (deps: UserDependencies & SessionEndDependencies, actor: Actor, id: string): Promise<void> => {
   requirePermission(actor, 'users:write');
   if (id === actor.userId)
@@ -16,7 +17,7 @@ export const resetTotp = async (deps: UserDependencies & SessionEndDependencies,
     });
   const user = await visibleUser(deps, actor, id);
   requireRightsOver(actor, user.role);
-  await deps.userPool.stopTotp(user.subject);
+  await switchOffSecondFactor(deps, user);
   await endAllSessions(deps, user);
   await commit(deps, actor.origin, { action: 'user.totp_reset', organization: user.organization, target: { type: 'user', id } }, []);
 };

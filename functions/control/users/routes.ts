@@ -122,7 +122,7 @@ export const userRoutes = [
       limits: ['aws_calls'],
       parameters,
       reply: { status: 204, description: 'The second factor is off.' },
-      errors: [404, 429, 503],
+      errors: [404, 409, 429, 503],
     },
     ({ deps, actor, parameters: { id = '' } }) => resetTotp(deps, actor, id),
   ),

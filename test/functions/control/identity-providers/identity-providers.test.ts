@@ -4,6 +4,7 @@ import type { IdentityProviderDependencies } from '../../../../functions/control
 import { identityProviderRoutes } from '../../../../functions/control/identity-providers/routes.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
+import { resetTotp } from '../../../../functions/control/users/reset-totp.ts';
 import { updateUser } from '../../../../functions/control/users/update-user.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
@@ -379,6 +380,76 @@ describe('updateUser', () => {
     await send('updateIdentityProvider', { id: provider.id, body: { enforced: true, break_glass: glass.userId } });
     const demotion = transact(emulator.database, [stores.users.toReplace({ ...read, role: 'member' }, read)]);
     await expect(demotion).rejects.toMatchObject({ status: 412 });
+  });
+});
+
+describe('resetTotp', () => {
+  const reset = (actor: Actor, id: string, whileStopping = async (): Promise<unknown> => undefined) => {
+    const stopped: string[] = [];
+    const userPool = { ...acceptingUserPool, stopTotp: async (subject: string) => void stopped.push(subject) };
+    const identityProviders = {
+      passwordRule: async (of: string) => {
+        await whileStopping();
+        return stores.identityProviders.passwordRule(of);
+      },
+    };
+    const deps = { ...stores, userPool, identityProviders, issuer: ISSUER, now: () => NOW_MS, wait: async () => undefined };
+    return resetTotp(deps, actor, id).then(
+      () => ({ stopped: stopped.length, code: null }),
+      ({ code }: { code: string }) => ({ stopped: stopped.length, code }),
+    );
+  };
+  const factorOf = async ({ userId }: Actor) => (await stores.users.get(userId))?.second_factor;
+
+  test('keeps the second factor of the break-glass owner, whoever switches it off, until another is named', async () => {
+    const { glass, provider } = await enforce();
+    for (const actor of [owner, admin]) expect(await reset(actor, glass.userId)).toEqual({ stopped: 0, code: 'break_glass_owner' });
+    expect(await factorOf(glass)).toBe('on');
+    const body = { break_glass: (await breakGlass()).userId };
+    expect(await send('updateIdentityProvider', { id: provider.id, body })).toMatchObject({ status: 200 });
+    expect(await reset(owner, glass.userId)).toEqual({ stopped: 1, code: null });
+  });
+
+  test('leaves an owner who can’t be named as break-glass before they have a second factor again', async () => {
+    const provider = await create();
+    await verify(provider);
+    const glass = await breakGlass();
+    expect(await reset(owner, glass.userId)).toEqual({ stopped: 1, code: null });
+    const body = { enforced: true, break_glass: glass.userId };
+    expect(await send('updateIdentityProvider', { id: provider.id, body })).toMatchObject({
+      code: 'not_enforceable',
+      param: 'break_glass',
+    });
+  });
+
+  test('either fails or keeps the connection from being enforced, if both come at once', async () => {
+    const provider = await create();
+    await verify(provider);
+    for (const readsBefore of [1, 2]) {
+      const glass = await breakGlass();
+      const body = { enforced: true, break_glass: glass.userId };
+      let reads = 0;
+      let enforced = 0;
+      const { stopped, code } = await reset(owner, glass.userId, async () => {
+        if (++reads === readsBefore) enforced = Number((await send('updateIdentityProvider', { id: provider.id, body })).status);
+      });
+      expect([enforced, stopped, code, await factorOf(glass)]).toEqual(
+        readsBefore === 1 ? [200, 0, 'break_glass_owner', 'on'] : [409, 1, null, 'off'],
+      );
+      await send('updateIdentityProvider', { id: provider.id, body: { enforced: false, break_glass: null } });
+    }
+    const read = await stores.users.get((await breakGlass()).userId);
+    if (!read) throw new Error('The owner is gone.');
+    await reset(owner, read.id);
+    await expect(transact(emulator.database, [stores.users.toReplace(read, read)])).rejects.toMatchObject({ status: 412 });
+  });
+
+  test('leaves the second factor noted if the user pool fails', async () => {
+    const glass = await breakGlass();
+    const userPool = { ...acceptingUserPool, stopTotp: () => Promise.reject(new Error('away')) };
+    const deps = { ...stores, userPool, issuer: ISSUER, now: () => NOW_MS, wait: async () => undefined };
+    await expect(resetTotp(deps, owner, glass.userId)).rejects.toThrow('away');
+    expect(await factorOf(glass)).toBe('on');
   });
 });
 
