@@ -3,18 +3,23 @@ import type { ControlOperation } from '../../functions/control/access/route.ts';
 import { controlOperations } from '../../infra/tools/reference/control-operations.ts';
 import { isPlatformRole, type Permission, permissionsOf, ROLES, type Role } from '../../shared/hosts/permissions.ts';
 import { type Control, controlOf, type SignedIn } from '../support/clients/control.ts';
+import { federatedToken, singleSignOnToken } from '../support/clients/identity-tokens.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/emulators/openid-provider.ts';
 
 let run: TestRun;
 let control: Control;
 let organization: string;
+let openId: OpenIdProvider;
 beforeAll(async () => {
   run = await shareTestRun();
+  openId = await startOpenIdProvider(`${run.control_url}/v1/auth/sso/callback`);
   control = controlOf(run);
   ({ id: organization } = await control.createOrganization());
 });
 afterAll(async () => {
   await run.close();
+  await openId.close();
 });
 
 // `admitted`: only the unknown parameter of the request was wrong.
@@ -128,6 +133,16 @@ const CALLERS: readonly Caller[] = [
     name: 'a service account with some permissions of its role',
     token: () => ofServiceAccount(['usage:read', 'keys:write']),
     expected: (route) => (['usage:read', 'keys:write'].includes(route.access) ? serviceAccountCan(route) : 'insufficient_role'),
+  },
+  {
+    name: 'a workload whose token was exchanged for that of a service account with the role member',
+    token: async () => federatedToken(run, control, await inOrganization('owner'), 'member'),
+    expected: (route) => (has('member', route) ? serviceAccountCan(route) : 'insufficient_role'),
+  },
+  {
+    name: 'a user who logged in with the identity provider, as billing',
+    token: async () => singleSignOnToken({ run, control, openId }, await inOrganization('owner'), organization, 'billing'),
+    expected: byPermission('billing'),
   },
   person('a disabled user', disabled, rejected),
   person('a user who has ended their sessions', withoutSession, rejected),
