@@ -1,9 +1,8 @@
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
-import { type Actor, can, isOfPlatform, organizationFor, seesOnlyOwn } from '../access/actor.ts';
-import type { ApiKey, KeyPurpose, StoredApiKey } from './api-key.ts';
+import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
+import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
 export interface ApiKeyReads {
@@ -53,7 +52,8 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
   return last;
 };
 
-const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
+/** Adds when keys were last used, and removes what callers don't see. */
+export const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
   return keys.map(({ shards: _, load_shards: __, counted_for: ___, series, counted_concurrency: ____, ...key }) => {
     const lastUse = last.get(key.id) ?? null;
@@ -63,24 +63,6 @@ const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly S
   });
 };
 
+/** Converts a key to the wire. */
 export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>
   (await withLastUse(limiters, [key]))[0] as ApiKey;
-
-/**
- * Lists the keys of a purpose that the actor can see, newest first. A page can be short or empty because other keys are
- * filtered out of it.
- */
-export const listApiKeys = async (
-  { apiKeys, limiters }: ApiKeyReads,
-  actor: Actor,
-  { organization: named, purpose, ...request }: PageRequest & { organization?: string | undefined; purpose: KeyPurpose },
-): Promise<Page<ApiKey>> => {
-  const { keys, hasMore } = await apiKeys.list(organizationFor(actor, named), request);
-  const visible = keys.filter((key) => key.purpose === purpose && (!seesOnlyOwn(actor) || key.created_by === actor.userId));
-  return {
-    object: 'list',
-    data: await withLastUse(limiters, visible),
-    has_more: hasMore,
-    next: hasMore ? (keys.at(-1)?.id ?? null) : null,
-  };
-};

@@ -1,13 +1,13 @@
-import * as z from 'zod';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createRoute } from '../access/route.ts';
-import { OrganizationId } from '../organizations/organization.ts';
-import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, KeyPurpose, NewApiKey, Rotation } from './api-key.ts';
-import { listApiKeys, toWire, visibleKey } from './api-key-rights.ts';
+import { SHORT_PAGES } from '../lists/filtered-page.ts';
+import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, NewApiKey, Rotation } from './api-key.ts';
+import { toWire, visibleKey } from './api-key-rights.ts';
 import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from './change-api-key.ts';
 import { createApiKey } from './create-api-key.ts';
+import { KeysQuery, listApiKeys } from './list-api-keys.ts';
 import { createPlaygroundKey, type PlaygroundKeyDependencies } from './playground-key.ts';
 
 const route = createRoute<PlaygroundKeyDependencies & { rollups: RollupStore }>('API keys');
@@ -16,14 +16,6 @@ const oneApiKey = `${apiKeys}/{id}`;
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
 const key = { name: 'ApiKey', schema: ApiKey };
 const secret = { name: 'ApiKeyWithSecret', schema: ApiKeyWithSecret };
-
-const KeysQuery = z.strictObject({
-  ...pageQuery,
-  organization: OrganizationId.optional().meta({
-    description: 'The organization whose keys to list. Required for admins; otherwise your own organization.',
-  }),
-  purpose: KeyPurpose.default('standard').meta({ description: 'The purpose of the keys to list.' }),
-});
 
 export const apiKeyRoutes = [
   route(
@@ -52,8 +44,7 @@ export const apiKeyRoutes = [
       path: apiKeys,
       operationId: 'listApiKeys',
       summary: 'List API keys',
-      description:
-        'Owners see all keys of the organization; members see their own. Playground keys and those of workloads are listed for their `purpose` only. A page can be short or empty although `has_more` is true.',
+      description: `Owners see all keys of the organization; members see their own. Playground keys and those of workloads are listed for their \`purpose\` only. ${SHORT_PAGES}`,
       access: 'keys:read',
       query: KeysQuery,
       reply: { status: 200, description: 'A page of API keys, newest first.', json: { name: 'ApiKeyList', schema: pageOf(ApiKey) } },

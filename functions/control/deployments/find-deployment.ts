@@ -7,8 +7,8 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
+import { filteredPage } from '../lists/filtered-page.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import { filteredPage } from '../query/filtered-page.ts';
 import { type DeploymentResource, toResource, type View } from './deployment-resource.ts';
 import { wantedGeneration } from './rollout.ts';
 
@@ -76,21 +76,28 @@ export const DeploymentsQuery = z.strictObject({
 });
 export type DeploymentsQuery = z.output<typeof DeploymentsQuery>;
 
-type Read = (request: PageRequest) => Promise<{ entries: Deployment[]; next: string | null }>;
+type Read = (request: PageRequest) => Promise<{ wanted: Deployment[]; next: string | null }>;
 
 const ofAll =
   ({ deployments, liveDeployments }: ListDependencies): Read =>
   async (request) => {
     const { ids, next } = await liveDeployments(request);
     const found = await deployments.getMany(ids);
-    return { entries: found.filter(({ state }) => state !== 'deleted'), next };
+    return { wanted: found.filter(({ state }) => state !== 'deleted'), next };
   };
 
 const ofOrganization =
   ({ deployments }: ListDependencies, organization: string): Read =>
   async (request) => {
-    const { deployments: entries, hasMore } = await deployments.list(organization, request);
-    return { entries, next: hasMore ? (entries.at(-1)?.name ?? null) : null };
+    const { deployments: wanted, hasMore } = await deployments.list(organization, request);
+    return { wanted, next: hasMore ? (wanted.at(-1)?.name ?? null) : null };
+  };
+
+const inState =
+  (read: Read, wantedState: DeploymentState | undefined): Read =>
+  async (request) => {
+    const { wanted, next } = await read(request);
+    return { wanted: wanted.filter(({ state }) => state === (wantedState ?? state)), next };
   };
 
 /**
@@ -106,7 +113,7 @@ export const listDeployments = async (
   const isOfAll = isOfPlatform(actor) && organization === undefined;
   const read = isOfAll ? ofAll(deps) : ofOrganization(deps, organizationFor(actor, organization));
   const cursorOf = ({ id, name }: Deployment): string => (isOfAll ? id : name);
-  const isWanted = (deployment: Deployment): boolean => deployment.state === state;
-  const { entries, next } = await (state === undefined ? read(request) : filteredPage(request, { read, cursorOf, isWanted }));
+  const search = { read: inState(read, state), cursorOf, isFiltered: state !== undefined };
+  const { entries, next } = await filteredPage(request, search);
   return { object: 'list', data: await toResources(deps, actor, entries), has_more: next !== null, next };
 };

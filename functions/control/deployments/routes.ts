@@ -1,6 +1,7 @@
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf } from '../../../shared/http/page.ts';
 import { createRoute, Trial } from '../access/route.ts';
+import { SHORT_PAGES } from '../lists/filtered-page.ts';
 import { deleteDeployment, retryDeployment, startDeployment, stopDeployment } from './control-deployment.ts';
 import { type CreateDependencies, createDeployment } from './create-deployment.ts';
 import { DeploymentResource } from './deployment-resource.ts';
@@ -66,8 +67,7 @@ export const deploymentRoutes = [
       path: deployments,
       operationId: 'listDeployments',
       summary: 'List deployments',
-      description:
-        'Deleted deployments are not listed. Without `organization`, admins get those of all organizations. With `state`, a page can have fewer entries than `limit`, or none, although `has_more` is true.',
+      description: `Deleted deployments are not listed. Without \`organization\`, admins get those of all organizations. ${SHORT_PAGES}`,
       access: 'deployments:read',
       query: DeploymentsQuery,
       reply: {

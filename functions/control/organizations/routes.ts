@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 import { type Actor, isOfPlatform, SecondFactorRequired } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationLimits } from '../limits/limits.ts';
+import { SHORT_PAGES } from '../lists/filtered-page.ts';
 import { type BalanceDependencies, balanceOf } from './balance.ts';
 import { createOrganization, NewOrganization } from './create-organization.ts';
 import {
@@ -16,6 +17,7 @@ import {
   listGrants,
   NewCreditGrant,
 } from './credit.ts';
+import { listOrganizations, OrganizationsQuery } from './list-organizations.ts';
 import { Organization } from './organization.ts';
 import { limitOrganization, OrganizationUpdate, StatusReason, setSuspended, updateOrganization } from './update-organization.ts';
 
@@ -59,8 +61,9 @@ export const organizationRoutes = [
       path: organizations,
       operationId: 'listOrganizations',
       summary: 'List organizations',
+      description: SHORT_PAGES,
       access: 'organizations:list',
-      query: z.strictObject(pageQuery),
+      query: OrganizationsQuery,
       reply: {
         status: 200,
         description: 'A page of organizations, newest first.',
@@ -68,7 +71,7 @@ export const organizationRoutes = [
       },
       errors: [400, 503],
     },
-    ({ deps, query }) => deps.organizations.list(query),
+    ({ deps, query }) => listOrganizations(deps, query),
   ),
   route(
     {

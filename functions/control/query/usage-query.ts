@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { UnixSeconds } from '../lists/unix-seconds.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import type { Filters, UsageDimension } from './group-usage.ts';
 import type { UsageScope } from './scope.ts';
@@ -7,12 +8,6 @@ import { WIDTHS, type Width } from './time-buckets.ts';
 
 const MAX_VALUES = 100;
 const MAX_CHARACTERS = 256;
-
-export const UnixSeconds = z
-  .string()
-  .regex(/^\d{1,10}$/, 'expected Unix time in seconds')
-  .transform(Number)
-  .pipe(z.int().min(0));
 
 export const listOf = (description: string) =>
   z.array(z.string().min(1).max(MAX_CHARACTERS)).max(MAX_VALUES).optional().meta({ description });

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 import type { SessionEndDependencies } from '../../../shared/identity/sessions.ts';
 import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
-import { isOfPlatform, organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
-import { OrganizationId } from '../organizations/organization.ts';
+import { SHORT_PAGES } from '../lists/filtered-page.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
+import { listUsers, UsersQuery } from './list-users.ts';
 import { type AccessDependencies, ChangedUser, changeUser, DeletedUser, deleteUser, UserChange } from './remove-access.ts';
 import { resetTotp } from './reset-totp.ts';
 import { visibleUser } from './update-user.ts';
@@ -17,18 +17,9 @@ const oneUser = `${users}/{id}`;
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
 const user = { name: 'User', schema: User };
 
-const UsersQuery = z.strictObject({
-  ...pageQuery,
-  organization: OrganizationId.optional().meta({
-    description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the users of the platform.',
-  }),
-});
-
 const DeletionQuery = z.strictObject({
   revoke_keys: z.enum(['true', 'false']).default('false').meta({ description: 'Whether to revoke the API keys that the user created.' }),
 });
-
-const PLATFORM_USERS = 'platform';
 
 export const userRoutes = [
   route(
@@ -54,15 +45,13 @@ export const userRoutes = [
       path: users,
       operationId: 'listUsers',
       summary: 'List users',
+      description: SHORT_PAGES,
       access: 'users:list',
       query: UsersQuery,
       reply: { status: 200, description: 'A page of users, sorted by id.', json: { name: 'UserList', schema: pageOf(User) } },
       errors: [400, 404, 503],
     },
-    ({ deps, actor, query: { organization, ...page } }) => {
-      if (isOfPlatform(actor) && organization === PLATFORM_USERS) return deps.users.list(null, page);
-      return deps.users.list(organizationFor(actor, organization), page);
-    },
+    ({ deps, actor, query }) => listUsers(deps, actor, query),
   ),
   route(
     {

@@ -15,10 +15,11 @@ import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
+import { UnixSeconds } from '../../lists/unix-seconds.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
 import { cursorOf, positionOf } from '../../query/page-cursor.ts';
-import { listOf, UnixSeconds } from '../../query/usage-query.ts';
+import { listOf } from '../../query/usage-query.ts';
 import { type BusyBucket, type BusyDependencies, busyBuckets } from './busy-buckets.ts';
 import { mergeEvents, sortKeyOf } from './merge-events.ts';
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { UnixSeconds } from '../../lists/unix-seconds.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { listOf, UnixSeconds } from '../../query/usage-query.ts';
+import { listOf } from '../../query/usage-query.ts';
 
 /** Lengths of a point, finest first. */
 export const RESOLUTIONS = ['1m', '10m', '1h', '1d'] as const;

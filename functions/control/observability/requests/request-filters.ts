@@ -5,8 +5,8 @@ import {
   RequestOutcome,
   type RequestRow,
 } from '../../../../shared/observability/request-row.ts';
+import { UnixSeconds } from '../../lists/unix-seconds.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
-import { UnixSeconds } from '../../query/usage-query.ts';
 
 const MAX_PAIRS = 16;
 const MAX_CHARACTERS = 256;

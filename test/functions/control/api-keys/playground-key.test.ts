@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor, UserRole } from '../../../../functions/control/access/actor.ts';
 import { type ApiKeyWithSecret, NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
-import { listApiKeys, visibleKey } from '../../../../functions/control/api-keys/api-key-rights.ts';
+import { visibleKey } from '../../../../functions/control/api-keys/api-key-rights.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { openKeysOf, revokeKeysOf } from '../../../../functions/control/api-keys/keys-of-user.ts';
+import { KeysQuery, listApiKeys } from '../../../../functions/control/api-keys/list-api-keys.ts';
 import { createPlaygroundKey } from '../../../../functions/control/api-keys/playground-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { setSuspended, updateOrganization } from '../../../../functions/control/organizations/update-organization.ts';
@@ -93,7 +94,7 @@ describe('a playground key', () => {
     const { id } = await createApiKey(stores, member, NewApiKey.parse({ name: 'key' }));
     const { id: temporary } = await create(member);
     const list = async (purpose: 'standard' | 'playground') =>
-      (await listApiKeys(stores, member, { limit: 10, purpose })).data.map((key) => key.id);
+      (await listApiKeys(stores, member, KeysQuery.parse({ limit: 10, purpose }))).data.map((key) => key.id);
     expect(await list('standard')).toEqual([id]);
     expect(await list('playground')).toEqual([temporary]);
   });

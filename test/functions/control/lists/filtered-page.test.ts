@@ -1,25 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { filteredPage } from '../../../../functions/control/query/filtered-page.ts';
+import { filteredPage } from '../../../../functions/control/lists/filtered-page.ts';
 import type { PageRequest } from '../../../../shared/http/page.ts';
 
-const listOf = (count: number) => {
+const listOf = (count: number, isWanted: (entry: string) => boolean) => {
   const entries = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'));
   const reads: PageRequest[] = [];
   const read = async (request: PageRequest) => {
     reads.push(request);
     const start = request.after === undefined ? 0 : entries.indexOf(request.after) + 1;
     const page = entries.slice(start, start + request.limit);
-    return { entries: page, next: start + request.limit < count ? (page.at(-1) ?? null) : null };
+    return { wanted: page.filter(isWanted), next: start + request.limit < count ? (page.at(-1) ?? null) : null };
   };
   return { entries, reads, read };
 };
 
 const search = async (count: number, isWanted: (entry: string) => boolean, limit: number) => {
-  const list = listOf(count);
+  const list = listOf(count, isWanted);
   const pages: string[][] = [];
   let after: string | undefined;
   do {
-    const { entries, next } = await filteredPage({ limit, after }, { read: list.read, cursorOf: (entry) => entry, isWanted });
+    const { entries, next } = await filteredPage({ limit, after }, { read: list.read, cursorOf: (entry) => entry, isFiltered: true });
     pages.push(entries);
     after = next ?? undefined;
   } while (after !== undefined);
