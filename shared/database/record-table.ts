@@ -3,6 +3,7 @@ import type { PageRequest } from '../http/page.ts';
 import type { Versioned } from '../http/precondition.ts';
 import { ConditionFailed, type Database } from './database.ts';
 import { getItems } from './get-items.ts';
+import type { RowRange } from './newest-first.ts';
 import { queryItems } from './query.ts';
 import { transact, type Write } from './transaction.ts';
 
@@ -88,6 +89,23 @@ export const createRecordTable = (database: Database, table: string) => ({
     });
     // DynamoDB also ends a page at 1 MB.
     return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
+  },
+
+  /** The newest rows of a range of records, whose end is exclusive. */
+  newestIn: async ({ account, from, to }: RowRange, limit: number): Promise<{ rows: Row[]; hasMore: boolean }> => {
+    // DynamoDB rejects a range that ends before its start.
+    if (to <= from) return { rows: [], hasMore: false };
+    const { Items = [], LastEvaluatedKey } = await database.query({
+      TableName: table,
+      KeyConditionExpression: 'account = :account AND #record BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#record': 'record' },
+      ExpressionAttributeValues: { ':account': account, ':from': from, ':to': to },
+      ConsistentRead: true,
+      ScanIndexForward: false,
+      Limit: limit,
+      ExclusiveStartKey: { account, record: to },
+    });
+    return { rows: Items, hasMore: LastEvaluatedKey !== undefined };
   },
 
   /** Every row of an account, in the order of its records. */

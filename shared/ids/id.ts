@@ -50,6 +50,9 @@ export const TIME_CHARACTERS = 7;
 /** A time as the start of an id, so that ids sort by time. */
 export const timeOfId = (atMs: number): string => toBase62(atMs, TIME_CHARACTERS);
 
+/** The latest time that an id can begin with. */
+export const MAX_ID_TIME_MS = 62 ** TIME_CHARACTERS - 1;
+
 /** A new id that begins with its time, so that ids in a table sort by creation; 65 bits are random. */
 export const newTimedId = (kind: RandomIdKind, atMs: number): string =>
   prefixes[kind] + timeOfId(atMs) + randomBase62(RANDOM_CHARACTERS - TIME_CHARACTERS);

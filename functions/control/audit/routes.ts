@@ -1,22 +1,9 @@
-import * as z from 'zod';
-import { AuditEntry } from '../../../shared/audit/audit-entry.ts';
-import type { AuditStore } from '../../../shared/audit/audit-store.ts';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { isOfPlatform, organizationFor } from '../access/actor.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { createRoute } from '../access/route.ts';
-import { OrganizationId } from '../organizations/organization.ts';
+import { exportEntries } from './export-entries.ts';
+import { AuditList, AuditQuery, type AuditReads, searchEntries } from './search-entries.ts';
 
-const route = createRoute<{ audit: AuditStore }>('Audit log');
-const AuditQuery = z.strictObject({
-  ...pageQuery,
-  organization: OrganizationId.optional().meta({
-    description: 'The organization whose log to list. Defaults to your own; for admins, to the platform’s log.',
-  }),
-});
-
-// Organizations don't see the e-mail and IP addresses of admins and operators.
-const redactFor = (organization: string | null, entry: AuditEntry): AuditEntry =>
-  entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
+const route = createRoute<AuditReads>('Audit log');
 
 export const auditLogRoutes = [
   route(
@@ -26,17 +13,23 @@ export const auditLogRoutes = [
       operationId: 'listAuditEntries',
       summary: 'List audit log entries',
       description:
-        'Returns every change and the logins of existing users; of refused logins, the first of a user in each hour. Entries are never modified.',
+        'Returns every change and the logins of existing users; of refused logins, the first of a user in each hour. Entries are never modified. With filters, a page can have fewer entries than `limit`, or none: continue while `has_more` is true. With `format=csv`, the `link` header has the URL of the next part.',
       access: 'audit:read',
       limits: ['searches'],
       query: AuditQuery,
-      reply: { status: 200, description: 'A page of entries, newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
+      reply: {
+        status: 200,
+        description: 'A page of entries, newest first.',
+        json: { name: 'AuditList', schema: AuditList },
+        text: ['text/csv'],
+        headers: ['link'],
+      },
       errors: [400, 404, 503],
     },
-    async ({ deps, actor, query: { organization, ...page } }) => {
-      const isAdmin = isOfPlatform(actor);
-      const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
-      return isAdmin ? list : { ...list, data: list.data.map((entry) => redactFor(actor.organization, entry)) };
+    async ({ deps, actor, query, event }) => {
+      if (query.format === 'csv') return exportEntries(deps, actor, query, event);
+      const { searchedToMs, ...list } = await searchEntries(deps, actor, query, { limit: query.limit });
+      return { ...list, searched_until: Math.ceil(searchedToMs / SECOND_MS) };
     },
   ),
 ];

@@ -3,6 +3,7 @@ import { csvLines } from '../../../../shared/csv/csv.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import type { Actor } from '../../access/actor.ts';
 import { Text } from '../../access/route.ts';
+import { createRoom, linkToNext } from '../../lists/export-part.ts';
 import { requestFilters } from './request-filters.ts';
 import { RequestRecord, requestRecord } from './request-record.ts';
 import { type SearchDependencies, searchRequests } from './search-requests.ts';
@@ -10,8 +11,6 @@ import { type SearchDependencies, searchRequests } from './search-requests.ts';
 // The most requests of a part, and the most items that are read for it.
 const MAX_ROWS = 10_000;
 const MAX_READ = 20_000;
-// A response has at most 6 MB of JSON, in which each quotation mark and line feed of the text needs one more byte.
-const MAX_BYTES = 5_500_000;
 
 const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
 type Format = keyof typeof FORMATS;
@@ -38,15 +37,6 @@ const lineOf: Readonly<Record<Format, (record: RequestRecord) => string>> = {
   jsonl: (record) => `${JSON.stringify(record)}\n`,
 };
 
-// A reference that is relative to the request's URL.
-const nextUrl = ({ multiValueQueryStringParameters }: ApiEvent, after: string): string => {
-  const query = new URLSearchParams();
-  for (const [name, values] of Object.entries(multiValueQueryStringParameters ?? {}))
-    if (name !== 'after') for (const value of values ?? []) query.append(name, value);
-  query.set('after', after);
-  return `?${query}`;
-};
-
 /** Exports a part of a search's requests as text, with a `link` to the next part. @throws 400, 404 */
 export const exportRequests = async (deps: SearchDependencies, actor: Actor, query: ExportQuery, event: ApiEvent): Promise<Text> => {
   const { format, after, ...filters } = query;
@@ -54,16 +44,15 @@ export const exportRequests = async (deps: SearchDependencies, actor: Actor, que
   const page = await searchRequests(deps, { actor, name: 'requests/export' }, filters, bounds);
   let { next } = page;
   const lines = format === 'csv' ? [csvLines([COLUMNS])] : [];
-  let bytes = 0;
+  const room = createRoom();
   for (const [i, row] of page.rows.entries()) {
     const line = lineOf[format](requestRecord(row));
-    bytes += Buffer.byteLength(JSON.stringify(line));
-    if (bytes > MAX_BYTES) {
+    if (!room.fits(line)) {
       next = page.rows[i - 1]?.request_id;
       break;
     }
     lines.push(line);
   }
-  const link = next !== undefined && { link: `<${nextUrl(event, page.cursorAt(next))}>; rel="next"` };
+  const link = next !== undefined && { link: linkToNext(event, page.cursorAt(next)) };
   return new Text(FORMATS[format], lines.join(''), { 'content-disposition': `attachment; filename="requests.${format}"`, ...link });
 };
