@@ -10,6 +10,7 @@ import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelAliasRoutes } from './model-aliases/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
+import { nowRoutes } from './observability/now/routes.ts';
 import { payloadLogRoutes } from './observability/payload-log/routes.ts';
 import { retrieveRequestRoute } from './observability/requests/retrieve-route.ts';
 import { requestSearchRoutes } from './observability/requests/search-routes.ts';
@@ -46,6 +47,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...instanceTypeRoutes,
   ...usageRoutes,
   ...metricsRoutes,
+  ...nowRoutes,
   ...requestSearchRoutes,
   retrieveRequestRoute,
   ...billingRoutes,

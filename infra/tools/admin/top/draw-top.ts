@@ -1,7 +1,7 @@
+import type { NewestMinute } from '../../../../shared/observability/newest-minute.ts';
 import { timeOf } from '../../../../shared/usage/bucket.ts';
 import { type Histogram, quantiles } from '../../../../shared/usage/histogram.ts';
 import type { Totals } from '../../../../shared/usage/totals.ts';
-import type { NewestMinute } from './newest-minute.ts';
 
 // The first two columns are names, all others numbers.
 const HEADER = ['model', 'API key', 'requests', 'errors', 'input', 'output', 'p50 ms', 'p99 ms', 'first p50', 'first p99', 'in flight'];

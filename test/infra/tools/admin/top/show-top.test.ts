@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { drawTop } from '../../../../../infra/tools/admin/top/draw-top.ts';
-import { newestMinute, type TopStores } from '../../../../../infra/tools/admin/top/newest-minute.ts';
 import { createTopStores } from '../../../../../infra/tools/admin/top/show-top.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
+import { type MinuteStores, newestMinute } from '../../../../../shared/observability/newest-minute.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { createOrganizationTotalsStore } from '../../../../../shared/usage/organization-totals-store.ts';
 import { addEvent, noTotals } from '../../../../../shared/usage/totals.ts';
@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 const MINUTE = Date.UTC(2026, 10, 21, 12, 34);
 
 let database: TestDatabase;
-let stores: TopStores;
+let stores: MinuteStores;
 beforeAll(async () => {
   database = await startTestDatabase();
   const { Usage: usage = '', Keys: keys = '', Accounts: accounts = '' } = database.tables;
@@ -56,7 +56,7 @@ test('shows the newest minute that has usage by model and key, the busiest first
   await addMinute(MINUTE, '/v1/chat/completions', [eventOf({ model: 'large' })]);
   await addMinute(MINUTE, '/v1/chat/completions', [eventOf({})]);
   await addMinute(MINUTE, '/v1/responses', [eventOf({ outcome: 'upstream_failed', error_code: 'upstream_error' })]);
-  const minute = await newestMinute(stores, 'org_1', NOW);
+  const minute = await newestMinute(stores, { organization: 'org_1', maxOrganizations: 1 }, NOW);
   expect(minute.startMs).toBe(MINUTE);
   expect(minute.rows.map(({ model, keyId, totals }) => [model, keyId, totals.requests])).toEqual([
     ['small', 'key_a', 2],
@@ -84,13 +84,15 @@ test('shows the newest minute that has usage by model and key, the busiest first
 
 test('shows the largest 20 rows and says how many others are in the sums', async () => {
   for (let i = 0; i < 23; i++) await addMinute(MINUTE, '/v1/chat/completions', [eventOf({ org_id: 'org_2', key_id: `key_${i}` })]);
-  const minute = await newestMinute(stores, 'org_2', NOW);
+  const minute = await newestMinute(stores, { organization: 'org_2', maxOrganizations: 1 }, NOW);
   expect([minute.rows.length, minute.others, minute.whole.requests]).toEqual([20, 3, 23]);
   expect(drawTop(minute, NOW)).toContain('3 more rows are not shown; "all" includes them.');
 });
 
 test('says so if there was no usage in the last minutes', async () => {
-  expect(drawTop(await newestMinute(stores, 'org_1', NOW + 600_000), NOW)).toContain('There was no usage in the last minutes.');
+  expect(drawTop(await newestMinute(stores, { organization: 'org_1', maxOrganizations: 1 }, NOW + 600_000), NOW)).toContain(
+    'There was no usage in the last minutes.',
+  );
 });
 
 test('prints it once if the output is no terminal, and rejects an interval that would read too often', async () => {
