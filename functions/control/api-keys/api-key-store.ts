@@ -128,9 +128,9 @@ export const createApiKeyStore = (table: RecordTable) => ({
     return { open, ever, openOfUser, everOfUser };
   },
 
-  /** The number of keys that at most 100 organizations have ever had. */
-  everOf: async (organizations: readonly string[]): Promise<number> =>
-    (await table.getMany(organizations.map(totalRecordKey))).reduce((sum, { count }) => sum + Number(count), 0),
+  /** Those of at most 100 organizations that have ever had keys. */
+  haveHadKeys: async (organizations: readonly string[]): Promise<ReadonlySet<string>> =>
+    new Set((await table.getMany(organizations.map(totalRecordKey))).map(({ account }) => String(account))),
 
   /**
    * The sum of the concurrency that the organization's keys were ever given. Infinite if it has keys from before it was

@@ -10,9 +10,10 @@ const SOON_MS = 7 * DAY_MS;
 export const apiKeysSection = async ({ actor, keyCounts, keys }: OrganizationReads): Promise<ApiKeysSection> => {
   const [{ keys: read, hasMore }, counts] = await Promise.all([keys(), keyCounts()]);
   const { nowMs } = actor.origin;
-  const expiring = read.filter(({ status, expires_at }) => {
+  // Keys of other purposes end within an hour, and count in no number.
+  const expiring = read.filter(({ purpose, status, expires_at }) => {
     const atMs = (expires_at ?? Number.POSITIVE_INFINITY) * SECOND_MS;
-    return status === 'active' && atMs > nowMs && atMs <= nowMs + SOON_MS;
+    return purpose === 'standard' && status === 'active' && atMs > nowMs && atMs <= nowMs + SOON_MS;
   });
   const left = MAX_KEYS - counts.open;
   return {

@@ -1,5 +1,5 @@
 import type { Invoice } from '../../../shared/billing/invoice.ts';
-import type { OrganizationReads } from './summary-reads.ts';
+import type { OrganizationReads, SummaryDependencies } from './summary-reads.ts';
 import type { InvoicesSection } from './summary-resource.ts';
 
 // Three years of invoices.
@@ -13,4 +13,10 @@ export const invoicesSection = async ({ deps, actor, organization }: Organizatio
   const open = invoices.filter(isOpen);
   const overdue = open.filter(({ due_at }) => due_at !== null && due_at < actor.origin.nowMs);
   return { open: open.length, overdue: overdue.length, is_partial: hasMore };
+};
+
+/** Counts the drafts and the invoices that are not paid of all organizations. */
+export const platformInvoices = async ({ allInvoices }: SummaryDependencies, nowMs: number): Promise<InvoicesSection> => {
+  const [{ drafts, open, overdue, isComplete }, { finished }] = await Promise.all([allInvoices.countOpen(nowMs), allInvoices.getCheck()]);
+  return { drafts, open, overdue, is_partial: !isComplete || finished === null };
 };

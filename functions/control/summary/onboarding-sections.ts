@@ -1,13 +1,19 @@
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { seesOnlyOwn } from '../access/actor.ts';
+import type { StoredApiKey } from '../api-keys/api-key.ts';
 import type { OrganizationReads, SummaryDependencies } from './summary-reads.ts';
 import type { OnboardingSection } from './summary-resource.ts';
 
 const MAX_ORGANIZATIONS = 10;
-const MAX_SEARCHED = 3;
-const MAX_USERS = 20;
+const MAX_USERS = 100;
 const MAX_LIMITERS = 100;
+
+// A small organization has no limiter of its own, so the limiters of its keys are read.
+const hasUsedKeys = async (deps: SummaryDependencies, keys: readonly StoredApiKey[]): Promise<boolean> => {
+  const ids = keys.flatMap(({ id, shards }) => shardIds(id, shards)).slice(0, MAX_LIMITERS);
+  return (await deps.limiters.lastUses(ids)).size > 0;
+};
 
 /** Reads which steps of a first run the actor, or their organization, has taken. */
 export const onboardingSection = async ({ deps, actor, keyCounts, keys, limiter }: OrganizationReads): Promise<OnboardingSection> => {
@@ -15,23 +21,16 @@ export const onboardingSection = async ({ deps, actor, keyCounts, keys, limiter 
   const isOwn = seesOnlyOwn(actor);
   const has_key = (isOwn ? counts.everOfUser : counts.ever) > 0;
   if (!isOwn && items.some(({ last_used }) => last_used !== undefined)) return { has_key, has_request: true };
-  // A small organization has no limiter.
-  const { keys: visible } = await keys();
-  const ids = visible.flatMap(({ id, shards }) => shardIds(id, shards)).slice(0, MAX_LIMITERS);
-  const uses = await deps.limiters.lastUses(ids);
-  return { has_key, has_request: uses.size > 0 };
+  return { has_key, has_request: await hasUsedKeys(deps, (await keys()).keys) };
 };
 
-// An organization of an earlier release has no count of users.
-const hasOwner = async (deps: SummaryDependencies, organizations: readonly string[]): Promise<boolean> => {
-  for (const organization of organizations) {
-    const { data } = await deps.users.list(organization, { limit: MAX_USERS });
-    if (data.some(({ role }) => role === 'owner')) return true;
-  }
-  return false;
-};
+const hasOwner = async (deps: SummaryDependencies, organization: string): Promise<boolean> =>
+  (await deps.users.list(organization, { limit: MAX_USERS })).data.some(({ role }) => role === 'owner');
 
-/** Reads which steps of a first run the platform has taken, from its newest organizations. */
+/**
+ * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at one that has had an
+ * API key, if there is one.
+ */
 export const platformOnboarding = async (deps: SummaryDependencies): Promise<OnboardingSection> => {
   const [models, { data }, invoices] = await Promise.all([
     deps.models.list(SERVERLESS_POOL),
@@ -39,17 +38,18 @@ export const platformOnboarding = async (deps: SummaryDependencies): Promise<Onb
     deps.numbers.last('invoice'),
   ]);
   const ids = data.map(({ id }) => id);
-  const [has_owner, ever, uses] = await Promise.all([
-    hasOwner(deps, ids.slice(0, MAX_SEARCHED)),
-    deps.apiKeys.everOf(ids),
-    deps.limiters.lastUses(ids),
-  ]);
+  const [withKeys, uses] = await Promise.all([deps.apiKeys.haveHadKeys(ids), deps.limiters.lastUses(ids)]);
+  const [newest] = ids;
+  const looked = ids.find((id) => withKeys.has(id)) ?? newest;
+  const hasRequest = async (organization: string): Promise<boolean> =>
+    uses.size > 0 || hasUsedKeys(deps, (await deps.apiKeys.list(organization, { limit: MAX_LIMITERS })).keys);
+  const [has_owner, has_request] = looked === undefined ? [false, false] : await Promise.all([hasOwner(deps, looked), hasRequest(looked)]);
   return {
     has_model: models.size > 0,
     has_organization: ids.length > 0,
     has_owner,
-    has_key: ever > 0,
-    has_request: uses.size > 0,
+    has_key: withKeys.size > 0,
+    has_request,
     has_invoice: invoices > 0,
   };
 };

@@ -5,8 +5,8 @@ import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
 import { apiKeysSection } from './api-keys-section.ts';
 import { TooManyRows } from './bounded-rows.ts';
 import { costsSection } from './costs-section.ts';
-import { deploymentsSection } from './deployments-section.ts';
-import { invoicesSection } from './invoices-section.ts';
+import { deploymentsSection, platformDeployments } from './deployments-section.ts';
+import { invoicesSection, platformInvoices } from './invoices-section.ts';
 import { budgetSection, creditSection } from './money-sections.ts';
 import { onboardingSection, platformOnboarding } from './onboarding-sections.ts';
 import { requestsSection } from './requests-section.ts';
@@ -54,6 +54,8 @@ interface PlatformReads {
 }
 
 const OF_PLATFORM: ReadSections<PlatformReads> = {
+  deployments: ({ deps, actor }) => platformDeployments(deps, actor.origin.nowMs),
+  invoices: ({ deps, actor }) => platformInvoices(deps, actor.origin.nowMs),
   tickets: ({ deps, actor }) => ticketsSection(deps, actor),
   onboarding: ({ deps }) => platformOnboarding(deps),
 };

@@ -1,6 +1,7 @@
 import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
+import type { AllInvoicesStore } from '../../../shared/billing/all-invoices-store.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import type { NumberStore } from '../../../shared/billing/number-store.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
@@ -16,20 +17,23 @@ import type { OrganizationTotalsStore } from '../../../shared/usage/organization
 import { type Actor, seesOnlyOwn } from '../access/actor.ts';
 import type { StoredApiKey } from '../api-keys/api-key.ts';
 import type { ApiKeyStore, KeyCounts } from '../api-keys/api-key-store.ts';
+import type { ListDependencies } from '../deployments/find-deployment.ts';
 import { type ScopeDependencies, scopeOf } from '../query/scope.ts';
 
 export interface SummaryDependencies extends ScopeDependencies {
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
   gpuEvents: Pick<GpuEventStore, 'listDays'>;
   refusals: Pick<RefusalStore, 'list'>;
-  apiKeys: Pick<ApiKeyStore, 'list' | 'listAll' | 'counts' | 'everOf'>;
+  apiKeys: Pick<ApiKeyStore, 'list' | 'listAll' | 'counts' | 'haveHadKeys'>;
   limiters: Pick<LimiterConfigurationStore, 'getMany' | 'lastUses'>;
-  deployments: Pick<DeploymentStore, 'list'>;
+  deployments: Pick<DeploymentStore, 'list' | 'getMany'>;
+  liveDeployments: ListDependencies['liveDeployments'];
   catalogue: CatalogueStore;
   tickets: Pick<TicketStore, 'list'>;
   webhooks: Pick<WebhookStore, 'list'>;
   deliveries: Pick<DeliveryStore, 'countGivenUp'>;
   invoices: Pick<InvoiceStore, 'list'>;
+  allInvoices: Pick<AllInvoicesStore, 'countOpen' | 'getCheck'>;
   numbers: Pick<NumberStore, 'last'>;
   models: Pick<ModelStore, 'list'>;
   users: Pick<UserStore, 'list'>;

@@ -59,6 +59,7 @@ export const DeploymentsSection = z.object({
     .meta({ description: 'The number of deployments in each state, without those in none.' }),
   failed: z.array(z.string()).max(5).meta({ description: 'The ids of at most 5 failed ones.' }),
   cost_per_hour_now: Dollars.meta({ description: 'What the instances that run now cost, in dollars an hour.' }),
+  is_partial: z.boolean().meta({ description: 'If true, there are more deployments than were read.' }),
 });
 export type DeploymentsSection = z.infer<typeof DeploymentsSection>;
 
@@ -93,7 +94,9 @@ export const InvoicesSection = z.object({
   drafts: z.int().optional().meta({ description: 'Only for the platform.' }),
   open: z.int().meta({ description: 'Issued invoices that are not paid, including overdue ones.' }),
   overdue: z.int(),
-  is_partial: z.boolean().meta({ description: 'If true, there are more invoices than were read.' }),
+  is_partial: z
+    .boolean()
+    .meta({ description: 'If true, there are more invoices than were read, or some of release 0.1.0 are not listed yet.' }),
 });
 export type InvoicesSection = z.infer<typeof InvoicesSection>;
 
@@ -104,8 +107,12 @@ export const OnboardingSection = z
   .object({
     has_model: Done.meta({ description: 'A shared model is registered. Only for admins.' }),
     has_organization: Done.meta({ description: 'Only for admins.' }),
-    has_owner: Done.meta({ description: 'One of the newest organizations has an owner. Only for admins.' }),
-    has_key: z.boolean().meta({ description: 'The caller, their organization or one of the newest organizations has had an API key.' }),
+    has_owner: Done.meta({
+      description: 'An organization that has had an API key, or else the newest one, has an owner. Only for admins.',
+    }),
+    has_key: z
+      .boolean()
+      .meta({ description: 'The caller or their organization has had an API key; for admins, one of the newest organizations.' }),
     has_request: z.boolean().meta({ description: 'A request was admitted with one of these keys.' }),
     has_invoice: Done.meta({ description: 'An invoice was issued. Only for admins.' }),
   })

@@ -4,12 +4,13 @@ import { createOrganization } from '../../../../functions/control/organizations/
 import { summarize } from '../../../../functions/control/summary/summarize.ts';
 import type { SummaryDependencies } from '../../../../functions/control/summary/summary-reads.ts';
 import type { Summary } from '../../../../functions/control/summary/summary-resource.ts';
+import { createAllInvoicesStore } from '../../../../shared/billing/all-invoices-store.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../../../shared/billing/number-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
-import { createDeploymentStore } from '../../../../shared/deployments/deployment-store.ts';
+import { createDeploymentStore, pageOfLiveDeployments } from '../../../../shared/deployments/deployment-store.ts';
 import { createModelStore } from '../../../../shared/models/model-store.ts';
 import { createDeliveryStore } from '../../../../shared/notifications/delivery-store.ts';
 import { createWebhookStore } from '../../../../shared/notifications/webhook-store.ts';
@@ -43,11 +44,13 @@ const dependenciesOf = (emulator: TestDatabase, database: Database): SummaryDepe
     gpuEvents: createGpuEventStore(database, tables.Usage as string),
     refusals: createRefusalStore(database, tables.Observability as string),
     deployments: createDeploymentStore(table('Deployments')),
+    liveDeployments: (request) => pageOfLiveDeployments(database, tables.Deployments as string, request),
     catalogue: createCatalogueStore(table('Deployments'), { runtimes: [], instanceTypes: BUILT_IN_INSTANCE_TYPES }),
     tickets: createTicketStore(database, tables.Tickets as string, table('Tickets')),
     webhooks: createWebhookStore(table('Notifications')),
     deliveries: createDeliveryStore(table('Notifications')),
     invoices: createInvoiceStore(table('Billing')),
+    allInvoices: createAllInvoicesStore(table('Billing')),
     numbers: createNumberStore(table('Billing')),
     models: createModelStore(database, tables.Models as string),
   };
