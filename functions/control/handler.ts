@@ -11,6 +11,7 @@ import { createDeploymentStore, pageOfLiveDeployments } from '../../shared/deplo
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createFederation } from '../../shared/federation/federation.ts';
+import type { MintKeyResult } from '../../shared/federation/mint-key.ts';
 import { createRuleStore } from '../../shared/federation/rule-store.ts';
 import { createSignInEvents } from '../../shared/federation/sign-in-events.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
@@ -56,6 +57,7 @@ import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createBillingDependencies } from './billing/dependencies.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
+import { mintKeyCalls } from './federation-rules/mint-key.ts';
 import { health } from './health.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { createResolveTxt } from './identity-providers/resolve-txt.ts';
@@ -193,7 +195,9 @@ for (const { method, path: routePath, handle } of controlRoutes)
 for (const { method, path: routePath, handle } of scimRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
-export const handler = middy<ApiEvent, Reply>()
+/** Two kinds of events: requests, and invocations by `machine-sign-in`, which have it create API keys. */
+export const handler = middy<ApiEvent, Reply | MintKeyResult>()
+  .use(mintKeyCalls(dependencies))
   .use(identified())
   .use(errorReplies())
   .handler(leadBrowsers(route(routes)));

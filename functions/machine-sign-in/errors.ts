@@ -36,3 +36,32 @@ export const noScopes = (): InvalidRequest =>
     param: 'scope',
     message: "Scopes are not supported. Leave out 'scope', and set the permissions of the service account instead.",
   });
+
+/** 400 for an API key of a rule that gives none: https://www.rfc-editor.org/rfc/rfc8693#section-2.2.2 */
+export const noApiKey = (): InvalidRequest =>
+  new InvalidRequest({
+    code: 'invalid_target',
+    param: 'requested_token_type',
+    message: "This federation rule gives no API keys. Leave out 'requested_token_type', or ask an owner to set the rule's 'api_key'.",
+  });
+
+/** 400 for an API key of a suspended organization. */
+export const suspendedTarget = (): InvalidRequest =>
+  new InvalidRequest({
+    code: 'invalid_target',
+    param: 'requested_token_type',
+    message: 'The organization of this service account is suspended, so it gets no API keys. Contact your administrator.',
+  });
+
+/** 429 if a rule has all the API keys that it can have at a time, or in a day. */
+export class TooManyRuleKeys extends ApiError {
+  constructor(seconds: number) {
+    super({
+      status: 429,
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+      message: `The API keys of this federation rule are used up: it can have 100 at a time, and 2,000 a day (UTC). Try again in ${seconds} s, or choose a shorter lifetime.`,
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+}

@@ -1,4 +1,5 @@
 import type { AuditDependencies } from '../../shared/audit/commit.ts';
+import type { MintKey } from '../../shared/federation/mint-key.ts';
 import type { RuleStore } from '../../shared/federation/rule-store.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { Caller } from '../../shared/identity/request-origin.ts';
@@ -10,6 +11,7 @@ import type { ExchangeDependencies } from './token-exchange/prove-by-token.ts';
 import type { TokenRequest } from './token-request.ts';
 
 export interface MachineSignInDependencies extends AuditDependencies {
+  mintKey: MintKey;
   serviceAccounts: ServiceAccountStore;
   attempts: Pick<LoginAttempts, 'count' | 'forget'>;
   quotas: Pick<QuotaStore, 'count'>;
@@ -29,8 +31,12 @@ export interface Proof {
   use?: () => Promise<void>;
   /** Makes a used proof usable again, because no session was issued. */
   release?: () => Promise<void>;
-  /** Called when a session was issued. */
-  noteSession?: () => Promise<void>;
+  /** Called when a session or an API key was issued. @param apiKey the id of the key */
+  noteSession?: (apiKey?: string) => Promise<void>;
+  /** The rule whose workloads get an API key, if the request asks for one instead of an access token. */
+  keyOfRule?: string;
+  /** The type of the issued token, if the grant is an exchange of tokens. */
+  issuedTokenType?: string;
 }
 
 /** Checks a request with one grant type. @throws 400 for a missing parameter, 401 from `refuse` for a failed proof */

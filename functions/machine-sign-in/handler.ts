@@ -1,4 +1,5 @@
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createInvokeFunction } from '../../shared/aws/invoke-function.ts';
 import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
@@ -17,6 +18,7 @@ import { middy } from '../../shared/middleware/middy.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import type { MachineSignInDependencies } from './grant.ts';
+import { createMintKey } from './mint-key.ts';
 import { machineSignInRoutes } from './routes.ts';
 import { createUsedTokens } from './token-exchange/used-tokens.ts';
 
@@ -29,6 +31,7 @@ const { verifyIdentityToken } = createFederation(process.env.ALLOWED_NETWORKS ??
 
 const dependencies: MachineSignInDependencies = {
   database,
+  mintKey: createMintKey(createInvokeFunction(), environmentVariable('CONTROL_FUNCTION')),
   audit: createAuditStore(createRecordTable(database, environmentVariable('AUDIT_TABLE'))),
   serviceAccounts: createServiceAccountStore(accounts),
   attempts: createLoginAttempts(database, attemptsTable),

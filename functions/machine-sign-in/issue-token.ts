@@ -8,8 +8,9 @@ import { SECOND_MS } from '../../shared/time/units.ts';
 import { proveBySecret } from './client-credentials.ts';
 import { unsupportedGrantType } from './errors.ts';
 import type { MachineSignInDependencies, Proof, TokenGrant } from './grant.ts';
+import { issueKey } from './mint-key.ts';
 import { refuse } from './refuse.ts';
-import { proveByExchange, TOKEN_EXCHANGE } from './token-exchange/exchange-grant.ts';
+import { ACCESS_TOKEN, API_KEY, proveByExchange, TOKEN_EXCHANGE } from './token-exchange/exchange-grant.ts';
 import { readTokenRequest } from './token-request.ts';
 
 const GRANTS: ReadonlyMap<string, TokenGrant> = new Map([
@@ -19,13 +20,25 @@ const GRANTS: ReadonlyMap<string, TokenGrant> = new Map([
 
 export const GRANT_TYPES = [...GRANTS.keys()];
 
-/** The reply of https://www.rfc-editor.org/rfc/rfc6749#section-5.1 */
+/**
+ * The reply of https://www.rfc-editor.org/rfc/rfc6749#section-5.1, and of
+ * https://www.rfc-editor.org/rfc/rfc8693#section-2.2.1 for an exchange.
+ */
 export const IssuedToken = z.object({
-  access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),
+  access_token: z.string().meta({
+    description:
+      'Send it in the header `Authorization: Bearer <access token>`. An API key is for the inference hosts, and an access token for this one.',
+  }),
   token_type: z.literal('Bearer'),
   expires_in: z
     .int()
     .meta({ description: 'Seconds until the access token expires. There is no refresh token: request another access token.' }),
+  issued_token_type: z
+    .string()
+    .optional()
+    .meta({
+      description: `The type of the token, for a token exchange: \`${ACCESS_TOKEN}\` or \`${API_KEY}\`.`,
+    }),
 });
 export type IssuedToken = z.infer<typeof IssuedToken>;
 
@@ -60,16 +73,22 @@ const openSession = async (deps: MachineSignInDependencies, caller: Caller, { ac
   return { access_token: accessToken, token_type: 'Bearer', expires_in: expiresInSeconds };
 };
 
+const issue = async (deps: MachineSignInDependencies, caller: Caller, proof: Proof): Promise<{ token: IssuedToken; apiKey?: string }> => {
+  if (proof.keyOfRule === undefined) return { token: await openSession(deps, caller, proof) };
+  const { id, secret, expires_in } = await issueKey(deps, caller, proof, proof.keyOfRule);
+  return { token: { access_token: secret, token_type: 'Bearer', expires_in }, apiKey: id };
+};
+
 const issueSession = async (deps: MachineSignInDependencies, caller: Caller, proof: Proof): Promise<IssuedToken> => {
   await countSignIn(deps, proof.account, caller.receivedAtMs);
   await proof.use?.();
-  // A session that no caller got does no harm, so the proof can be used again.
-  const token = await openSession(deps, caller, proof).catch(async (error: unknown) => {
+  // A session or a key that no caller got does no harm, so the proof can be used again.
+  const { token, apiKey } = await issue(deps, caller, proof).catch(async (error: unknown) => {
     await proof.release?.();
     throw error;
   });
-  await proof.noteSession?.();
-  return token;
+  await proof.noteSession?.(apiKey);
+  return { ...token, ...(proof.issuedTokenType !== undefined && { issued_token_type: proof.issuedTokenType }) };
 };
 
 /** Signs a program in as a service account. Every failed proof is the same 401. @throws 400, 401, 429, 503 */

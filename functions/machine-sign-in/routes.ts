@@ -5,6 +5,7 @@ import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { AUTH_PATHS } from '../../shared/identity/auth-paths.ts';
 import type { MachineSignInDependencies } from './grant.ts';
 import { GRANT_TYPES, IssuedToken, issueToken } from './issue-token.ts';
+import { ACCESS_TOKEN, API_KEY } from './token-exchange/exchange-grant.ts';
 
 interface MachineRoute extends Operation<'Service accounts'> {
   access: 'public';
@@ -23,6 +24,12 @@ const TokenRequestBody = z.object({
   subject_token_type: z.string().optional().meta({
     description: 'For a token exchange: `urn:ietf:params:oauth:token-type:jwt` or `urn:ietf:params:oauth:token-type:id_token`.',
   }),
+  requested_token_type: z
+    .enum([ACCESS_TOKEN, API_KEY])
+    .optional()
+    .meta({
+      description: `For a token exchange: \`${API_KEY}\` for an API key, if the rule has \`api_key\`. Default: an access token.`,
+    }),
 });
 
 /** The routes of the control plane for programs that have no session yet. */
@@ -34,7 +41,7 @@ export const machineSignInRoutes: readonly MachineRoute[] = [
     operationId: 'issueToken',
     summary: 'Get an access token for a service account',
     description:
-      'Returns an access token, which is valid for 15 minutes. The body can be JSON or a form (`application/x-www-form-urlencoded`). Errors have the shape of OAuth: https://www.rfc-editor.org/rfc/rfc6749#section-5.2',
+      'Returns an access token, which is valid for 15 minutes, or an API key for the workload of a federation rule. The body can be JSON or a form (`application/x-www-form-urlencoded`). Errors have the shape of OAuth: https://www.rfc-editor.org/rfc/rfc6749#section-5.2',
     access: 'public',
     errorShape: 'oauth',
     body: {

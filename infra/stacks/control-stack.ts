@@ -140,6 +140,7 @@ export class ControlStack extends Stack {
     data.audit.grantAdd(this.machineSignIn);
     data.attempts.grant(this.machineSignIn, 'UpdateItem', 'PutItem', 'DeleteItem');
     identity.users.grant(this.machineSignIn, 'AdminInitiateAuth', 'AdminRespondToAuthChallenge');
+    grantInvoke(this.machineSignIn, this.function, 'CONTROL_FUNCTION');
     this.host.post(AUTH_PATHS.token, this.machineSignIn);
     this.singleSignOn = this.#singleSignOn({ config, data, identity });
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });

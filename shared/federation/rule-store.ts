@@ -116,6 +116,10 @@ export const createRuleStore = (table: RecordTable) => {
       ];
     },
 
+    /** Checks that a rule is active and as it was read. @param refused the error otherwise */
+    toCheckActive: ({ service_account, id, version }: FederationRule, refused: () => Error): Write =>
+      table.toCheck(placeOfRule(service_account, id), { status: 'active', version }, refused),
+
     /** Replaces the version that was read; 412 if it has changed since. The issuer must stay the same. */
     toReplace: (rule: FederationRule): Write => table.toReplace(placeOfRule(rule.service_account, rule.id), rule),
 

@@ -1,5 +1,16 @@
 import * as z from 'zod';
 
+/** The API keys that the workloads of a rule get. */
+export const RuleApiKey = z.object({
+  scope: z.enum(['serverless', 'on_demand']),
+  models: z.array(z.string()).nullable(),
+  limits: z.object({ requests_per_minute: z.int(), tokens_per_minute: z.int(), concurrency: z.int() }),
+  /** Dollars. */
+  budgets: z.object({ total: z.string().nullable() }),
+  lifetime_seconds: z.int(),
+});
+export type RuleApiKey = z.infer<typeof RuleApiKey>;
+
 /** A token of an issuer that matches a rule of a service account is exchanged for the account's access token. */
 export const FederationRule = z.object({
   id: z.string(),
@@ -13,6 +24,8 @@ export const FederationRule = z.object({
   subject: z.string().nullable(),
   /** Claims that must have exactly these values. */
   claims: z.record(z.string(), z.string()),
+  /** null: they get access tokens only. */
+  api_key: RuleApiKey.nullable().default(null),
   status: z.enum(['active', 'disabled']),
   created_at: z.int(),
   updated_at: z.int(),

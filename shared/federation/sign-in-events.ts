@@ -17,6 +17,8 @@ export const SignInEvent = z.object({
   outcome: z.enum(['accepted', 'refused']),
   reason: z.string().nullable(),
   federation_rule: z.string(),
+  /** The API key that the workload got instead of an access token. */
+  api_key: z.string().nullable().default(null),
   is_verified: z.boolean(),
   subject: z.string().nullable(),
   differing_claims: z.array(DifferingClaim),

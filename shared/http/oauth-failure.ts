@@ -11,7 +11,7 @@ interface OAuthFailure {
   body: { error: string; error_description: string; request_id: string };
 }
 
-// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2 and https://www.rfc-editor.org/rfc/rfc8693#section-2.2.2
 const CODES: ReadonlySet<string | null> = new Set([
   'invalid_request',
   'invalid_client',
@@ -19,6 +19,7 @@ const CODES: ReadonlySet<string | null> = new Set([
   'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
+  'invalid_target',
 ]);
 
 const codeOf = ({ code, status }: ApiError): string => {

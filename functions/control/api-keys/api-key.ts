@@ -3,7 +3,7 @@ import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../lim
 import { OrganizationId } from '../organizations/organization.ts';
 
 const KeyName = z.string().trim().min(1).max(100);
-const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
+export const KeyModels = z.array(z.string().min(1).max(256)).min(1).max(16);
 // OpenAI's limits for metadata.
 const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
@@ -78,7 +78,8 @@ export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
 const MIN_LIFETIME_SECONDS = 60;
 /** The longest lifetime of a temporary key. */
 export const MAX_LIFETIME_SECONDS = 3_600;
-const KeyLifetime = z.int().min(MIN_LIFETIME_SECONDS).max(MAX_LIFETIME_SECONDS);
+/** The lifetime of a temporary key, in seconds. */
+export const KeyLifetime = z.int().min(MIN_LIFETIME_SECONDS).max(MAX_LIFETIME_SECONDS);
 
 const NewKeyFields = z.strictObject({
   name: KeyName,
@@ -89,7 +90,7 @@ const NewKeyFields = z.strictObject({
     description: 'The organization that owns the key. Required for admins; otherwise your own organization.',
   }),
   scope: z.enum(['serverless', 'on_demand']).default('serverless'),
-  models: Models.nullable().default(null).meta({ description: 'The models that the key can use, at most 16; null: all models.' }),
+  models: KeyModels.nullable().default(null).meta({ description: 'The models that the key can use, at most 16; null: all models.' }),
   limits: KeyLimits.optional().meta({ description: 'Requires `keys:limit`.' }),
   budgets: KeyBudgets.optional().meta({ description: 'Requires `keys:limit`.' }),
   expires_at: ExpiresAt.nullable().default(null),
@@ -112,7 +113,7 @@ export type NewApiKey = z.output<typeof NewApiKey>;
 /** Absent fields keep their values. */
 export const ApiKeyUpdate = z.strictObject({
   name: KeyName.optional(),
-  models: Models.nullable().optional(),
+  models: KeyModels.nullable().optional(),
   limits: KeyLimitsUpdate.optional(),
   budgets: KeyBudgetsUpdate.optional(),
   expires_at: ExpiresAt.nullable().optional(),

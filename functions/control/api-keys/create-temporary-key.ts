@@ -120,7 +120,7 @@ const tryToCreate = async (
   const wire = { ...(await toWire(limiters, key)), version: free ? key.version + 1 : key.version };
   const place = { id: key.id, endsAt: Number(key.expires_at) };
   const target = { type: 'api_key', id: key.id };
-  const change = { action: 'api_key.created', organization: key.organization, target, after: { ...wire, ...facts }, texts: AUDITED_TEXTS };
+  const change = { action: 'api_key.created', organization: key.organization, target, after: { ...facts, ...wire }, texts: AUDITED_TEXTS };
   const added = { max: maxLive, refused: () => refused(BUSY_SECONDS) };
   await commit(deps, actor.origin, change, [
     ...deps.users.toCheckActor(actor),

@@ -14,8 +14,7 @@ export interface KeySeries {
   name: string;
 }
 
-/** A key of a series. */
-export interface SeriesPlace {
+interface SeriesPlace {
   id: string;
   /** Unix time in seconds; 0 if it was revoked. */
   endsAt: number;
@@ -25,12 +24,13 @@ export interface SeriesPlace {
 export const seriesOf = ({ created_by: creator, organization, series: name }: StoredApiKey): KeySeries | undefined =>
   name === undefined ? undefined : { creator, organization, name };
 
-const PLACE = 'temporary-key#';
+const ANY_ROW = 'temporary-key';
+const PLACE = `${ANY_ROW}#`;
 const prefixOf = ({ organization, name }: KeySeries): string => `${PLACE}${organization}#${name}#`;
 const placeRecordKey = (series: KeySeries, id: string): RecordKey => ({ account: series.creator, record: prefixOf(series) + id });
 const countRecordKey = ({ creator, organization, name }: KeySeries): RecordKey => ({
   account: creator,
-  record: `temporary-keys#${organization}#${name}`,
+  record: `${ANY_ROW}s#${organization}#${name}`,
 });
 
 // As many as other keys: a bill reads each of them.
@@ -43,10 +43,10 @@ const tooManyInTotal = (): Conflict =>
     message: `An organization can have at most ${MAX_IN_TOTAL} different temporary API keys. Use an API key that you create once instead.`,
   });
 
-const toPlace = ({ record, ends_at }: Record<string, unknown>): SeriesPlace => ({
-  id: String(record).split('#').at(-1) ?? '',
-  endsAt: Number(ends_at),
-});
+const toPlace = ({ record, ends_at }: Record<string, unknown>): SeriesPlace & Pick<KeySeries, 'name'> => {
+  const [, , name = '', id = ''] = String(record).split('#');
+  return { id, name, endsAt: Number(ends_at) };
+};
 
 /** The series of temporary keys in the `accounts` table, in the partition of their creator. */
 export const createTemporaryKeyStore = (table: RecordTable) => ({
@@ -56,8 +56,8 @@ export const createTemporaryKeyStore = (table: RecordTable) => ({
     return rows.map(toPlace);
   },
 
-  /** Lists the keys of all series of a creator. */
-  listOf: async function* (creator: string): AsyncGenerator<SeriesPlace> {
+  /** Lists the keys of all series of a creator, with the names of their series. */
+  listOf: async function* (creator: string): AsyncGenerator<SeriesPlace & Pick<KeySeries, 'name'>> {
     for await (const row of table.all({ account: creator, prefix: PLACE })) yield toPlace(row);
   },
 
@@ -67,6 +67,14 @@ export const createTemporaryKeyStore = (table: RecordTable) => ({
     table.toCount(countRecordKey(series), 1, max, refused),
     table.toCount(totalRecordKey(series.organization), 1, MAX_IN_TOTAL, tooManyInTotal),
   ],
+
+  /** Forgets the series of a creator, of whom no more keys are created, or one of them. Their keys stay. */
+  forget: async (creator: string, series?: string): Promise<void> => {
+    for await (const row of table.all({ account: creator, prefix: ANY_ROW })) {
+      const record = String(row.record);
+      if (series === undefined || record.split('#')[2] === series) await table.remove({ account: creator, record });
+    }
+  },
 
   /** Sets the end of a key of a series. */
   toSet: (series: KeySeries, { id, endsAt }: SeriesPlace): Write => table.toPut(placeRecordKey(series, id), { ends_at: endsAt }),

@@ -9,7 +9,10 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
 import { urlFault } from '../../../shared/network/url-fault.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
-import type { Actor, ActorChecks } from '../access/actor.ts';
+import { type Actor, requirePermission } from '../access/actor.ts';
+import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
+import { checkTemporaryLimits } from '../api-keys/create-temporary-key.ts';
+import { endSeries, revokeTemporaryKeys } from '../api-keys/revoke-temporary-keys.ts';
 import { checkGivenRights, visibleServiceAccount } from '../service-accounts/service-account-rights.ts';
 import { tooWide } from './known-issuers.ts';
 import {
@@ -21,12 +24,11 @@ import {
   toSignInEventResource,
 } from './rule-resource.ts';
 
-export interface FederationRuleDependencies extends AuditDependencies {
+export interface FederationRuleDependencies extends AuditDependencies, ApiKeyDependencies {
   rules: RuleStore;
   signInEvents: Pick<SignInEvents, 'list'>;
   serviceAccounts: ServiceAccountStore;
   networks: Networks;
-  users: ActorChecks;
 }
 
 type Expected = readonly number[] | undefined;
@@ -42,11 +44,24 @@ const checkWidth = (rule: Pick<FederationRule, 'issuer' | 'subject' | 'claims'>)
   if (fault !== undefined) throw new InvalidRequest({ param: 'claims', code: 'rule_too_wide', message: fault });
 };
 
-const recorded = ({ issuer, audience, subject, claims, description, status }: FederationRule) => ({
+// With such a rule, its workloads get what the actor could create.
+const checkApiKey = (actor: Actor, account: StoredServiceAccount, settings: FederationRule['api_key'] | undefined): void => {
+  if (!settings) return;
+  for (const permission of ['keys:write', 'keys:limit'] as const) requirePermission(actor, permission);
+  if (account.organization === null)
+    throw new InvalidRequest({
+      param: 'api_key',
+      message: "Service accounts of the platform belong to no organization, so they can't have API keys. Leave out 'api_key'.",
+    });
+  checkTemporaryLimits(settings.limits, 'api_key');
+};
+
+const recorded = ({ issuer, audience, subject, claims, api_key, description, status }: FederationRule) => ({
   issuer,
   audience,
   subject,
   claims,
+  api_key,
   description,
   status,
 });
@@ -95,6 +110,7 @@ export const createRule = async (
   const account = await visibleServiceAccount(deps, actor, accountId);
   // With a rule, its workloads can do what the account can.
   checkGivenRights(actor, account);
+  checkApiKey(actor, account, body.api_key);
   checkIssuer(deps.networks, body.issuer);
   checkWidth(body);
   const { nowMs } = actor.origin;
@@ -125,7 +141,11 @@ export const listRules = async (deps: FederationRuleDependencies, actor: Actor, 
 export const retrieveRule = async (deps: FederationRuleDependencies, actor: Actor, accountId: string, id: string) =>
   toFederationRuleResource((await find(deps, actor, accountId, id)).rule);
 
-/** Changes a rule. Sessions that it created end by themselves, within 15 minutes. @throws 400, 403, 404, 412 */
+/**
+ * Changes a rule. Sessions that it created end by themselves, within 15 minutes. If it is disabled or creates no more
+ * API keys, those that are live are revoked; repeating the request completes that.
+ * @throws 400, 403, 404, 412
+ */
 export const updateRule = async (
   deps: FederationRuleDependencies,
   actor: Actor,
@@ -137,14 +157,16 @@ export const updateRule = async (
   // A rule that is only disabled gives no rights.
   if (!(Object.keys(body).length === 1 && body.status === 'disabled')) checkGivenRights(actor, account);
   checkVersion(before, expected);
+  checkApiKey(actor, account, body.api_key);
   const changed = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<FederationRule>;
   const after: FederationRule = { ...before, ...changed, updated_at: actor.origin.nowMs };
   checkWidth(after);
   await save(deps, actor, account, { action: 'federation_rule.updated', before, after }, [deps.rules.toReplace(after)]);
+  if (body.status === 'disabled' || body.api_key === null) await revokeTemporaryKeys(deps, actor, account.id, id);
   return toFederationRuleResource({ ...after, version: before.version + 1 });
 };
 
-/** Deletes a rule. @throws 404, 412 */
+/** Deletes a rule, and revokes the API keys that it created. @throws 404, 412 */
 export const deleteRule = async (
   deps: FederationRuleDependencies,
   actor: Actor,
@@ -153,8 +175,11 @@ export const deleteRule = async (
 ) => {
   const { account, rule: before } = await find(deps, actor, accountId, id);
   checkVersion(before, expected);
+  // After a crash, nobody could find the keys of a rule that is gone. More can be created until it is deleted.
+  await revokeTemporaryKeys(deps, actor, account.id, id);
   const change = { action: 'federation_rule.deleted', before };
   await deps.rules.withIssuers(account.organization, (issuers) => save(deps, actor, account, change, deps.rules.toDelete(before, issuers)));
+  await endSeries(deps, actor, account.id, id);
   return { id, object: 'federation_rule' as const, deleted: true as const };
 };
 

@@ -35,7 +35,7 @@ export const federationRuleRoutes = [
       operationId: 'createFederationRule',
       summary: 'Create a federation rule',
       description:
-        'Workloads of an issuer, such as jobs of GitHub Actions, then exchange their tokens for an access token of this service account, without a secret. A rule for GitHub, GitLab, Google, Microsoft Entra or AWS must name one repository, project, identity or role. A service account can have 20 rules, and the rules of an organization 20 issuers.',
+        'Workloads of an issuer, such as jobs of GitHub Actions, then exchange their tokens for an access token of this service account, without a secret, or for an API key that ends by itself. A rule for GitHub, GitLab, Google, Microsoft Entra or AWS must name one repository, project, identity or role. A service account can have 20 rules, and the rules of an organization 20 issuers.',
       access: 'service_accounts:write',
       isForPeople: true,
       needsFreshLogin: true,
@@ -91,7 +91,7 @@ export const federationRuleRoutes = [
       operationId: 'updateFederationRule',
       summary: 'Update a federation rule',
       description:
-        'Fields that you omit keep their values. Access tokens that the rule has issued stay valid for up to 15 minutes; disable the service account to end them at once.',
+        'Fields that you omit keep their values. Access tokens that the rule has issued stay valid for up to 15 minutes; disable the service account to end them at once. If the rule is disabled, or `api_key` is null, its live API keys are revoked.',
       access: 'service_accounts:write',
       isForPeople: true,
       needsFreshLogin: true,
@@ -109,7 +109,7 @@ export const federationRuleRoutes = [
       path: oneRule,
       operationId: 'deleteFederationRule',
       summary: 'Delete a federation rule',
-      description: 'Access tokens that the rule has issued stay valid for up to 15 minutes.',
+      description: 'Access tokens that the rule has issued stay valid for up to 15 minutes. Its live API keys are revoked.',
       access: 'service_accounts:write',
       isForPeople: true,
       needsFreshLogin: true,

@@ -13,6 +13,7 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
+import { endSeries, revokeTemporaryKeys } from '../api-keys/revoke-temporary-keys.ts';
 import type {
   ChangedServiceAccount,
   DeletedServiceAccount,
@@ -122,8 +123,8 @@ const planChange = (actor: Actor, before: StoredServiceAccount, fields: ServiceA
 };
 
 /**
- * Updates a service account. A change of its rights or its status ends its sessions. If it is disabled, its API keys
- * are named or revoked; repeating the request completes that.
+ * Updates a service account. A change of its rights or its status ends its sessions. If it is disabled, its temporary
+ * API keys are revoked, and the others are named or revoked; repeating the request completes that.
  * @throws 400, 403, 404, 412
  */
 export const updateServiceAccount = async (
@@ -150,6 +151,7 @@ export const updateServiceAccount = async (
     ...(changesRights ? deps.users.toCheckActor(actor) : []),
     deps.serviceAccounts.toReplace(after, before),
   ]);
+  if (fields.status === 'disabled') await revokeTemporaryKeys(deps, actor, id);
   // Our own row already rejects a disabled account. If this call fails, repeating the request completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, after.status === 'active');
   const changed = { ...toWire(after), version: after.version + 1 };
@@ -158,9 +160,9 @@ export const updateServiceAccount = async (
 };
 
 /**
- * Deletes a service account with its secrets, federation rules and events. Its API keys stay with the organization,
- * unless they are revoked: then the account is disabled first and deleted last, so that repeating the request
- * completes it.
+ * Deletes a service account with its secrets, federation rules and events, and revokes its temporary API keys. Its
+ * other keys stay with the organization, unless they are revoked: then the account is disabled first and deleted last,
+ * so that repeating the request completes it.
  * @throws 403, 404, 412; 503 if there was no time to revoke all keys
  */
 export const deleteServiceAccount = async (
@@ -180,14 +182,16 @@ export const deleteServiceAccount = async (
   const { organization } = account;
   const target = { type: 'service_account', id };
   const change = { action: 'service_account.deleted', organization, target, before: toWire(account), texts: AUDITED_TEXTS };
-  // After a crash, nobody could find events without their account. Exchanges can add more until it is deleted.
+  // After a crash, nobody could find events and keys without their account. Exchanges can add more until it is deleted.
   await deps.signInEvents.clear(id);
+  await revokeTemporaryKeys(deps, actor, id);
   await deps.rules.withIssuers(organization, async (issuers) => {
     const ofRules = deps.rules.toDeleteAll(id, await deps.rules.list(id), issuers);
     const ofAccount = await deps.serviceAccounts.toDelete(account);
     await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...ofAccount, ...ofRules]);
   });
   await deps.signInEvents.clear(id);
+  await endSeries(deps, actor, id);
   await deps.userPool.deleteUser(account.subject);
   return { id, object: 'service_account', deleted: true, open_api_keys: await openKeysOf(deps, account) };
 };

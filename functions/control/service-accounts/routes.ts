@@ -118,7 +118,7 @@ export const serviceAccountRoutes = [
       operationId: 'deleteServiceAccount',
       summary: 'Delete a service account',
       description:
-        'Deletes its secrets, federation rules and events too. API keys that it created keep working; the response names them. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
+        'Deletes its secrets, federation rules and events too. API keys that it created keep working, and the response names them; those of federation rules are revoked. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
       access: 'service_accounts:write',
       needsFreshLogin: true,
       parameters,

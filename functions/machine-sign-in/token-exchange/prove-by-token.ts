@@ -33,8 +33,8 @@ export interface TokenProof {
   use: () => Promise<boolean>;
   /** Makes the token usable again, because no session was created. */
   release: () => Promise<void>;
-  /** Records for the account's owner that a session was created. */
-  noteSession: () => Promise<void>;
+  /** Records for the account's owner that a session or an API key was created. @param apiKey the id of the key */
+  noteSession: (apiKey?: string) => Promise<void>;
 }
 
 // Six environments that start at the same time fetch two documents of each issuer: this is enough for three issuers.
@@ -60,6 +60,7 @@ const toEvent = (
   outcome: refusal ? 'refused' : 'accepted',
   reason: refusal?.reason ?? null,
   federation_rule: rule.id,
+  api_key: null,
   is_verified: claims !== undefined,
   subject: claims?.sub.slice(0, MAX_EVENT_CHARACTERS) ?? null,
   differing_claims: refusal?.differing ?? [],
@@ -132,6 +133,7 @@ export const proveByToken = async (deps: ExchangeDependencies, offered: OfferedT
       return releaseUse !== undefined;
     },
     release: () => release(),
-    noteSession: () => deps.events.add(offered.rule.service_account, toEvent(offered, caller, undefined, claims)),
+    noteSession: (apiKey) =>
+      deps.events.add(offered.rule.service_account, { ...toEvent(offered, caller, undefined, claims), api_key: apiKey ?? null }),
   };
 };

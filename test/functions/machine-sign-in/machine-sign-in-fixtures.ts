@@ -1,3 +1,4 @@
+import { mintKey } from '../../../functions/control/federation-rules/mint-key.ts';
 import type { MachineSignInDependencies } from '../../../functions/machine-sign-in/grant.ts';
 import { issueToken } from '../../../functions/machine-sign-in/issue-token.ts';
 import { createUsedTokens } from '../../../functions/machine-sign-in/token-exchange/used-tokens.ts';
@@ -17,6 +18,7 @@ import { newServiceAccountSecret } from '../../../shared/service-accounts/secret
 import { createServiceAccountStore, type StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
+import { accountStores } from '../../support/fixtures/account-stores.ts';
 
 export const NOON = Date.UTC(2026, 10, 26, 12);
 const SECONDS = NOON / 1_000;
@@ -43,7 +45,9 @@ export const accountOf = (name: string, fields: Partial<StoredServiceAccount> = 
 });
 
 /** The function with an identity provider that signs everyone in, unless a test says otherwise. */
-export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Database = database) => {
+export const openMachineSignIn = (testDatabase: TestDatabase, as: Database = testDatabase.database) => {
+  const { database, tables } = testDatabase;
+  const rows = createRecordTable(database, tables.Accounts as string);
   const stores = (client: Database) => {
     const accounts = createRecordTable(client, tables.Accounts as string);
     return {
@@ -57,6 +61,7 @@ export const openMachineSignIn = ({ database, tables }: TestDatabase, as: Databa
   const tokens = { accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 900, sessionId: undefined, authenticatedAt: SECONDS };
   const deps: MachineSignInDependencies = {
     database: as,
+    mintKey: (call) => mintKey({ ...accountStores(testDatabase), rules: createRuleStore(rows), now: Date.now }, call),
     ...stores(as),
     attempts: createLoginAttempts(as, tables.Attempts as string),
     quotas: createQuotaStore(as, tables.Attempts as string),

@@ -64,7 +64,7 @@ test('lets the function sign-in only check passwords and codes, count attempts, 
   );
 });
 
-test('lets the function machine-sign-in only read accounts, note uses and tokens, and open sessions', () => {
+test('lets machine-sign-in only read accounts, note tokens, open sessions and have keys created', () => {
   const grants = grantsOf(templateOf('control'), 'MachineSignInRole');
   expect(grants.sort(byText)).toEqual(
     [
@@ -73,6 +73,7 @@ test('lets the function machine-sign-in only read accounts, note uses and tokens
       ...all('dynamodb', ['DeleteItem', 'PutItem', 'UpdateItem'], ['Attempts']),
       ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
       ...all('cognito-idp', ['AdminInitiateAuth', 'AdminRespondToAuthChallenge'], ['Users']),
+      ...all('lambda', ['InvokeFunction'], ['Control']),
     ].sort(byText),
   );
 });

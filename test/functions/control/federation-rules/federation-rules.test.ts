@@ -203,6 +203,7 @@ describe('federation rules', () => {
       rules: createRuleStore(table),
       signInEvents: createSignInEvents(emulator.database, String(emulator.tables.Accounts), table),
       userPool: acceptingUserPool,
+      now: () => NOW_MS,
     };
     await deleteServiceAccount(deps as never, owner, account, { revokes: false });
     expect(await createRuleStore(table).list(account)).toEqual([]);
@@ -217,6 +218,7 @@ describe('federation rules', () => {
       outcome: 'refused' as const,
       reason: 'expired',
       federation_rule: 'fed_1',
+      api_key: null,
       is_verified: false,
       subject: null,
       differing_claims: [],

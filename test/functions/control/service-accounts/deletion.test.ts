@@ -16,7 +16,7 @@ import { serviceAccountStores } from './service-account-stores.ts';
 
 const EVENT: SignInEvent = {
   ...{ object: 'sign_in_event', at: 1, outcome: 'accepted', reason: null, federation_rule: 'fed_1', is_verified: true },
-  ...{ subject: 'repo:acme/web', differing_claims: [], ip_address: '192.0.2.1', request_id: 'req_1' },
+  ...{ api_key: null, subject: 'repo:acme/web', differing_claims: [], ip_address: '192.0.2.1', request_id: 'req_1' },
 };
 
 let database: TestDatabase;
@@ -42,7 +42,7 @@ const dependencies = (client: Database) => ({
 
 const addSecret = (account: string) => createSecret(deps, owner, account, NewSecret.parse({}));
 const addRule = (account: string, issuer = 'https://issuer.example') => {
-  const rule = { issuer, audience: 'https://control.example.com', subject: null, claims: { team: '7' }, description: null };
+  const rule = { issuer, audience: 'https://control.example.com', subject: null, claims: { team: '7' }, api_key: null, description: null };
   return createRule(deps, owner, account, rule);
 };
 const create = async (): Promise<string> => (await createServiceAccount(deps, owner, NewServiceAccount.parse({ name: 'ci' }))).id;
@@ -112,7 +112,7 @@ describe('the deletion of a service account', () => {
     await deleteServiceAccount(deps, owner, id, { revokes: false });
     const before = await issuers();
     const late = { ...deps, serviceAccounts: { ...deps.serviceAccounts, find: async () => stale } };
-    const rule = { issuer: 'https://issuer.example', audience: 'a', subject: 'one', claims: {}, description: null };
+    const rule = { issuer: 'https://issuer.example', audience: 'a', subject: 'one', claims: {}, api_key: null, description: null };
     await expect(createRule(late, owner, id, rule)).rejects.toMatchObject({ status: 404 });
     await expect(createSecret(late, owner, id, NewSecret.parse({}))).rejects.toMatchObject({ status: 412 });
     expect([await rowsOf(id), await issuers()]).toEqual([[], before]);

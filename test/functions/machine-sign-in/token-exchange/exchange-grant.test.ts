@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OAuth2Server } from 'oauth2-mock-server';
+import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { parseSecret } from '../../../../shared/admission/item/secret.ts';
+import { FunctionUnavailable } from '../../../../shared/aws/function-errors.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import type { MintRefusal } from '../../../../shared/federation/mint-key.ts';
 import type { FederationRule } from '../../../../shared/federation/rule.ts';
 import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
 import { createSignInEvents } from '../../../../shared/federation/sign-in-events.ts';
 import { IdentityUnavailable } from '../../../../shared/identity/errors.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 import { accountOf, openMachineSignIn } from '../machine-sign-in-fixtures.ts';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -28,7 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([database.close(), github.stop()]));
 
-const withRule = async (name: string, fields: Parameters<typeof accountOf>[1] = {}) => {
+const withRule = async (
+  name: string,
+  { api_key = null, ...fields }: Parameters<typeof accountOf>[1] & Partial<Pick<FederationRule, 'api_key'>> = {},
+) => {
   const account = accountOf(name, fields);
   await world.create(account);
   const rule: FederationRule = {
@@ -39,6 +48,7 @@ const withRule = async (name: string, fields: Parameters<typeof accountOf>[1] = 
     audience: AUDIENCE,
     subject: null,
     claims: { repository_id: '7' },
+    api_key,
     status: 'active',
     created_at: 1,
     updated_at: 1,
@@ -69,7 +79,10 @@ describe('the grant token-exchange', () => {
   test('exchanges a job’s token once, and records the rule and the job', async () => {
     const { account, rule } = await withRule('once');
     const token = await jobToken();
-    expect(await exchange(account.id, rule.id, token)).toEqual({ access_token: 'access', token_type: 'Bearer', expires_in: 900 });
+    expect(await exchange(account.id, rule.id, token)).toEqual({
+      ...{ access_token: 'access', token_type: 'Bearer', expires_in: 900 },
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    });
     expect(await exchange(account.id, rule.id, token)).toMatchObject(refused);
     const entries = await world.entries('org_once');
     expect(entries.find(({ action }) => action === 'session.created')?.changes).toMatchObject({
@@ -136,5 +149,78 @@ describe('the grant token-exchange', () => {
     [{ resource: 'x' }, 'resource'],
   ])('rejects a request with %j', async (changes, param) => {
     expect(await exchange('user_x', 'fed_x', 'a.b.c', changes)).toMatchObject({ status: 400, code: 'invalid_request', param });
+  });
+});
+
+describe('an exchange for an API key', () => {
+  const API_KEY = { requested_token_type: 'urn:sluice:params:oauth:token-type:api_key' };
+  const api_key: FederationRule['api_key'] = {
+    ...{ scope: 'serverless', models: null, budgets: { total: null }, lifetime_seconds: 300 },
+    limits: { requests_per_minute: 60, tokens_per_minute: 1_000, concurrency: 2 },
+  };
+  const withKeys = async (name: string) => {
+    const stores = accountStores(database);
+    const admin = await storeUser(stores, { role: 'admin', organization: null });
+    const { id: organization } = await createOrganization(stores, admin.origin, { name });
+    return { ...(await withRule(name, { organization, api_key })), organization };
+  };
+
+  test('returns the secret once for a token, and shows the key in the events', async () => {
+    const { account, rule } = await withKeys('keys');
+    const [token, before] = [await jobToken(), world.signedIn.length];
+    const issued = (await exchange(account.id, rule.id, token, API_KEY)) as Record<string, string>;
+    expect(issued).toEqual({
+      ...{ access_token: expect.stringMatching(/^sk-s/), token_type: 'Bearer', expires_in: 300 },
+      issued_token_type: API_KEY.requested_token_type,
+    });
+    expect(await exchange(account.id, rule.id, token, API_KEY)).toMatchObject(refused);
+    const accepted = (await eventsOf(account.id)).find(({ outcome }) => outcome === 'accepted');
+    expect(accepted?.api_key).toBe(parseSecret(issued.access_token ?? '')?.keyId);
+    expect(world.signedIn).toHaveLength(before);
+  });
+
+  test('returns an access token to a workload that asks for one', async () => {
+    const { account, rule } = await withKeys('either');
+    expect(await exchange(account.id, rule.id, await jobToken())).toMatchObject({ access_token: 'access' });
+  });
+
+  test('is a 400 for a rule that gives none, and leaves the token as it was', async () => {
+    const { account, rule } = await withRule('nokeys');
+    const token = await jobToken();
+    expect(await exchange(account.id, rule.id, token, API_KEY)).toMatchObject({ status: 400, code: 'invalid_target' });
+    expect(await exchange(account.id, rule.id, 'a.b.c', API_KEY)).toMatchObject(refused);
+    expect(await exchange(account.id, rule.id, token)).toMatchObject({ access_token: 'access' });
+  });
+
+  const mintWith = async (name: string, mintKey: typeof world.deps.mintKey) => {
+    const { account, rule } = await withKeys(name);
+    const [token, real] = [await jobToken(), world.deps.mintKey];
+    world.deps.mintKey = mintKey;
+    const failed = await exchange(account.id, rule.id, token, API_KEY);
+    world.deps.mintKey = real;
+    return { failed, again: await exchange(account.id, rule.id, token, API_KEY) };
+  };
+
+  test.each<[MintRefusal, object]>([
+    ['too_many_keys', { status: 429, headers: { 'retry-after': '7' } }],
+    ['organization_suspended', { status: 400, code: 'invalid_target' }],
+    ['no_api_key', { status: 400, code: 'invalid_target' }],
+    ['rule_disabled', refused],
+    ['service_account_disabled', refused],
+  ])('leaves the token usable after %s', async (reason, expected) => {
+    const refusal = { outcome: 'refused', reason, retry_after_seconds: 7 } as const;
+    const { failed, again } = await mintWith(reason.replaceAll('_', '').slice(0, 12), async () => refusal);
+    expect(failed).toMatchObject(expected);
+    expect(again).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  test('leaves the token usable if the function that creates keys crashes after it has created one', async () => {
+    const { mintKey } = world.deps;
+    const { failed, again } = await mintWith('crash', async (call) => {
+      await mintKey(call);
+      throw new FunctionUnavailable(new Error('crash'));
+    });
+    expect(failed).toMatchObject({ status: 503 });
+    expect(again).toMatchObject({ token_type: 'Bearer' });
   });
 });

@@ -38,6 +38,7 @@ beforeEach(() => {
     audience: AUDIENCE,
     subject: null,
     claims: { repository_id: '7', ref: 'refs/heads/main' },
+    api_key: null,
     status: 'active',
     created_at: nowMs,
     updated_at: nowMs,
