@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
+import { FederationRuleUpdate } from '../../../../functions/control/federation-rules/rule-resource.ts';
+import { API_KEY } from '../../../../functions/machine-sign-in/token-exchange/exchange-grant.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createRuleStore } from '../../../../shared/federation/rule-store.ts';
@@ -108,5 +110,23 @@ describe('the workflow of docs/federation-rules.md', () => {
 
   test('fails if the rule does not accept its token', async () => {
     await expect(runJob({ FEDERATION_RULE: 'fed_000000000000000000' })).rejects.toThrow();
+  });
+});
+
+describe('the part of docs/federation-rules.md about API keys', () => {
+  const [, part = ''] = /## An API key for the job\n(.*?)\n## /s.exec(page) ?? [];
+
+  test('shows settings that a rule accepts', () => {
+    const [, body = ''] = /-X PATCH .*? -d '(\{[^']*\})'/s.exec(part) ?? [];
+    expect(FederationRuleUpdate.parse(JSON.parse(body)).api_key).toMatchObject({ models: ['qwen3-8b'], lifetime_seconds: 900 });
+  });
+
+  test('shows the parameter that requests a key', () => {
+    expect(part).toContain(`--data-urlencode requested_token_type=${API_KEY}\n`);
+  });
+
+  test('names each setting', () => {
+    const { api_key } = FederationRuleUpdate.parse({ api_key: {} });
+    for (const setting of Object.keys(api_key ?? {})) expect(part).toContain(`| \`${setting}\``);
   });
 });
