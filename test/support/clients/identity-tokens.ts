@@ -5,7 +5,7 @@ import { transact } from '../../../shared/database/transaction.ts';
 import type { Role } from '../../../shared/hosts/permissions.ts';
 import { createIdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { OpenIdProvider } from '../emulators/openid-provider.ts';
-import { createBrowser } from './browser.ts';
+import { signInAt } from './browser.ts';
 import type { Control, SignedIn } from './control.ts';
 import type { TestRun } from './local-run.ts';
 
@@ -87,9 +87,7 @@ export const singleSignOnToken = async (sides: SignOn, owner: SignedIn, organiza
   const code_verifier = randomBytes(32).toString('base64url');
   const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
   const { authorize_url } = await control.done('POST', '/v1/auth/sso', { body: { email, code_challenge, redirect_uri: LOOPBACK } });
-  const browser = createBrowser((url) => url.startsWith(LOOPBACK));
-  const consent = await browser.submit(await browser.load(authorize_url), { login: email, password: 'any' });
-  const page = await browser.submit(consent);
+  const page = await signInAt(sides.openId.issuer, authorize_url, email, (url) => url.startsWith(LOOPBACK));
   if (!page.url.startsWith(LOOPBACK)) throw new Error(`The login ended at ${page.url}: ${page.status} ${page.html}`);
   const body = { code: new URL(page.url).searchParams.get('code'), code_verifier };
   return (await control.done('POST', '/v1/auth/sso/session', { body })).access_token;
