@@ -3,6 +3,7 @@ import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { storeDeployment } from '../../support/fixtures/deployments.ts';
 import { storeInvoice } from '../../support/fixtures/invoices.ts';
+import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
 import type { Caller, FuzzedDocument, FuzzedHost } from './requests.ts';
 
 /** Everything that belongs to the other organization has it in a name or a text. */
@@ -107,6 +108,19 @@ const createResponse = async ({ base_url, model }: TestRun, secret: string): Pro
   return ((await reply.json()) as { id: string }).id;
 };
 
+type Create = (path: string, token: string, body: unknown) => Promise<string>;
+
+const identitiesOf = async (create: Create, token: string, name: string) => {
+  const serviceAccount = await create('/v1/service-accounts', token, { name });
+  const program = `/v1/service-accounts/${serviceAccount}`;
+  const rule = { issuer: `https://${name}.example.com`, audience: name, claims: { team: name } };
+  return {
+    serviceAccount,
+    secret: await create(`${program}/secrets`, token, {}),
+    rule: await create(`${program}/federation-rules`, token, rule),
+  };
+};
+
 const createControlFixtures = async (run: TestRun, control: Control) => {
   const admin = await control.asAdmin();
   const create = async (path: string, token: string, body: unknown): Promise<string> =>
@@ -123,6 +137,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
     key: await create('/v1/api-keys', token, { name }),
     webhook: await create('/v1/webhooks', token, { url: `https://example.com/${name}` }),
     ticket: await create('/v1/tickets', token, { subject: name, body: name }),
+    ...(await identitiesOf(create, token, name)),
     export: await create('/v1/billing/exports', token, { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 }),
   });
   for (const [{ token }, alias] of [
@@ -139,6 +154,8 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
   ];
   const { id: deployment } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' });
   const { invoiceId, creditNoteId } = await storeInvoice(run, organization);
+  const providerOf = (of: string, name: string) => storeIdentityProvider(run, { organization: of, name, domain: `${name}.example` });
+  const [ownProvider, othersProvider] = [await providerOf(organization, 'fuzzed'), await providerOf(otherId, CANARY)];
   return {
     callers: [
       ...[bearer('member', member.token), bearer('owner', owner.token), bearer('owner', owner.token), bearer('other owner', other.token)],
@@ -149,7 +166,8 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/users/': [spare.id, spareOwner.id],
       '/v1/api-keys/': [own.key, others.key],
       '/v1/webhooks/': [own.webhook, others.webhook],
-      '/v1/identity-providers/': ['idp_none'],
+      '/v1/identity-providers/': [ownProvider.id, othersProvider.id],
+      '/v1/service-accounts/': [own.serviceAccount, others.serviceAccount],
       '/v1/tickets/': [own.ticket, others.ticket],
       '/v1/billing/exports/': [own.export, others.export],
       '/v1/deployments/': [deployment],
@@ -162,6 +180,11 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/billing/rerates/': UNLISTED,
       '/v1/observability/requests/': UNLISTED,
     },
-    known: { organization: [organization, organization, otherId], organization_id: [organization, otherId] },
+    known: {
+      organization: [organization, organization, otherId],
+      organization_id: [organization, otherId],
+      rule: [own.rule, others.rule],
+      secret: [own.secret, others.secret],
+    },
   };
 };

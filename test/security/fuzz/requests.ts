@@ -32,7 +32,7 @@ export interface FuzzedHost {
   strangers: readonly Caller[];
   /** Ids that exist, by the beginning of a documented path. The longest one applies. */
   ids: Readonly<Record<string, readonly string[]>>;
-  /** Values that exist for properties of bodies and for query parameters, such as the name of a model. */
+  /** Values that exist for properties of bodies, query parameters, and ids after the first of a path, by name. */
   known: Readonly<Record<string, readonly unknown[]>>;
 }
 
@@ -87,7 +87,8 @@ export const createRequests = ({ document, callers, strangers, ids, known }: Fuz
     const existing = ids[prefixes.find((prefix) => path.startsWith(prefix)) ?? ''] ?? [];
     let isFirst = true;
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-      const value = isFirst && existing.length > 0 ? oneOf(random, existing) : parameters.find((each) => each.name === name)?.example;
+      const among = isFirst ? existing : (known[name] ?? []);
+      const value = among.length > 0 ? oneOf(random, among) : parameters.find((each) => each.name === name)?.example;
       isFirst = false;
       return isValid || isLikely(random, 0.7) ? encoded(value ?? 'none') : encoded(oneOf(random, HOSTILE_STRINGS));
     });
