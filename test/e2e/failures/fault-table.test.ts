@@ -7,6 +7,7 @@ import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
 import { endFaults, TABLE_FAULTS } from '../../support/faults/fault-table/faults.ts';
+import { createIdentities } from '../../support/faults/fault-table/identities.ts';
 import { brokenPromises } from '../../support/faults/fault-table/invariants.ts';
 import { type Cell, measure } from '../../support/faults/fault-table/measure.ts';
 import { renderFault, renderFaults } from '../../support/faults/fault-table/render.ts';
@@ -67,10 +68,12 @@ beforeAll(async () => {
   const { id: organization } = await control.createOrganization();
   const users: SignedIn[] = [];
   for (let number = 0; number < USERS; number++) users.push(await control.createUser({ role: 'owner', organization }));
+  const identities = await createIdentities(run, control, users[0] as SignedIn, organization);
   faulty = {
     run,
     control,
     users,
+    identities,
     proxy,
     failOnly: (next) => {
       mayFail = next;
@@ -80,6 +83,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await run.close();
+  await faulty.identities.workload.close();
   await proxy.close();
   await database.close();
 });

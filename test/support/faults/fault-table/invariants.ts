@@ -14,7 +14,7 @@ export const brokenPromises = (cell: Cell): string[] => {
   const promises: Record<string, boolean> = {
     'the status is documented': DOCUMENTED.has(reply.status),
     'only a model that does not exist is not found': reply.status !== 404 || fault.isModelAbsent === true,
-    'a session expires only with time': reply.status !== 401 || (fault.clockOffsetMs ?? 0) > 0,
+    'only the clock ends a session or makes a token invalid': reply.status !== 401 || fault.clockOffsetMs !== undefined,
     'a key that is announced exists, and none exists twice': cell.createdKeys === 1 || (cell.createdKeys === 0 && reply.status !== 201),
     'an error has the documented body and says nothing internal': reply.isDocumented,
     'a 429 or 503 says when to retry': ![429, 503].includes(Number(reply.status)) || /^\d+$/.test(reply.retryAfter ?? ''),

@@ -82,14 +82,14 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   }));
 };
 
-const prepare = async ({ run, users }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
+const prepare = async ({ run, users, identities }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
   const user = users[TABLE_FAULTS.indexOf(fault) % users.length] as SignedIn;
   const one = async (route: TableRoute): Promise<Sent> => {
     const { key_id: keyId, secret } = await run.createKey({
       scope: route.host === 'on-demand' ? 'on_demand' : 'serverless',
       ...fault.keys,
     });
-    return { route, keyId, caller: { secret, model: run.model, user, newKeyName: keyId } };
+    return { route, keyId, caller: { secret, model: run.model, user, identities, newKeyName: keyId } };
   };
   return Promise.all(ROUTES[fault.hosts ?? 'inference'].map(one));
 };

@@ -1,6 +1,7 @@
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../../shared/http/messages-path.ts';
 import type { SignedIn } from '../../clients/control.ts';
 import type { HostName } from '../../clients/hosts.ts';
+import type { Identities } from './identities.ts';
 
 /** The sender of a cell's request. */
 export interface TableCaller {
@@ -10,6 +11,8 @@ export interface TableCaller {
   model: string;
   /** A user of the control plane. */
   user: SignedIn;
+  /** Of the user's organization. */
+  identities: Identities;
   /** Of the API key that the caller creates. */
   newKeyName: string;
 }
@@ -20,9 +23,9 @@ export interface TableRoute {
   host: HostName | 'control';
   path: string;
   /** undefined: a GET. */
-  bodyOf?: (caller: TableCaller) => object;
+  bodyOf?: (caller: TableCaller) => object | Promise<object>;
   /** The caller's means of authentication. */
-  access: 'key' | 'session' | 'none';
+  access: 'key' | 'session' | 'scim' | 'none';
   /** True if a complete reply is charged. Tokenization is admitted, so it has an event, but it is free. */
   isCharged: boolean;
   stream: boolean;
@@ -63,6 +66,9 @@ export const INFERENCE_ROUTES: readonly TableRoute[] = [
 ];
 
 const control = { ...free, host: 'control' } as const;
+const TOKEN_PATH = '/v1/auth/token';
+// The hash of a verifier that nobody needs: no login is finished.
+const CODE_CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 /** The requests to the control plane, in the table's order. */
 export const CONTROL_ROUTES: readonly TableRoute[] = [
@@ -80,7 +86,37 @@ export const CONTROL_ROUTES: readonly TableRoute[] = [
     access: 'none',
     bodyOf: ({ user: { refreshToken } }) => ({ refresh_token: refreshToken }),
   },
+  {
+    ...control,
+    name: 'log in with a secret',
+    path: TOKEN_PATH,
+    access: 'none',
+    bodyOf: ({
+      identities: {
+        serviceAccount: { id, secret },
+      },
+    }) => ({
+      grant_type: 'client_credentials',
+      client_id: id,
+      client_secret: secret,
+    }),
+  },
+  {
+    ...control,
+    name: "log in with a workload's token",
+    path: TOKEN_PATH,
+    access: 'none',
+    bodyOf: ({ identities: { workload } }) => workload.exchange(),
+  },
+  {
+    ...control,
+    name: 'log in with an identity provider',
+    path: '/v1/auth/sso',
+    access: 'none',
+    bodyOf: ({ identities: { address } }) => ({ email: address, code_challenge: CODE_CHALLENGE, redirect_uri: 'http://127.0.0.1:9/' }),
+  },
   { ...control, name: 'own user', path: '/v1/me', access: 'session' },
+  { ...control, name: 'own sessions', path: '/v1/me/sessions', access: 'session' },
   { ...control, name: 'models', path: '/v1/models', access: 'session' },
   { ...control, name: 'list API keys', path: '/v1/api-keys', access: 'session' },
   {
@@ -91,4 +127,7 @@ export const CONTROL_ROUTES: readonly TableRoute[] = [
     bodyOf: ({ newKeyName }) => ({ name: newKeyName }),
     createsKey: true,
   },
+  { ...control, name: 'list service accounts', path: '/v1/service-accounts', access: 'session' },
+  { ...control, name: 'list identity providers', path: '/v1/identity-providers', access: 'session' },
+  { ...control, name: 'list users by SCIM', path: '/scim/v2/Users', access: 'scim' },
 ];

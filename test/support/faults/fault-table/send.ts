@@ -29,13 +29,13 @@ const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 /** Sends a request and reads its reply to the end. @param onHead called when the head of the reply has arrived */
 export const send = async (run: TestRun, route: TableRoute, caller: TableCaller, onHead = (): void => undefined): Promise<SeenReply> => {
   const { host, path, access, bodyOf } = route;
-  const token = { key: caller.secret, session: caller.user.token, none: undefined }[access];
+  const token = { key: caller.secret, session: caller.user.token, scim: caller.identities.scimToken, none: undefined }[access];
   const headers = {
     'content-type': 'application/json',
     'x-user-id': USER_ID,
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
-  const request = bodyOf ? { method: 'POST', headers, body: JSON.stringify(bodyOf(caller)) } : { headers };
+  const request = bodyOf ? { method: 'POST', headers, body: JSON.stringify(await bodyOf(caller)) } : { headers };
   const url = `${{ serverless: run.base_url, 'on-demand': run.ondemand_url, control: run.control_url }[host]}${path}`;
   const startMs = performance.now();
   const elapsedMs = (): number => performance.now() - startMs;
@@ -68,15 +68,19 @@ interface WireError {
   message?: unknown;
 }
 
-// A body, or an event of a stream. The error of a 401 is a text, with its code beside it; the Messages API has the code
-// among the details.
+// A body, or an event of a stream. The error of a 401 is a text, with its code beside it; that of OAuth is a code, with
+// a description; SCIM has a detail with a code; the Messages API has the code among the details.
 interface WireBody {
   error?: (WireError & { details?: { error_code: unknown } }) | string | null;
+  error_description?: string;
+  detail?: string;
   code?: unknown;
   response?: { error?: WireError | null };
 }
 
-const errorOf = ({ error, code, response }: WireBody): WireError | undefined => {
+const errorOf = ({ error, error_description, detail, code, response }: WireBody): WireError | undefined => {
+  if (detail !== undefined) return { message: detail, code };
+  if (error_description !== undefined) return { message: error_description, code: error };
   if (typeof error === 'string') return { message: error, code };
   if (error?.details) return { message: error.message, code: error.details.error_code };
   return error ?? response?.error ?? undefined;

@@ -2,6 +2,7 @@ import type { Control, SignedIn } from '../../clients/control.ts';
 import type { TestRun } from '../../clients/local-run.ts';
 import type { TestKey } from '../../fixtures/create-key.ts';
 import type { FaultProxy } from '../fault-proxy.ts';
+import type { Identities } from './identities.ts';
 
 /** The local run that the faults of the table act on. */
 export interface FaultyRun {
@@ -12,6 +13,8 @@ export interface FaultyRun {
   control: Control;
   /** Owners of one organization. Each is used in turn, because failed logins of one user are limited. */
   users: readonly SignedIn[];
+  /** Of the same organization. */
+  identities: Identities;
 }
 
 /** A section of the table: a fault that begins before its requests are sent and ends after their replies. */
