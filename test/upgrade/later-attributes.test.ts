@@ -13,7 +13,10 @@ const MAX_PAGES = 100;
 const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
 
 // The last release doesn't have them.
-const NEW_PATHS = ['/v1/identity-providers', '/v1/me/sessions', '/v1/model-aliases', '/v1/service-accounts'];
+const NEW_PATHS = ['/v1/identity-providers', '/v1/me/sessions', '/v1/model-aliases', '/v1/service-accounts', '/v1/summary'];
+
+// Of these, the last release has no list of all organizations.
+const OF_AN_ORGANIZATION = ['/v1/billing/invoices', '/v1/deployments'];
 
 // Reads that need no id and no time range, as far as an owner or an admin may make them.
 const READS = controlRoutes.filter(
@@ -23,6 +26,7 @@ const READS = controlRoutes.filter(
 let run: UpgradeRun;
 let control: Control;
 let owner: SignedIn;
+let organization: string;
 let callers: Caller[];
 let requests = 0;
 
@@ -52,9 +56,11 @@ const addAttributes = async (): Promise<Record<string, number>> => {
 const readAll = async (): Promise<Record<string, number>> => {
   const admin = await control.asAdmin();
   const statuses: Record<string, number> = {};
-  for (const { path } of READS)
+  for (const { path } of READS) {
+    const query = OF_AN_ORGANIZATION.includes(path) ? `?organization=${organization}` : '';
     for (const [role, { token }] of Object.entries({ owner, admin }))
-      statuses[`${role} ${path}`] = (await control.call('GET', path, { token })).status;
+      statuses[`${role} ${path}`] = (await control.call('GET', path + query, { token })).status;
+  }
   return statuses;
 };
 
@@ -64,7 +70,7 @@ beforeAll(async () => {
   const { database, limiters, tables } = run;
   callers = await createEveryKindOfKey({ database, limiters, accountsTable: tables.Accounts as string }, GRANTED);
   control = controlOf(run);
-  const { id: organization } = await control.createOrganization();
+  ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });
   const { token } = owner;
   await control.done('POST', '/v1/api-keys', { token, body: { name: 'A key', budgets: { day: '5' } } });
