@@ -25,6 +25,21 @@ export type PricedModel = z.output<typeof PricedModel>;
 export const NewPrice = PricedModel.extend(NewFigures.shape);
 export type NewPrice = z.output<typeof NewPrice>;
 
+export const PriceRequest = NewPrice.extend({
+  validate_only: z.boolean().default(false).meta({ description: 'If true, nothing is added: the reply says what would change.' }),
+});
+
+/** The change that a new price version would be. */
+export const PricePreview = z.object({
+  object: z.literal('price_preview'),
+  price: PriceResource.omit({ id: true }).meta({ description: 'The price version that would be added.' }),
+  replaces: PriceResource.nullable().meta({ description: 'The price version that applies until then; null: none.' }),
+  replaced_at: z.int().nullable().meta({
+    description: 'When a version that is scheduled already would replace it. Unix time in seconds; null: none is.',
+  }),
+});
+export type PricePreview = z.infer<typeof PricePreview>;
+
 /** Converts a price version to the wire. */
 export const toPriceResource = (price: Price, model: string, organization: string | null): PriceResource => {
   const { version: id, ...figures } = figuresOf(price);

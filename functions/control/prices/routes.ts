@@ -1,6 +1,6 @@
-import { createRoute } from '../access/route.ts';
-import { addPrice, listPrices, type PriceRouteDependencies } from './add-price.ts';
-import { NewPrice, PricedModel, PriceList, PriceResource } from './price-resource.ts';
+import { createRoute, Trial } from '../access/route.ts';
+import { addPrice, listPrices, type PriceRouteDependencies, previewPrice } from './add-price.ts';
+import { PricedModel, PriceList, PricePreview, PriceRequest, PriceResource } from './price-resource.ts';
 import { PriceSheet, priceSheet } from './price-sheet.ts';
 
 const route = createRoute<PriceRouteDependencies>('Prices');
@@ -34,7 +34,7 @@ export const priceRoutes = [
       needsFreshLogin: true,
       body: {
         name: 'NewPrice',
-        schema: NewPrice,
+        schema: PriceRequest,
         example: {
           model: 'qwen3-8b',
           effective_at: 1_798_761_600,
@@ -42,9 +42,15 @@ export const priceRoutes = [
         },
       },
       reply: { status: 201, description: 'The price version.', json: { name: 'Price', schema: PriceResource } },
+      trialReply: {
+        status: 200,
+        description: 'With `validate_only`: what would change.',
+        json: { name: 'PricePreview', schema: PricePreview },
+      },
       errors: [400, 404, 409, 412, 503],
     },
-    ({ deps, actor, body }) => addPrice(deps, actor, body),
+    async ({ deps, actor, body: { validate_only, ...price } }) =>
+      validate_only ? new Trial(await previewPrice(deps, actor, price)) : addPrice(deps, actor, price),
   ),
   route(
     {

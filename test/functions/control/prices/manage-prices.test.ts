@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { addPrice, listPrices, type PriceRouteDependencies } from '../../../../functions/control/prices/add-price.ts';
-import { NewPrice, PriceList, PriceResource } from '../../../../functions/control/prices/price-resource.ts';
+import { addPrice, listPrices, type PriceRouteDependencies, previewPrice } from '../../../../functions/control/prices/add-price.ts';
+import { NewPrice, PriceList, PricePreview, PriceResource } from '../../../../functions/control/prices/price-resource.ts';
 import { PriceSheet, priceSheet } from '../../../../functions/control/prices/price-sheet.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
@@ -129,4 +129,33 @@ test('the price sheet lists the published shared models by name, each with its c
   expect(sheet.pricing[1]?.next).toBeNull();
   const [follower] = (await priceSheet(managed.deps, NOW_MS + 5_000_000)).pricing;
   expect(follower).toMatchObject({ version: near.id, prompt: '0.0000001', next: { version: far.id } });
+});
+
+describe('previewPrice', () => {
+  const preview = (model: string, fields: object = {}) =>
+    previewPrice(managed.deps, later, NewPrice.parse({ model, per_million: perMillion, ...fields }));
+
+  test('says what a price would replace, and what replaces it, and adds nothing', async () => {
+    const { name } = await managed.register();
+    const [first] = (await stored(name)).prices;
+    const scheduled = await add(name, { effective_at: NOW_SECONDS + 600 });
+    const before = await stored(name);
+    const planned = await preview(name, { effective_at: NOW_SECONDS + 60 });
+    expect(PricePreview.parse(planned)).toEqual(planned);
+    expect(planned).toMatchObject({
+      price: { model: name, per_million: perMillion, effective_at: NOW_SECONDS + 60 },
+      replaces: { id: first?.version },
+      replaced_at: NOW_SECONDS + 600,
+    });
+    expect(await preview(name, { effective_at: NOW_SECONDS + 700 })).toMatchObject({ replaces: { id: scheduled.id }, replaced_at: null });
+    expect(await stored(name)).toEqual(before);
+  });
+
+  test('fails as the creation would', async () => {
+    const { name } = await managed.register();
+    const { effective_at } = await add(name, { effective_at: NOW_SECONDS + 600 });
+    await expect(preview(name, { effective_at })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
+    await expect(preview(name, { effective_at: NOW_SECONDS - 3_600 })).rejects.toMatchObject({ status: 400, param: 'effective_at' });
+    await expect(preview('no-such-model')).rejects.toMatchObject({ status: 404 });
+  });
 });
