@@ -7,6 +7,7 @@ import { deploymentRoutes } from './deployments/routes.ts';
 import { federationRuleRoutes } from './federation-rules/routes.ts';
 import { identityProviderRoutes } from './identity-providers/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
+import { lookupRoutes } from './lookup/routes.ts';
 import { modelAliasRoutes } from './model-aliases/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
@@ -33,6 +34,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...sessionRoutes,
   ...browserSessionRoutes,
   ...summaryRoutes,
+  ...lookupRoutes,
   ...organizationRoutes,
   ...userRoutes,
   ...serviceAccountRoutes,

@@ -185,7 +185,7 @@ test('lets an admin without a second factor only set one up', () => {
 });
 
 // Routes about the caller's own user, or what the caller can see.
-const OWN_ONLY = ['/v1/auth/', '/v1/me', '/v1/summary'];
+const OWN_ONLY = ['/v1/auth/', '/v1/me', '/v1/summary', '/v1/lookup'];
 // Routes that show everyone the same.
 const SHARED = [
   '/v1/pricing/serverless',
@@ -199,10 +199,10 @@ const SHARED = [
 const isOfATenant = (route: ControlOperation): boolean =>
   roleHas('owner', route) && !OWN_ONLY.some((prefix) => route.path.startsWith(prefix)) && !SHARED.includes(route.path);
 
-// Users with the role support can call these, manage their own account, and see a summary of what they can see.
-const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets|summary)(?:\/|$)/;
+// Users with the role support can call these, manage their own account, and sum up or look up what they can see.
+const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets|summary|lookup)(?:\/|$)/;
 
-test('opens only routes of tickets, the own account and a summary to the role support', () => {
+test('opens only routes of tickets, the own account, a summary and a lookup to the role support', () => {
   for (const route of restricted) if (roleHas('support', route)) expect(route.path).toMatch(FOR_SUPPORT);
 });
 

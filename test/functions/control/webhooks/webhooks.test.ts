@@ -321,6 +321,20 @@ describe('deliveries', () => {
     expect(await send('replayWebhookDelivery', { id, delivery: 'dlv_unknown' })).toMatchObject({ status: 404, code: 'delivery_not_found' });
   });
 
+  test('count as given up until they are replayed', async () => {
+    const deliveries = createDeliveryStore(table);
+    const { id } = await create();
+    const pending = await deliver(id, { state: 'pending', delivered_at: null });
+    const given = () => deliveries.countGivenUp(organization, { sinceMs: NOW_MS, limit: 10 });
+    const attempts = [{ at: NOW_MS, duration_ms: 7, status: 500, error: null }];
+    expect(await deliveries.change({ ...pending, version: 99 }, { state: 'dead', attempts })).toBeUndefined();
+    expect(await given()).toBe(0);
+    await deliveries.change(pending, { state: 'dead', attempts });
+    expect(await given()).toBe(1);
+    expect((await send('replayWebhookDelivery', { id, delivery: pending.id, atMs: NOW_MS + 1 })).status).toBe(202);
+    expect(await given()).toBe(0);
+  });
+
   test('can be replayed once at a time: not until the attempt is over, unless it was lost', async () => {
     const { id } = await create();
     const underWay = { status: 409, code: 'attempt_under_way' };
