@@ -48,7 +48,14 @@ type AllDeployments = Pick<ListDependencies, 'liveDeployments'>;
 
 type IdentityProviderParts = Pick<
   IdentityProviderDependencies,
-  'identityProviders' | 'clientSecrets' | 'identityLinks' | 'ssoLogins' | 'discover' | 'resolveTxt' | 'controlUrl'
+  | 'identityProviders'
+  | 'identityProviderEvents'
+  | 'clientSecrets'
+  | 'identityLinks'
+  | 'ssoLogins'
+  | 'discover'
+  | 'resolveTxt'
+  | 'controlUrl'
 >;
 
 export interface ControlDependencies

@@ -42,6 +42,7 @@ import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import { createClientSecrets } from '../../shared/single-sign-on/client-secrets.ts';
 import { createIdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
+import { createIdentityProviderEvents } from '../../shared/single-sign-on/identity-provider-events.ts';
 import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import { createSsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
@@ -169,6 +170,7 @@ const dependencies: ControlDependencies = {
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
   identityProviders: createIdentityProviderStore(accounts),
+  identityProviderEvents: createIdentityProviderEvents(database, environmentVariable('ACCOUNTS_TABLE'), accounts),
   identityLinks: createIdentityLinks(accounts),
   ssoLogins: createSsoLogins(database, environmentVariable('ATTEMPTS_TABLE')),
   clientSecrets: createClientSecrets(environmentVariable('SECRETS_PREFIX')),

@@ -14,11 +14,13 @@ import { loginCookieOf, newLoginCookie, toSetCookie } from './login-cookie.ts';
 import { LoginFailed } from './login-fault.ts';
 import { redirectReply } from './pages.ts';
 import { secretsOf } from './pkce.ts';
+import type { RecordEvent } from './record-event.ts';
 
 export interface AuthorizeDependencies extends BeginDependencies {
   providers: Pick<IdentityProviderStore, 'find' | 'ofDomain'>;
   /** The metadata of a connection's issuer. @throws LoginFailed */
   discover: (provider: IdentityProvider) => Promise<IssuerMetadata>;
+  recordEvent: RecordEvent;
 }
 
 const LOGIN = /^[\w-]{43}$/;
@@ -29,8 +31,24 @@ const providerOf = async ({ providers }: AuthorizeDependencies, login: SsoLogin)
   const provider =
     login.kind === 'test' ? await providers.find(login.organization, login.provider) : await providers.ofDomain(login.domain);
   if (!provider) throw new LoginFailed('no_provider');
-  if (login.kind === 'login' && provider.status !== 'active') throw new LoginFailed('provider_disabled');
   return provider;
+};
+
+const endpointOf = async ({ discover }: AuthorizeDependencies, provider: IdentityProvider, { kind }: SsoLogin): Promise<string> => {
+  if (kind === 'login' && provider.status !== 'active') throw new LoginFailed('provider_disabled');
+  const { authorization_endpoint: endpoint } = await discover(provider);
+  if (endpoint === undefined) throw new LoginFailed('provider_unreachable', 'authorization_endpoint_missing');
+  return endpoint;
+};
+
+const recordFailure = async (
+  { recordEvent }: AuthorizeDependencies,
+  event: ApiEvent,
+  provider: IdentityProvider,
+  error: unknown,
+): Promise<never> => {
+  if (error instanceof LoginFailed) await recordEvent(event, provider, { outcome: 'refused', reason: error.reason, identity: null });
+  throw error;
 };
 
 /** Sends a browser to the identity provider of a login that was begun. @throws LoginFailed, 429 */
@@ -41,8 +59,7 @@ export const authorize = async (deps: AuthorizeDependencies, event: ApiEvent): P
   const login = LOGIN.test(id) ? await deps.logins.find(id, receivedAtMs) : undefined;
   if (!login) throw new LoginFailed('login_expired');
   const provider = await providerOf(deps, login);
-  const { authorization_endpoint: endpoint } = await deps.discover(provider);
-  if (endpoint === undefined) throw new LoginFailed('provider_unreachable', 'authorization_endpoint_missing');
+  const endpoint = await endpointOf(deps, provider, login).catch((error: unknown) => recordFailure(deps, event, provider, error));
   // A browser with two logins at the same time keeps its cookie.
   const cookie = loginCookieOf(event, deps.controlUrl) ?? newLoginCookie();
   const state = randomBytes(STATE_BYTES).toString('base64url');

@@ -3,6 +3,7 @@ import type { Reply } from '../../shared/http/reply.ts';
 import { callerOf } from '../../shared/identity/request-origin.ts';
 import type { SsoLogin, SsoTestResult } from '../../shared/single-sign-on/sso-logins.ts';
 import { shownClaims } from './claims/shown-claims.ts';
+import { shownIdentity } from './claims/shown-identity.ts';
 import { type Answered, ConnectionLoginFailed, type FinishDependencies, finishLogin, readAnswer } from './finish-login.ts';
 import { LOGIN_FAULTS, LoginFailed } from './login-fault.ts';
 import { pageReply, redirectReply } from './pages.ts';
@@ -14,18 +15,17 @@ import { signInPageOf } from './return-to.ts';
 export interface RefusedLogin {
   organization: string;
   provider: string;
-  fault: string;
-  detail: string | null;
+  reason: string;
 }
 
 export interface CallbackDependencies extends FinishDependencies {
   recordRefusal: (refused: RefusedLogin, event: ApiEvent) => Promise<void>;
 }
 
-const refusedResult = (provider: string, { fault, detail }: LoginFailed, nowMs: number): SsoTestResult => ({
+const refusedResult = (provider: string, { reason }: LoginFailed, nowMs: number): SsoTestResult => ({
   provider,
   outcome: 'refused',
-  reason: detail === null ? fault : `${fault}: ${detail}`,
+  reason,
   subject: null,
   email: null,
   role: null,
@@ -77,11 +77,26 @@ const handOver = (event: ApiEvent, { redirectUri, returnTo }: PersonalLogin, cod
 };
 
 const reportFailure = async (deps: CallbackDependencies, event: ApiEvent, error: ConnectionLoginFailed): Promise<Reply> => {
-  const { login, organization, provider } = error.sent;
-  if (login.kind === 'test') return finishTest(deps, event, login.test, refusedResult(provider, error, event.receivedAtMs));
-  const { fault, detail } = error;
-  if (LOGIN_FAULTS[fault].status !== 503) await deps.recordRefusal({ organization, provider, fault, detail }, event);
+  const { login, provider, identity, reason } = error;
+  if (login.kind === 'test') return finishTest(deps, event, login.test, refusedResult(provider.id, error, event.receivedAtMs));
+  await deps.recordEvent(event, provider, { outcome: 'refused', reason, identity });
+  if (LOGIN_FAULTS[error.fault].status !== 503)
+    await deps.recordRefusal({ organization: provider.organization, provider: provider.id, reason }, event);
   throw error;
+};
+
+const OUTCOMES = { signs_in: 'signed_in', links: 'linked', provisions: 'provisioned' } as const;
+
+const finish = async (deps: CallbackDependencies, event: ApiEvent, answered: Answered, login: PersonalLogin): Promise<Reply> => {
+  const { provider, claims } = answered;
+  const identity = shownIdentity(provider, claims);
+  try {
+    const { code, user, resolved } = await finishLogin(deps, callerOf(event), answered, login);
+    await deps.recordEvent(event, provider, { outcome: OUTCOMES[resolved.kind], user, role: resolved.role, identity });
+    return handOver(event, login, code, deps.controlUrl);
+  } catch (error) {
+    throw error instanceof LoginFailed ? new ConnectionLoginFailed(error, { login, provider, identity }) : error;
+  }
 };
 
 /**
@@ -91,14 +106,9 @@ const reportFailure = async (deps: CallbackDependencies, event: ApiEvent, error:
 export const callback = async (deps: CallbackDependencies, event: ApiEvent): Promise<Reply> => {
   try {
     const answered = await readAnswer(deps, event);
-    const { login, provider } = answered;
+    const { login } = answered;
     if (login.kind === 'test') return await finishTest(deps, event, login.test, await dryRun(deps, answered, event.receivedAtMs));
-    try {
-      return handOver(event, login, await finishLogin(deps, callerOf(event), answered, login), deps.controlUrl);
-    } catch (error) {
-      if (!(error instanceof LoginFailed)) throw error;
-      throw new ConnectionLoginFailed(error, { login, organization: provider.organization, provider: provider.id, browser: '' });
-    }
+    return await finish(deps, event, answered, login);
   } catch (error) {
     if (error instanceof ConnectionLoginFailed) return reportFailure(deps, event, error);
     throw error;

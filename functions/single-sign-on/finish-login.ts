@@ -11,7 +11,8 @@ import type { SentSsoLogin, SsoLogin } from '../../shared/single-sign-on/sso-log
 import { HOUR_MS } from '../../shared/time/units.ts';
 import type { AuthorizeDependencies } from './authorize.ts';
 import { type CallbackParameters, isFromIssuer, readCallback } from './callback-parameters.ts';
-import { requireAcr, usedSecondFactor } from './claims/identity-of-claims.ts';
+import { usedSecondFactor } from './claims/identity-of-claims.ts';
+import type { ShownIdentity } from './claims/shown-identity.ts';
 import { exchangeCode } from './exchange-code.ts';
 import { loginCookieOf } from './login-cookie.ts';
 import { LoginFailed } from './login-fault.ts';
@@ -37,13 +38,20 @@ export interface Answered {
   claims: IdentityClaims;
 }
 
+type FailedLogin = Pick<ConnectionLoginFailed, 'login' | 'provider' | 'identity'>;
+
 /** Thrown if a login failed of which the connection is known. */
 export class ConnectionLoginFailed extends LoginFailed {
-  readonly sent: SentSsoLogin;
+  readonly login: SsoLogin;
+  readonly provider: Pick<IdentityProvider, 'id' | 'organization'>;
+  /** null: no ID token was verified. */
+  readonly identity: ShownIdentity | null;
 
-  constructor({ fault, detail }: LoginFailed, sent: SentSsoLogin) {
+  constructor({ fault, detail }: LoginFailed, { login, provider, identity }: FailedLogin) {
     super(fault, detail);
-    this.sent = sent;
+    this.login = login;
+    this.provider = provider;
+    this.identity = identity;
   }
 }
 
@@ -68,9 +76,7 @@ const verify = async (
   const token = await exchangeCode(deps.request, { provider, clientSecret, metadata, code: answer.code, codeVerifier, redirectUri });
   const beforeFetch = (): Promise<void> => deps.countFetch(provider);
   const expected = { issuer, audience: provider.client_id, isIdToken: true, nonce, beforeFetch };
-  const claims = await deps.verifyIdentityToken(token, expected);
-  requireAcr(provider, claims);
-  return claims;
+  return deps.verifyIdentityToken(token, expected);
 };
 
 const answerOf = async (
@@ -105,9 +111,17 @@ export const readAnswer = async (deps: FinishDependencies, event: ApiEvent): Pro
     return await answerOf(deps, { sent, answer, cookie }, receivedAtMs);
   } catch (error) {
     const failure = toFailure(error);
-    throw failure instanceof LoginFailed ? new ConnectionLoginFailed(failure, sent) : failure;
+    const provider = { id: sent.provider, organization: sent.organization };
+    throw failure instanceof LoginFailed ? new ConnectionLoginFailed(failure, { login: sent.login, provider, identity: null }) : failure;
   }
 };
+
+interface FinishedLogin {
+  /** With it, whoever began the login gets a session. */
+  code: string;
+  user: string;
+  resolved: Resolved;
+}
 
 // Two logins of the same person can be first at the same time.
 const MAX_TRIES = 3;
@@ -117,11 +131,11 @@ const CHANGED = new Set([409, 412]);
 const refusedBy = (error: ApiError): LoginFailed =>
   error.code === 'too_many_users' ? new LoginFailed('organization_refused', error.code) : new LoginFailed('changed_meanwhile', error.code);
 
-const signIn = async (deps: FinishDependencies, caller: Caller, { provider, claims }: Answered): Promise<string> => {
+const signIn = async (deps: FinishDependencies, caller: Caller, { provider, claims }: Answered): Promise<Omit<FinishedLogin, 'code'>> => {
   for (let tries = 1; ; tries++) {
     const resolved: Resolved = await resolveUser(deps, provider, claims);
     try {
-      return await signInAs(deps, caller, provider, resolved);
+      return { user: await signInAs(deps, caller, provider, resolved), resolved };
     } catch (error) {
       if (!(error instanceof ApiError) || !CHANGED.has(error.status)) throw error;
       if (error.code === 'too_many_users' || tries === MAX_TRIES) throw refusedBy(error);
@@ -129,15 +143,15 @@ const signIn = async (deps: FinishDependencies, caller: Caller, { provider, clai
   }
 };
 
-/** Finishes a login. @returns the code with which whoever began it gets a session. @throws LoginFailed */
+/** Finishes a login: makes its changes, and stores it under a code. @throws LoginFailed */
 export const finishLogin = async (
   deps: FinishDependencies,
   caller: Caller,
   answered: Answered,
   { codeChallenge, returnTo }: Extract<SsoLogin, { kind: 'login' }>,
-): Promise<string> => {
+): Promise<FinishedLogin> => {
   const { provider, claims } = answered;
-  const user = await signIn(deps, caller, answered);
+  const { user, resolved } = await signIn(deps, caller, answered);
   const finished = {
     user,
     organization: provider.organization,
@@ -146,5 +160,5 @@ export const finishLogin = async (
     endsAtMs: caller.receivedAtMs + provider.session_hours * HOUR_MS,
     returnTo,
   };
-  return deps.logins.finish(finished, codeChallenge, caller.receivedAtMs);
+  return { code: await deps.logins.finish(finished, codeChallenge, caller.receivedAtMs), user, resolved };
 };

@@ -19,11 +19,13 @@ import { middy } from '../../shared/middleware/middy.ts';
 import { createQuotaStore } from '../../shared/quotas/quota-store.ts';
 import { createClientSecrets } from '../../shared/single-sign-on/client-secrets.ts';
 import { createIdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
+import { createIdentityProviderEvents } from '../../shared/single-sign-on/identity-provider-events.ts';
 import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import { createSsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { browserSingleSignOnRoutes } from './browser-routes.ts';
 import { createIssuerCalls } from './issuer-calls.ts';
 import { orPage } from './page-of-failure.ts';
+import { createRecordEvent } from './record-event.ts';
 import { createRecordRefusal } from './record-refusal.ts';
 import { type SingleSignOnDependencies, singleSignOnPages, singleSignOnRoutes } from './routes.ts';
 
@@ -34,6 +36,8 @@ const audit = createAuditStore(createRecordTable(database, environmentVariable('
 const quotas = createQuotaStore(database, attemptsTable);
 const clientSecrets = createClientSecrets(environmentVariable('SECRETS_PREFIX'));
 
+const providers = createIdentityProviderStore(accounts);
+
 const dependencies: SingleSignOnDependencies = {
   database,
   accounts,
@@ -42,7 +46,7 @@ const dependencies: SingleSignOnDependencies = {
   directory: createUserDirectory(accounts),
   links: createIdentityLinks(accounts),
   sessions: createSessionStore(accounts),
-  providers: createIdentityProviderStore(accounts),
+  providers,
   attempts: createLoginAttempts(database, attemptsTable),
   logins: createSsoLogins(database, attemptsTable),
   tickets: createSignInTickets(database, attemptsTable),
@@ -54,6 +58,11 @@ const dependencies: SingleSignOnDependencies = {
   }),
   clientSecretOf: clientSecrets.read,
   recordRefusal: createRecordRefusal({ database, audit, quotas }),
+  recordEvent: createRecordEvent({
+    events: createIdentityProviderEvents(database, environmentVariable('ACCOUNTS_TABLE'), accounts),
+    providers,
+    quotas,
+  }),
   userPool: createUserPool(createUserPoolClient(), {
     poolId: environmentVariable('USER_POOL_ID'),
     clientIds: { api: environmentVariable('USER_POOL_CLIENT_ID'), browser: environmentVariable('BROWSER_CLIENT_ID') },

@@ -40,15 +40,20 @@ export const LOGIN_FAULTS = {
 
 export type LoginFault = keyof typeof LOGIN_FAULTS;
 
+const MAX_DETAIL_CHARACTERS = 200;
+
 /** A login that failed. */
 export class LoginFailed extends Error {
   readonly fault: LoginFault;
-  /** For the organization's owners only, such as the fault of the token. */
+  /** For the organization only, such as the fault of the token. */
   readonly detail: string | null;
+  /** The fault with its detail. */
+  readonly reason: string;
 
   constructor(fault: LoginFault, detail: string | null = null) {
     super(`The login failed: ${fault}.`);
     this.fault = fault;
-    this.detail = detail;
+    this.detail = detail?.slice(0, MAX_DETAIL_CHARACTERS) ?? null;
+    this.reason = this.detail === null ? fault : `${fault}: ${this.detail}`;
   }
 }

@@ -15,13 +15,12 @@ const MAX_PER_HOUR = 20;
  */
 export const createRecordRefusal =
   (deps: RefusalDependencies): CallbackDependencies['recordRefusal'] =>
-  async ({ organization, provider, fault, detail }, { requestId, requestContext, receivedAtMs }) => {
+  async ({ organization, provider, reason }, { requestId, requestContext, receivedAtMs }) => {
     const quota = { kind: 'sso_refused', span: 'hour', account: provider, max: MAX_PER_HOUR } as const;
     const { isCounted } = await deps.quotas.count(quota, receivedAtMs);
     if (!isCounted) return;
     const ipAddress = requestContext.identity?.sourceIp ?? null;
     const origin = { ...systemOrigin('single-sign-on', receivedAtMs), requestId, ipAddress };
-    const reason = detail === null ? fault : `${fault}: ${detail}`;
     const target = { type: 'identity_provider', id: provider };
     await commit(deps, origin, { action: 'session.refused', organization, target, reason }, []);
   };

@@ -3,7 +3,7 @@ import { isPlatformRole } from '../../shared/hosts/permissions.ts';
 import type { StoredUser, UserStore } from '../../shared/identity/user-store.ts';
 import type { IdentityLinks } from '../../shared/single-sign-on/identity-links.ts';
 import { type IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
-import { subjectOf, trustedEmailOf } from './claims/identity-of-claims.ts';
+import { requireAcr, subjectOf, trustedEmailOf } from './claims/identity-of-claims.ts';
 import { roleAtLogin } from './claims/role-at-login.ts';
 import { LoginFailed } from './login-fault.ts';
 
@@ -52,6 +52,7 @@ const resolveNew = async (
  * goes by the address. @throws LoginFailed
  */
 export const resolveUser = async (deps: ResolveDependencies, provider: IdentityProvider, claims: IdentityClaims): Promise<Resolved> => {
+  requireAcr(provider, claims);
   const subject = subjectOf(provider.issuer, claims);
   const id = await deps.links.userOf(provider.id, subject);
   const user = id === undefined ? undefined : await deps.users.get(id);

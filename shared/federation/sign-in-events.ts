@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
+import { createEventRing } from '../database/event-ring.ts';
 import type { RecordTable } from '../database/record-table.ts';
-import { createEventRing } from './event-ring.ts';
 
 const DifferingClaim = z.object({
   claim: z.string(),

@@ -4,6 +4,7 @@ import type { UserStore } from '../../../shared/identity/user-store.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
 import type { ClientSecrets } from '../../../shared/single-sign-on/client-secrets.ts';
 import type { IdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
+import type { IdentityProviderEvents } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { SsoLogins } from '../../../shared/single-sign-on/sso-logins.ts';
 import type { ResolveTxt } from './resolve-txt.ts';
@@ -11,6 +12,7 @@ import type { ResolveTxt } from './resolve-txt.ts';
 export interface IdentityProviderDependencies extends AuditDependencies {
   identityProviders: IdentityProviderStore;
   clientSecrets: Pick<ClientSecrets, 'put' | 'delete'>;
+  identityProviderEvents: Pick<IdentityProviderEvents, 'list' | 'clear'>;
   identityLinks: Pick<IdentityLinks, 'toUnlinkProvider'>;
   ssoLogins: Pick<SsoLogins, 'begin' | 'testResult'>;
   /** Decides which addresses identity providers can have. */

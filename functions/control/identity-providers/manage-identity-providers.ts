@@ -155,8 +155,8 @@ const unlinkAll = async ({ database, identityLinks }: IdentityProviderDependenci
 };
 
 /**
- * Deletes a connection with its client secret and its identities; its users stay, and can use passwords again. Its row
- * is deleted last, so that repeating the request completes it. @throws 400, 404, 412, 503
+ * Deletes a connection with its client secret, its identities and its events; its users stay, and can use passwords
+ * again. Its row is deleted last, so that repeating the request completes it. @throws 400, 404, 412, 503
  */
 export const deleteProvider = async (
   deps: IdentityProviderDependencies,
@@ -165,6 +165,8 @@ export const deleteProvider = async (
   expected?: Expected,
 ): Promise<{ id: string; object: 'identity_provider'; deleted: true }> => {
   const before = checkVersion(await visibleProvider(deps, actor, place), expected);
+  // After a crash, nobody could find events without their connection. Logins can add more until it is deleted.
+  await deps.identityProviderEvents.clear(before.id);
   await unlinkAll(deps, before.id);
   await deps.clientSecrets.delete(before.id);
   const held = before.domains.filter(({ verified_at }) => verified_at !== null);
@@ -172,6 +174,7 @@ export const deleteProvider = async (
     ...deps.identityProviders.toDelete(before),
     ...held.map(({ domain }) => deps.identityProviders.toReleaseDomain(domain)),
   ]);
+  await deps.identityProviderEvents.clear(before.id);
   return { id: before.id, object: 'identity_provider', deleted: true };
 };
 

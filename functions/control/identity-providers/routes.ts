@@ -10,6 +10,7 @@ import {
   NewIdentityProvider,
   toIdentityProviderResource,
 } from './identity-provider-resource.ts';
+import { IdentityProviderEventResource, listEvents } from './list-events.ts';
 import { createProvider, deleteProvider, listProviders, updateProvider, visibleProvider } from './manage-identity-providers.ts';
 import { BegunTest, beginTest, retrieveTest, TestResult } from './test-provider.ts';
 import { verifyDomain } from './verify-domain.ts';
@@ -188,5 +189,25 @@ export const identityProviderRoutes = [
       errors: [400, 404, 503],
     },
     ({ deps, actor, parameters: path, query }) => retrieveTest(deps, actor, placeOf(path, query), path.test ?? ''),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: `${oneProvider}/events`,
+      operationId: 'listIdentityProviderEvents',
+      summary: 'List the logins with an identity provider',
+      description:
+        'Who signed in, and why others were refused. The page that a refused user sees says it only in general. Only the newest are kept: at most 80 with a verified token, and 20 others. If many logins are refused at once, some of them are left out. Tests are not among them.',
+      access: 'identity_providers:read',
+      parameters,
+      query: OrganizationQuery,
+      reply: {
+        status: 200,
+        description: 'The newest logins, newest first.',
+        json: { name: 'IdentityProviderEventList', schema: pageOf(IdentityProviderEventResource) },
+      },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, parameters: path, query }) => listEvents(deps, actor, placeOf(path, query)),
   ),
 ];

@@ -12,8 +12,9 @@ const own = (claims: unknown, name: string): unknown => (isObject(claims) && Obj
 const claimOf = (claims: Claims, name: string): unknown =>
   own(claims, name) ?? name.split('.').reduce<unknown>((within, part) => own(within, part), claims);
 
-// None of a claim that is neither a text nor a list.
-const claimValues = (claims: Claims, name: string): string[] => [claimOf(claims, name)].flat().filter((value) => typeof value === 'string');
+/** Returns the texts of a claim, which is a text or a list; none of any other claim. */
+export const claimValues = (claims: Claims, name: string): string[] =>
+  [claimOf(claims, name)].flat().filter((value) => typeof value === 'string');
 
 /**
  * Returns the role that the claims of an ID token give: the first entry of the mapping whose value is among the

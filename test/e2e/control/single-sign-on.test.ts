@@ -219,12 +219,16 @@ describe('an owner', () => {
     await update(globex, { status: 'active', enforced: false, break_glass: null });
   });
 
-  test('reads in the audit log why a login failed, for example with a wrong client secret', async () => {
+  test('reads in the audit log and the events why a login failed, for example with a wrong client secret', async () => {
     await update(globex, { client_secret: 'not the secret' });
     expect((await begin('yan@globex.example')).page.status).toBe(401);
     await update(globex, { client_secret: openId.client.secret });
     const { data } = await control.done('GET', '/v1/audit-log?limit=100', { token: globex.owner.token });
     const reasons = data.map(({ action, reason }: Record<string, string>) => [action, reason]);
     expect(reasons).toContainEqual(['session.refused', 'code_refused: status_401']);
+    const events = await control.done('GET', `/v1/identity-providers/${globex.id}/events`, { token: globex.owner.token });
+    expect(events.data[0]).toMatchObject({ outcome: 'refused', reason: 'code_refused: status_401', is_verified: false });
+    expect(events.data).toContainEqual(expect.objectContaining({ outcome: 'provisioned', email: 'zoe@globex.example', role: 'billing' }));
+    expect((await control.call('GET', `/v1/identity-providers/${globex.id}/events`, { token: acme.owner.token })).status).toBe(404);
   });
 });

@@ -5,7 +5,9 @@ import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { createIdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
+import { createIdentityProviderEvents } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import { DAY_SECONDS } from '../../../shared/time/units.ts';
+import { identityProviderEvent } from '../../shared/single-sign-on/identity-provider-events.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -67,6 +69,8 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
   const provider = await storeIdentityProvider(run, { organization, name: canary, domain: `${canary}.example` });
   const accounts = createRecordTable(run.database, run.tables.Accounts as string);
   await transact(run.database, createIdentityLinks(accounts).toLink(user, provider.id, canary));
+  const logins = createIdentityProviderEvents(run.database, run.tables.Accounts as string, accounts);
+  await logins.add(provider.id, identityProviderEvent({ user, email }));
   await done('POST', `/v1/identity-providers/${provider.id}/scim-tokens`, { token, body: {} });
   const partitions = [user, serviceAccount, provider.id, `identity#${provider.id}`, `domain#${canary}.example`];
 

@@ -3,6 +3,7 @@ import { OAuth2Server } from 'oauth2-mock-server';
 import { browserSingleSignOnRoutes } from '../../../functions/single-sign-on/browser-routes.ts';
 import { createIssuerCalls } from '../../../functions/single-sign-on/issuer-calls.ts';
 import { orPage } from '../../../functions/single-sign-on/page-of-failure.ts';
+import { createRecordEvent } from '../../../functions/single-sign-on/record-event.ts';
 import { createRecordRefusal } from '../../../functions/single-sign-on/record-refusal.ts';
 import { type SingleSignOnDependencies, singleSignOnPages, singleSignOnRoutes } from '../../../functions/single-sign-on/routes.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
@@ -23,6 +24,7 @@ import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
 import { createQuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { createIdentityLinks } from '../../../shared/single-sign-on/identity-links.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
+import { createIdentityProviderEvents } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import { createIdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { createSsoLogins } from '../../../shared/single-sign-on/sso-logins.ts';
 import { identityProvider } from '../../shared/single-sign-on/identity-providers.ts';
@@ -90,6 +92,7 @@ export const startSingleSignOn = async () => {
   const audit = createAuditStore(createRecordTable(database, tables.Audit as string));
   const entries: string[] = [];
   const providers = createIdentityProviderStore(accounts);
+  const events = createIdentityProviderEvents(database, accountsTable, accounts);
   const clock = { now: Date.now };
   const now = (): number => clock.now();
   const sessions = createSessionStore(accounts);
@@ -114,6 +117,7 @@ export const startSingleSignOn = async () => {
     ...createIssuerCalls(createFederation(EXEMPT, now), { database, table: attempts, quotas, now }),
     clientSecretOf: async ({ client_secret_version: version }) => version ?? undefined,
     recordRefusal: async () => undefined,
+    recordEvent: createRecordEvent({ events, providers, quotas }),
     userPool: pool.pool,
     issuer: ISSUER,
     controlUrl: CONTROL,
@@ -172,6 +176,7 @@ export const startSingleSignOn = async () => {
     pool,
     clock,
     providers,
+    events,
     users,
     addUser,
     addConnection,

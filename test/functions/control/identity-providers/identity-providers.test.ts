@@ -12,7 +12,9 @@ import { type IssuerFault, IssuerUnavailable } from '../../../../shared/federati
 import { ApiError } from '../../../../shared/http/errors.ts';
 import { createNetworks } from '../../../../shared/network/networks.ts';
 import { createIdentityLinks } from '../../../../shared/single-sign-on/identity-links.ts';
+import { createIdentityProviderEvents } from '../../../../shared/single-sign-on/identity-provider-events.ts';
 import { createSsoLogins } from '../../../../shared/single-sign-on/sso-logins.ts';
+import { identityProviderEvent } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
@@ -39,6 +41,7 @@ let asked: string[];
 let secrets: Map<string, string>;
 let metadata: Partial<typeof METADATA> | IssuerFault;
 let fails: 'put' | 'delete' | undefined;
+let whenSecretIsDeleted: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   emulator = await startTestDatabase({ hasStreams: false });
@@ -47,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 beforeEach(async () => {
-  [records, asked, secrets, metadata, fails] = [{}, [], new Map(), METADATA, undefined];
+  [records, asked, secrets, metadata, fails, whenSecretIsDeleted] = [{}, [], new Map(), METADATA, undefined, undefined];
   await transact(emulator.database, [stores.identityProviders.toReleaseDomain('acme.com')]);
   ({ id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' }));
   const { id: other } = await createOrganization(stores, admin.origin, { name: 'Other' });
@@ -56,6 +59,7 @@ beforeEach(async () => {
 });
 
 const accounts = () => createRecordTable(emulator.database, emulator.tables.Accounts as string);
+const events = () => createIdentityProviderEvents(emulator.database, emulator.tables.Accounts as string, accounts());
 const logins = () => createSsoLogins(emulator.database, emulator.tables.Attempts as string);
 
 const clientSecrets: IdentityProviderDependencies['clientSecrets'] = {
@@ -66,6 +70,7 @@ const clientSecrets: IdentityProviderDependencies['clientSecrets'] = {
     return version;
   },
   delete: async (id) => {
+    await whenSecretIsDeleted?.();
     if (fails === 'delete') throw new Error('Secrets Manager is away.');
     secrets.delete(id);
   },
@@ -93,6 +98,7 @@ const send = async (operationId: string, { as = owner, id, path, body, query, he
   const deps = {
     ...stores,
     clientSecrets,
+    identityProviderEvents: events(),
     identityLinks: createIdentityLinks(accounts()),
     ssoLogins: logins(),
     networks: createNetworks(''),
@@ -454,6 +460,15 @@ describe('resetTotp', () => {
 });
 
 describe('deleteIdentityProvider', () => {
+  test('removes the events, also of a login that ended meanwhile', async () => {
+    const { id } = await create();
+    for (const is_verified of [true, false]) await events().add(id, identityProviderEvent({ is_verified }));
+    whenSecretIsDeleted = () => events().add(id, identityProviderEvent());
+    expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 200 });
+    const { rows } = await accounts().page({ account: id, prefix: '' }, { limit: 10 });
+    expect(rows).toEqual([]);
+  });
+
   test('removes the secret, the domains and every identity, and opens passwords', async () => {
     const { provider } = await enforce();
     const links = createIdentityLinks(accounts());
@@ -470,9 +485,33 @@ describe('deleteIdentityProvider', () => {
   test('can be repeated after Secrets Manager failed', async () => {
     const { id } = await create();
     fails = 'delete';
+    await events().add(id, identityProviderEvent());
     await expect(send('deleteIdentityProvider', { id })).rejects.toThrow('away');
+    // Without the connection, nothing would lead to them.
+    expect(await events().list(id)).toEqual([]);
     fails = undefined;
     expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('listIdentityProviderEvents', () => {
+  test('lists the newest first, to everyone who may see the connection', async () => {
+    const { id } = await create();
+    await events().add(id, identityProviderEvent({ at: 2_500, user: 'user_later' }));
+    await events().add(id, identityProviderEvent({ at: 1_500, is_verified: false, outcome: 'refused', reason: 'code_refused' }));
+    const viewer = await storeUser(stores, { role: 'viewer', organization, nowMs: NOW_MS });
+    const member = await storeUser(stores, { role: 'member', organization, nowMs: NOW_MS });
+    expect((await send('listIdentityProviderEvents', { id, as: viewer })).body).toMatchObject({
+      object: 'list',
+      data: [
+        { object: 'identity_provider_event', at: 2, user: 'user_later', outcome: 'signed_in' },
+        { at: 1, outcome: 'refused', reason: 'code_refused' },
+      ],
+      has_more: false,
+      next: null,
+    });
+    expect(await send('listIdentityProviderEvents', { id, as: member })).toMatchObject({ status: 403 });
+    expect(await send('listIdentityProviderEvents', { id, as: admin, query: { organization } })).toMatchObject({ status: 200 });
   });
 });
 
@@ -517,6 +556,7 @@ describe('identityProviderRoutes', () => {
       ['updateIdentityProvider', { body: { name: 'Mine' } }],
       ['deleteIdentityProvider', {}],
       ['testIdentityProvider', {}],
+      ['listIdentityProviderEvents', {}],
       ['verifyDomain', { path: { domain: 'acme.com' } }],
     ] as const)
       expect(await send(operation, { as: otherOwner, id, ...sent })).toMatchObject({ status: 404, code: 'identity_provider_not_found' });

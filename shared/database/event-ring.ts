@@ -1,6 +1,6 @@
-import type { Database } from '../database/database.ts';
-import { inParallel, throwFailures } from '../database/in-parallel.ts';
-import type { RecordKey, RecordTable } from '../database/record-table.ts';
+import type { Database } from './database.ts';
+import { inParallel, throwFailures } from './in-parallel.ts';
+import type { RecordKey, RecordTable } from './record-table.ts';
 
 /** The newest events of an account, such as a service account. */
 export interface EventRing<Event extends object> {
