@@ -10,8 +10,8 @@ export interface Page {
 const attributesOf = (tag: string): Record<string, string> =>
   Object.fromEntries([...tag.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 
-/** Makes a browser without scripts, with the cookies of each host. @param leaves true for an address that it does not load */
-export const createBrowser = (leaves: (url: string) => boolean = () => false) => {
+// A browser without scripts, with the cookies of each host. `leaves` is true for an address that it does not load.
+const createBrowser = (leaves: (url: string) => boolean = () => false) => {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (url: string): Map<string, string> => {
     const { host } = new URL(url);
