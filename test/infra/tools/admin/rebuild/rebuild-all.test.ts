@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
+import { createPlaygroundKey } from '../../../../../functions/control/api-keys/playground-key.ts';
 import { OrganizationLimits } from '../../../../../functions/control/limits/limits.ts';
+import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
 import { createOperatorKey, grantByOperator, limitByOperator, operatorOrigin } from '../../../../../infra/tools/admin/accounts.ts';
 import { type AllDependencies, rebuildAll, wasWrong } from '../../../../../infra/tools/admin/rebuild/rebuild-all.ts';
 import type { KeyItem } from '../../../../../shared/admission/item/key-item.ts';
@@ -13,7 +15,7 @@ import { transact } from '../../../../../shared/database/transaction.ts';
 import { createDeploymentStore } from '../../../../../shared/deployments/deployment-store.ts';
 import { sameHash } from '../../../../../shared/ids/checked-secret.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
-import { DAY_MS } from '../../../../../shared/time/units.ts';
+import { DAY_MS, HOUR_MS } from '../../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { gpuEventId } from '../../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
@@ -21,6 +23,7 @@ import { startTestDatabase, type TestDatabase } from '../../../../support/emulat
 import { accountStores } from '../../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../../../support/fixtures/rollups.ts';
+import { storeUser } from '../../../../support/fixtures/stored-users.ts';
 
 const NOW = Date.parse('2026-11-21T12:00Z');
 const DOLLAR = 1_000_000_000n;
@@ -145,6 +148,24 @@ describe('money', () => {
     const spent = 7n + 100n - 30n + 1_000n + 400_000n;
     expect(BigInt((await itemOf(organization)).avail ?? 0)).toBe(100n * DOLLAR - spent - held);
     expect(wasWrong(await rebuildAll(deps))).toBe(false);
+  });
+
+  test('counts what a temporary key spent, and not what an earlier key with its id did', async () => {
+    const stores = accountStores(database);
+    const admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW });
+    const { id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' });
+    const owner = await storeUser(stores, { role: 'owner', organization, nowMs: NOW });
+    const at = (nowMs: number) => ({ ...owner, origin: { ...owner.origin, nowMs } });
+    const body = NewApiKey.parse({ name: 'try', purpose: 'playground', budgets: { total: '1' } });
+    const { id: key } = await createPlaygroundKey(stores, at(NOW - 3 * HOUR_MS), body);
+    expect((await createPlaygroundKey(stores, at(NOW - HOUR_MS / 2), body)).id).toBe(key);
+    for (const [atMs, nanos] of [
+      [NOW - 3 * HOUR_MS + 60_000, 5n],
+      [NOW - HOUR_MS / 4, 80n],
+    ] as const)
+      await database.usage.putIfAbsent({ ...eventOf({ organization, key }, atMs, nanos), is_prepaid: undefined } as unknown as UsageEvent);
+    await rebuildAll(deps);
+    expect(BigInt((await itemOf(key)).spent ?? 0)).toBe(80n);
   });
 
   test("counts an organization's spend from the change that limited it", async () => {
