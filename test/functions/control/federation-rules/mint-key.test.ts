@@ -144,11 +144,11 @@ describe('mintKey', () => {
     };
     const lost = mint({}, { over: { transactWrite } });
     await expect(lost).rejects.toThrow('lost');
-    const second = await created();
+    await created();
     const keys = await Array.fromAsync(storesOver().apiKeys.listAll(owner.organization as string));
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(key.expires_at).toBe(NOW_MS / 1_000 + 600);
-    expect((await created(NOW_MS + HOUR_MS)).id).toBe(keys.find(({ id }) => id !== second.id)?.id ?? second.id);
+    expect(keys.map(({ id }) => id)).toContain((await created(NOW_MS + HOUR_MS)).id);
   });
 });
 
