@@ -52,7 +52,7 @@ const responseRoute = (name: 'retrieveResponse' | 'deleteResponse' | 'listInputI
   });
 
 const reference = lazy(async () => {
-  const { createReference } = await import('../../shared/http/reference.ts');
+  const { createReference } = await import('../../shared/static-files/reference.ts');
   const files = createReference(path.join(import.meta.dirname, 'reference'));
   return async () => files;
 });

@@ -15,10 +15,10 @@ import type { MintKeyResult } from '../../shared/federation/mint-key.ts';
 import { createRuleStore } from '../../shared/federation/rule-store.ts';
 import { createSignInEvents } from '../../shared/federation/sign-in-events.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
+import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { createReference } from '../../shared/http/reference.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
@@ -45,6 +45,7 @@ import { createIdentityLinks } from '../../shared/single-sign-on/identity-links.
 import { createIdentityProviderEvents } from '../../shared/single-sign-on/identity-provider-events.ts';
 import { createIdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import { createSsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
+import { createReference } from '../../shared/static-files/reference.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
@@ -191,7 +192,7 @@ const routes: Routes = serviceRoutes({
 });
 for (const signInPath of [...SIGN_IN_PATHS, AUTH_PATHS.token, SSO_PATHS.begin, SSO_PATHS.session, SSO_PATHS.browserSession])
   routes[signInPath] = { POST: 'elsewhere' };
-for (const page of [SSO_PATHS.authorize, SSO_PATHS.callback]) routes[page] = { GET: 'elsewhere' };
+for (const page of [SSO_PATHS.authorize, SSO_PATHS.callback, ...Object.values(CONSOLE_PATHS)]) routes[page] = { GET: 'elsewhere' };
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 for (const { method, path: routePath, handle } of scimRoutes)

@@ -30,7 +30,7 @@ import { userRoutes } from './users/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route of the control plane, as served, documented and tested. If two paths match a request, the first wins. */
-export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
+export const controlRoutes = [
   ...sessionRoutes,
   ...browserSessionRoutes,
   ...summaryRoutes,
@@ -58,4 +58,4 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...ticketRoutes,
   ...auditLogRoutes,
   ...scimTokenRoutes,
-];
+] as const satisfies readonly Route<ControlDependencies, SignedInUser>[];

@@ -1,6 +1,7 @@
+import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import { InvalidRequest } from '../../shared/http/errors.ts';
 
-const CONSOLE = '/console/';
+const CONSOLE = `${CONSOLE_PATHS.page}/`;
 // Servers and browsers differ in how they read these in a path.
 const AMBIGUOUS = /\/\/|%(?:2e|2f|5c|00)/i;
 

@@ -30,6 +30,7 @@ export const ReservedConcurrency = z.strictObject({
   'sign-in': Concurrency.default(15),
   'machine-sign-in': Concurrency.default(6),
   'single-sign-on': Concurrency.default(6),
+  console: Concurrency.default(8),
   deployments: Concurrency.default(10),
   billing: Concurrency.default(26),
   notifications: Concurrency.default(10),

@@ -1,3 +1,4 @@
+import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { servicePaths } from '../../shared/hosts/service-routes.ts';
 import type { Demo } from './demo-file.ts';
@@ -33,7 +34,7 @@ Sluice is running. Press Ctrl-C to stop it.
 
 ${urls.join('\n')}
 
-${row('API key', demo.api_key)}${hosts.ondemand === null ? '' : `\n${row('On-demand key', demo.ondemand_api_key)}`}
+${hosts.control === null ? '' : `${row('Console', `${hosts.control}${CONSOLE_PATHS.page}/`)}\n`}${row('API key', demo.api_key)}${hosts.ondemand === null ? '' : `\n${row('On-demand key', demo.ondemand_api_key)}`}
 ${row('Admin login', `${demo.admin_email}  ${demo.admin_password}`)}
 
 To try it, paste one of these into a second terminal, in this folder.

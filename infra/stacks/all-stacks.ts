@@ -36,7 +36,7 @@ export const addStacks = (app: App): void => {
   const notifications = new NotificationsStack(app, `${config.name}-notifications`, { config, data });
   const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments, billing });
   const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });
-  const control = new ControlStack(app, `${config.name}-control`, { config, data, billing, deployments, identity, serverless });
+  const control = new ControlStack(app, `${config.name}-control`, { config, data, billing, deployments, identity, serverless, ondemand });
   const support = new SupportStack(app, `${config.name}-support`, { config, data });
   const { telemetry: settings } = config;
   const telemetry = settings && new TelemetryStack(app, `${config.name}-telemetry`, { config, settings, data });

@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
+import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import { AUTH_PATHS, SIGN_IN_PATHS, SSO_PATHS } from '../../shared/identity/auth-paths.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
@@ -20,6 +21,7 @@ import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
+import type { OndemandStack } from './ondemand-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 // API Gateway waits no longer.
@@ -34,6 +36,7 @@ interface ControlStackProps {
   deployments: DeploymentsStack;
   identity: IdentityStack;
   serverless: ServerlessStack;
+  ondemand: OndemandStack;
 }
 
 /** The control plane: users, organizations, API keys, models and prices. */
@@ -46,11 +49,13 @@ export class ControlStack extends Stack {
   readonly machineSignIn: NodeFunction;
   /** Calls the identity providers of organizations, which can be slow. */
   readonly singleSignOn: NodeFunction;
+  /** Serves the console, so that the files of its pages don't take executions from `control`. */
+  readonly console: NodeFunction;
   readonly resetMails: ResetMails;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
 
-  constructor(scope: Construct, id: string, { config, data, billing, deployments, identity, serverless }: ControlStackProps) {
+  constructor(scope: Construct, id: string, { config, data, billing, deployments, identity, serverless, ondemand }: ControlStackProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Control', {
       config,
@@ -143,8 +148,22 @@ export class ControlStack extends Stack {
     grantInvoke(this.machineSignIn, this.function, 'CONTROL_FUNCTION');
     this.host.post(AUTH_PATHS.token, this.machineSignIn);
     this.singleSignOn = this.#singleSignOn({ config, data, identity });
+    this.console = this.#console({ config, data, serverless, ondemand });
     if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
+  }
+
+  #console({ config, data, serverless, ondemand }: Pick<ControlStackProps, 'config' | 'data' | 'serverless' | 'ondemand'>): NodeFunction {
+    const fn = new NodeFunction(this, 'Console', { config, name: 'console', memoryMb: 256, timeout: TIMEOUT, hasConsole: true });
+    fn.addEnvironment('SLUICE_VERSION', version);
+    fn.addEnvironment('SLUICE_COMMIT', config.commit);
+    fn.addEnvironment('SERVERLESS_URL', serverless.host.url);
+    fn.addEnvironment('ONDEMAND_URL', ondemand.host.url);
+    fn.addEnvironment('HUB_MODELS', String(config.deployments.hubModels));
+    data.ticketFiles.tellName(fn);
+    this.host.getBelow(CONSOLE_PATHS.page, fn);
+    this.host.get(CONSOLE_PATHS.configuration, fn);
+    return fn;
   }
 
   #singleSignOn({ config, data, identity }: Pick<ControlStackProps, 'config' | 'data' | 'identity'>): NodeFunction {

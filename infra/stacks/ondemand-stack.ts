@@ -34,6 +34,8 @@ export class OndemandStack extends Stack {
       authorization:
         'The function checks API keys in the same write that admits the request. The interface requires health and version to be public.',
     });
+    // The control stack imports it for the URL, until the host gets a domain.
+    this.exportValue(this.host.api.restApiId);
     serverless.refusals.countOf(this.host);
     new CfnOutput(this, 'OndemandUrl', {
       value: `${this.host.url}/v1`,

@@ -155,6 +155,7 @@ export class OperationsStack extends Stack {
       control.signIn,
       control.machineSignIn,
       control.singleSignOn,
+      control.console,
     );
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
     const swept = new MetricFilter(this, 'SweepCompleted', {
@@ -285,6 +286,7 @@ export class OperationsStack extends Stack {
       control.signIn,
       control.machineSignIn,
       control.singleSignOn,
+      control.console,
       billing.function,
       notifications.function,
       support.function,

@@ -90,3 +90,6 @@ export interface Operation<Tag extends string = string> {
   /** The failures that do not follow from the facts above. */
   errors: readonly ErrorStatus[];
 }
+
+/** A route with the types of its facts, from which the console infers requests and replies. `facts` is never set. */
+export type WithFacts<Route, Facts> = Route & { readonly facts?: Facts };

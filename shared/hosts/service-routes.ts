@@ -1,6 +1,6 @@
-import type { createReference } from '../http/reference.ts';
 import { jsonReply } from '../http/reply.ts';
 import type { Handle, Routes } from '../http/router.ts';
+import type { createReference } from '../static-files/reference.ts';
 
 /** The versions of the interfaces (interface 9), which releases of the software don't change by themselves. */
 export const API_VERSIONS = { inference: '1.0.0', control: '1.0.0' } as const;

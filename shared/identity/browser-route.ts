@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { WithFacts } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { withoutCors } from '../http/browser-path.ts';
 import { readJsonBody } from '../http/json-body.ts';
@@ -29,7 +30,10 @@ const NO_QUERY = z.strictObject({});
  */
 export const createBrowserRoute =
   <Deps>() =>
-  <const Facts extends PublicRouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<BrowserResult>): PublicRoute<Deps> => ({
+  <const Facts extends PublicRouteFacts>(
+    facts: Facts,
+    run: (call: Call<Deps, Facts>) => Promise<BrowserResult>,
+  ): WithFacts<PublicRoute<Deps>, Facts> => ({
     ...facts,
     tag: 'Sessions',
     access: 'public',

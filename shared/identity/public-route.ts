@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation } from '../hosts/operation.ts';
+import type { Operation, WithFacts } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { commonHeaders, jsonReply, type Reply } from '../http/reply.ts';
@@ -33,7 +33,10 @@ const NO_QUERY = z.strictObject({});
  */
 export const createPublicRoute =
   <Deps>() =>
-  <const Facts extends PublicRouteFacts>(facts: Facts, run: (call: Call<Deps, Facts>) => Promise<unknown>): PublicRoute<Deps> => ({
+  <const Facts extends PublicRouteFacts>(
+    facts: Facts,
+    run: (call: Call<Deps, Facts>) => Promise<unknown>,
+  ): WithFacts<PublicRoute<Deps>, Facts> => ({
     ...facts,
     tag: TAG,
     access: 'public',

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
 import { readOptions, rules } from './rules.ts';
 
-const FOLDERS = ['functions', 'shared', 'infra', 'test'];
+const FOLDERS = ['functions', 'shared', 'infra', 'console', 'test'];
 
 /** A place where the code breaks a rule: which rule, where, and what to do. */
 export interface Departure {
@@ -13,7 +13,8 @@ export interface Departure {
 
 /** Every module under a root folder with what it imports, types included. */
 export const readModules = async (root: string): Promise<ICruiseResult> => {
-  const { output } = await cruise(FOLDERS, { ...readOptions, baseDir: root, validate: true, ruleSet: { forbidden: rules } });
+  const folders = FOLDERS.filter((folder) => existsSync(path.join(root, folder)));
+  const { output } = await cruise(folders, { ...readOptions, baseDir: root, validate: true, ruleSet: { forbidden: rules } });
   return output as ICruiseResult;
 };
 
@@ -64,7 +65,7 @@ const crowdedFolders = (all: readonly IModule[]): Departure[] => {
   const counts = new Map<string, number>();
   for (const { source } of all) {
     const folder = path.posix.dirname(source);
-    if (/^(?:functions|shared|infra|test)\//.test(source)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    if (/^(?:functions|shared|infra|console|test)\//.test(source)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
   return [...counts].flatMap(([folder, count]) =>
     count > MAX_FILES_OF_FOLDER

@@ -9,6 +9,7 @@ const SHARED_FOLDERS = [
   'environment',
   'network',
   'http',
+  'static-files',
   'aws',
   'database',
   'quotas',
@@ -82,6 +83,19 @@ export const rules: IForbiddenRuleType[] = [
     { path: '^(functions|shared|infra)/' },
     { path: '^test/' },
   ),
+  forbid(
+    'the-console-is-apart',
+    'functions/, shared/ and infra/ must not import console/: infra/tools/console bundles it by its path.',
+    { path: '^(functions|shared|infra)/' },
+    { path: '^console/' },
+  ),
+  {
+    name: 'the-console-takes-only-types',
+    comment: 'console/ runs in browsers: it may import only types of functions/ and shared/.',
+    severity: 'error',
+    from: { path: '^console/' },
+    to: { path: '^(functions|shared|infra|test)/', dependencyTypesNot: ['type-only'] },
+  },
   forbid(
     'shared-has-no-other-folders',
     'Add a new folder of shared/ to SHARED_FOLDERS in test/architecture/rules.ts.',

@@ -26,6 +26,7 @@ const PUBLIC = [
   'POST /v1/auth/browser/sso',
   'POST /v1/auth/sso',
   'POST /v1/auth/sso/session',
+  'GET /v1/console/configuration',
 ];
 
 const nameOf = ({ method, path }: Pick<ControlOperation, 'method' | 'path'>): string => `${method} ${path}`;

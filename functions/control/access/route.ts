@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation } from '../../../shared/hosts/operation.ts';
+import type { Operation, WithFacts } from '../../../shared/hosts/operation.ts';
 import type { Permission } from '../../../shared/hosts/permissions.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
@@ -140,7 +140,10 @@ const PARAMETER = /^[!-~]{1,256}$/;
  */
 export const createRoute =
   <Deps, User extends SignedIn = SignedIn>(tag: ControlTag) =>
-  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, User, Facts>) => Promise<unknown>): Route<Deps, User> => ({
+  <const Facts extends RouteFacts>(
+    facts: Facts,
+    run: (call: Call<Deps, User, Facts>) => Promise<unknown>,
+  ): WithFacts<Route<Deps, User>, Facts> => ({
     ...facts,
     tag,
     handle: async (deps, event) => {

@@ -51,6 +51,7 @@ interface NodeFunctionProps {
     | 'sign-in'
     | 'machine-sign-in'
     | 'single-sign-on'
+    | 'console'
     | 'deployments'
     | 'billing'
     | 'notifications'
@@ -63,6 +64,8 @@ interface NodeFunctionProps {
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: HostScope | 'control' };
+  /** True if the function serves the console from files next to its bundle. */
+  hasConsole?: boolean;
   /**
    * True if the function's messages lead to messages to itself, in any number. By default, AWS drops an event that
    * comes back 16 times.
@@ -78,6 +81,9 @@ const toWriteReference = ({ host }: NonNullable<NodeFunctionProps['reference']>)
   flags: ['--host', host],
 });
 
+// This program writes the console next to its bundle.
+const TO_WRITE_CONSOLE = { program: path.join(root, 'infra/tools/console/write-console.ts'), flags: [] };
+
 /**
  * A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted
  * permissions.
@@ -89,7 +95,18 @@ export class NodeFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     id: string,
-    { config, name, as = name, entry = 'handler.ts', memoryMb, timeout, reference, files, continuesItself = false }: NodeFunctionProps,
+    {
+      config,
+      name,
+      as = name,
+      entry = 'handler.ts',
+      memoryMb,
+      timeout,
+      reference,
+      hasConsole = false,
+      files,
+      continuesItself = false,
+    }: NodeFunctionProps,
   ) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
@@ -101,7 +118,7 @@ export class NodeFunction extends LambdaFunction {
     super(scope, id, {
       code: bundle({
         entry: path.join(root, 'functions', name, entry),
-        afterwards: reference && toWriteReference(reference),
+        afterwards: reference ? toWriteReference(reference) : hasConsole ? TO_WRITE_CONSOLE : undefined,
         files,
       }),
       handler: 'index.handler',

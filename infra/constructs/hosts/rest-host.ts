@@ -138,6 +138,13 @@ export class RestHost extends Construct {
     this.#serve('GET', path, handler, { timeout: BUFFERED_TIMEOUT });
   }
 
+  /** Serves GET on a path, and on all paths below it, with a function of its own. */
+  getBelow(path: string, handler: IFunction): void {
+    this.get(path, handler);
+    const below = this.api.root.resourceForPath(path).getResource('{proxy+}');
+    below?.addMethod('GET', new LambdaIntegration(handler, { timeout: BUFFERED_TIMEOUT, allowTestInvoke: false }));
+  }
+
   /** The fallback still serves other methods, and all paths between this one and the root. */
   #serve(method: 'GET' | 'POST', path: string, handler: IFunction, options: LambdaIntegrationOptions): void {
     const resource = this.api.root.resourceForPath(path);

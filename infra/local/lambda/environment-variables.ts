@@ -35,6 +35,10 @@ const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts
 const controlHost = ({ environment: { CONTROL_URL: deployed } }: LambdaFunction, hosts?: Hosts): Record<string, string> =>
   deployed !== undefined && hosts?.control ? { CONTROL_URL: hosts.control } : {};
 
+// The console calls both inference hosts.
+const inferenceHosts = ({ environment: { ONDEMAND_URL: deployed } }: LambdaFunction, hosts?: Hosts): Record<string, string> =>
+  deployed !== undefined && hosts?.ondemand ? { SERVERLESS_URL: hosts.serverless, ONDEMAND_URL: hosts.ondemand } : {};
+
 // With a shorter batching window than the template's, usage is known sooner.
 const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFunction, batchWindowMs: number): Record<string, string> => {
   const seconds = Math.ceil(batchWindowMs / SECOND_MS) + PROCESSING_SECONDS;
@@ -93,6 +97,7 @@ export const functionVariables = (
   ...fn.environment,
   ...otherHost(fn, hosts),
   ...controlHost(fn, hosts),
+  ...inferenceHosts(fn, hosts),
   ...usageLag(fn, batchWindowMs),
   ...allowedNetworks(fn),
   // Tests prove with a DNS server of their own that a domain belongs to an organization.

@@ -1,3 +1,4 @@
+import { consoleConfigurationRoute } from '../../../functions/console/routes.ts';
 import type { ControlOperation } from '../../../functions/control/access/route.ts';
 import { controlRoutes } from '../../../functions/control/routes.ts';
 import { machineSignInRoutes } from '../../../functions/machine-sign-in/routes.ts';
@@ -13,5 +14,6 @@ export const controlOperations: readonly ControlOperation[] = [
   ...machineSignInRoutes,
   ...singleSignOnRoutes,
   ...browserSingleSignOnRoutes,
+  consoleConfigurationRoute,
   ...controlRoutes,
 ];

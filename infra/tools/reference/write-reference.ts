@@ -9,8 +9,8 @@ import { openApiDocument } from './inference-document.ts';
 import { START, START_WITH_MODELS } from './start-viewer.ts';
 
 // Writes the OpenAPI document, its page and the page's viewer (Swagger UI), compressed, into `reference/` in a bundle,
-// so that the function that serves them (shared/http/reference.ts) converts no schemas at a cold start. Arguments: the
-// folder, and `--host NAME`.
+// so that the function that serves them (shared/static-files/reference.ts) converts no schemas at a cold start.
+// Arguments: the folder, and `--host NAME`.
 const {
   values: { host },
   positionals: [bundleFolder = ''],

@@ -39,6 +39,7 @@ describe('the configuration', () => {
       'sign-in': 15,
       'machine-sign-in': 6,
       'single-sign-on': 6,
+      console: 8,
       deployments: 10,
       billing: 26,
       notifications: 10,

@@ -39,6 +39,7 @@ describe('the alarms', () => {
         'sluice-control:.*RefSignInLogs',
         'sluice-control:.*RefMachineSignInLogs',
         'sluice-control:.*RefSingleSignOnLogs',
+        'sluice-control:.*RefConsoleLogs',
       ],
     ],
   ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {

@@ -107,6 +107,7 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       ['sign-in', 1.2],
       ['machine-sign-in', 0.8],
       ['single-sign-on', 0.3],
+      ['console', 0.1],
       ['billing', 1],
       ['notifications', 1.5],
       ['support', 0.6],

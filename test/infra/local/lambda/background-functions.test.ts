@@ -11,6 +11,7 @@ test('functions for which callers of a host wait start with the run, and all oth
   expect(names(false).sort()).toEqual([
     'auth-challenge',
     'catalog',
+    'console',
     'control',
     'inference',
     'machine-sign-in',

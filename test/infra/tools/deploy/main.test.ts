@@ -94,7 +94,7 @@ describe('npm run deploy', () => {
   test('reserves nothing in a new account, and says so', async () => {
     answerFor({ limit: 10, unreserved: 10 });
     const { output, settings } = await deploy(...approved);
-    expect(output).toContain('The account has 10 concurrent executions and can reserve 0 of them for Sluice, but 888 are needed.');
+    expect(output).toContain('The account has 10 concurrent executions and can reserve 0 of them for Sluice, but 896 are needed.');
     // A quarter of what all functions share.
     expect(settings).toEqual({
       reservedConcurrency: null,
@@ -113,7 +113,7 @@ describe('npm run deploy', () => {
   test('reserves the default numbers in an account with room, and keeps the other settings', async () => {
     answerFor({ limit: 1_000, unreserved: 1_000 });
     const { output, settings } = await deploy(...approved, '-c', 'sluice={"name":"acme","logRetentionDays":7}');
-    expect(output).toContain("Reserving 888 of the account's 1000 concurrent executions.");
+    expect(output).toContain("Reserving 896 of the account's 1000 concurrent executions.");
     expect(settings).toMatchObject({ name: 'acme', logRetentionDays: 7, reservedConcurrency: { inference: 400, metering: 5 } });
   });
 
@@ -134,7 +134,7 @@ describe('npm run deploy', () => {
     answerFor({ limit: 10, unreserved: 10 });
     const { code, output, settings } = await deploy(...approved, '-c', 'sluice={"reservedConcurrency":{}}');
     expect({ code, settings }).toEqual({ code: 1, settings: undefined });
-    expect(output).toContain("but 888 are set in 'reservedConcurrency'");
+    expect(output).toContain("but 896 are set in 'reservedConcurrency'");
   });
 
   test('asks nothing of the account if the reservation is off', async () => {

@@ -7,16 +7,16 @@ const newAccount = { limit: 10, available: 0 };
 
 describe('the reservation of a deployment', () => {
   test('is the default numbers if the account has room for all of them', () => {
-    expect(decideReservation(undefined, { limit: 1_000, available: 888 })).toEqual({
+    expect(decideReservation(undefined, { limit: 1_000, available: 896 })).toEqual({
       reservedConcurrency: defaults,
-      notice: "Reserving 888 of the account's 1000 concurrent executions.",
+      notice: "Reserving 896 of the account's 1000 concurrent executions.",
     });
   });
 
   test.each([newAccount, { limit: 1_000, available: 887 }])('is nothing if the account has less room, and says so: %j', (account) => {
     const { reservedConcurrency, notice } = decideReservation(undefined, account);
     expect(reservedConcurrency).toBeNull();
-    expect(notice).toContain(`can reserve ${account.available} of them for Sluice, but 888 are needed. Nothing is reserved`);
+    expect(notice).toContain(`can reserve ${account.available} of them for Sluice, but 896 are needed. Nothing is reserved`);
     expect(notice).toContain('Service Quotas');
   });
 

@@ -50,7 +50,7 @@ describe('the account', () => {
     [{ limit: 1_000, available: 400 }, 'warning', 'take capacity from each other'],
     [{ limit: 1_000, available: 900 }, 'ok', ''],
   ] as const)('with the concurrency %j is %s', (account, status, advice) => {
-    const row = concurrencyRow(account, 888);
+    const row = concurrencyRow(account, 896);
     expect(row.status).toBe(status);
     expect(row.advice).toContain(advice);
   });

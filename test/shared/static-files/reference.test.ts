@@ -3,8 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { interpret } from '../../../infra/assembly/interpret.ts';
 import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
-import { createReference } from '../../../shared/http/reference.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
+import { createReference } from '../../../shared/static-files/reference.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 

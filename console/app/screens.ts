@@ -1,0 +1,37 @@
+import { type ComponentType, lazy } from 'react';
+import type { Me } from '../client/me.ts';
+
+/** The headings of the navigation, in its order. */
+export type ScreenGroup = 'Build' | 'Observe' | 'Money' | 'Organization' | 'Platform' | 'You';
+
+interface Screen {
+  /** As wouter writes it, below the console's own path. */
+  path: string;
+  title: string;
+  /** Absent: not in the navigation, because another screen leads to it. */
+  group?: ScreenGroup;
+  /** More words that ⌘K finds it by. */
+  words?: string;
+  /** True for users who can do something there. */
+  isFor: (me: Me) => boolean;
+  component: ComponentType;
+}
+
+type Module = { readonly Screen: ComponentType };
+
+const load = (read: () => Promise<Module>): ComponentType => lazy(async () => ({ default: (await read()).Screen }));
+
+const everyone = () => true;
+
+/** Every screen of the console. If two paths match, the first wins. */
+export const SCREENS: readonly Screen[] = [
+  { path: '/', title: 'Home', isFor: everyone, component: load(() => import('../pages/home/screen.tsx')) },
+  {
+    path: '/account',
+    title: 'Account',
+    group: 'You',
+    words: 'password second factor sessions',
+    isFor: everyone,
+    component: load(() => import('../pages/account/screen.tsx')),
+  },
+];

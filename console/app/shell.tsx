@@ -1,0 +1,132 @@
+import { Suspense, useEffect, useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import { isOfPlatform, type Me, useMe } from '../client/me.ts';
+import { logOut } from '../client/session.ts';
+import { Button } from '../design/controls/button.tsx';
+import { Empty } from '../design/feedback/failure.tsx';
+import { Loaded, Skeleton } from '../design/feedback/loaded.tsx';
+import { Entrance, Page } from '../design/layout/layout.tsx';
+import classes from './app.module.css';
+import { Boundary } from './boundary.tsx';
+import { Palette } from './palette.tsx';
+import { SCREENS, type ScreenGroup } from './screens.ts';
+import { ThemeChoice } from './theme.tsx';
+
+const GROUPS: readonly ScreenGroup[] = ['Build', 'Observe', 'Money', 'Organization', 'Platform', 'You'];
+
+const isCurrent = (path: string, location: string): boolean => (path === '/' ? location === '/' : `${location}/`.startsWith(`${path}/`));
+
+const ScreenLink = ({ path, title }: { path: string; title: string }) => {
+  const [location] = useLocation();
+  return (
+    <Link to={path} className={classes.link} aria-current={isCurrent(path, location) ? 'page' : undefined}>
+      {title}
+    </Link>
+  );
+};
+
+const roleOf = (me: Me): string =>
+  `${me.role.replaceAll('_', ' ')}${isOfPlatform(me) ? '' : ` of ${me.organization_name ?? 'your organization'}`}`;
+
+const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
+  <div className={classes.side} data-open={isOpen}>
+    <Link to="/" className={classes.brand}>
+      Sluice
+    </Link>
+    <nav aria-label="Screens">
+      <ScreenLink path="/" title="Home" />
+      {GROUPS.map((group) => {
+        const screens = SCREENS.filter((screen) => screen.group === group && screen.isFor(me));
+        if (screens.length === 0) return null;
+        return (
+          <div key={group}>
+            <div className={classes['group-title']}>{group}</div>
+            {screens.map(({ path, title }) => (
+              <ScreenLink key={path} path={path} title={title} />
+            ))}
+          </div>
+        );
+      })}
+    </nav>
+    <div className={classes.spread} />
+    <div className={classes.who}>
+      <span>{me.email}</span>
+      <span>{roleOf(me)}</span>
+      <ThemeChoice />
+      <Button onClick={() => void logOut()}>Sign out</Button>
+    </div>
+  </div>
+);
+
+const NotFound = () => (
+  <Page title="Not found">
+    <Empty title="The console has no such screen">
+      <p>
+        The link may be of another release, or incomplete. <Link to="/">Go to the home screen</Link>, or find a screen with ⌘K or Ctrl-K.
+      </p>
+    </Empty>
+  </Page>
+);
+
+const Forbidden = ({ title, me }: { title: string; me: Me }) => (
+  <Page title={title}>
+    <Empty title="Your role can't see this">
+      <p>You are signed in as {roleOf(me)}. Ask an owner of your organization, who can give you another role.</p>
+    </Empty>
+  </Page>
+);
+
+const Screens = ({ me }: { me: Me }) => (
+  <Switch>
+    {SCREENS.map(({ path, title, isFor, component: Screen }) => (
+      <Route key={path} path={path}>
+        {isFor(me) ? <Screen /> : <Forbidden title={title} me={me} />}
+      </Route>
+    ))}
+    <Route>
+      <NotFound />
+    </Route>
+  </Switch>
+);
+
+/** The navigation with the screen that the address names. */
+export const Shell = () => {
+  const me = useMe();
+  const [location] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation of a narrow page closes when another screen opens
+  useEffect(() => setOpen(false), [location]);
+  if (!me.data)
+    return (
+      <Entrance>
+        <Loaded query={me}>{() => null}</Loaded>
+        {me.error && <Button onClick={() => void logOut()}>Sign out</Button>}
+      </Entrance>
+    );
+  return (
+    <>
+      <a href="#main" className={classes.skip}>
+        Skip to the content
+      </a>
+      <div className={classes.top}>
+        <Link to="/" className={classes.brand}>
+          Sluice
+        </Link>
+        <Button look="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Menu
+        </Button>
+      </div>
+      <div className={classes.shell}>
+        <Side me={me.data} isOpen={isOpen} />
+        <main id="main" className={classes.main} tabIndex={-1}>
+          <Boundary key={location}>
+            <Suspense fallback={<Skeleton />}>
+              <Screens me={me.data} />
+            </Suspense>
+          </Boundary>
+        </main>
+      </div>
+      <Palette me={me.data} />
+    </>
+  );
+};

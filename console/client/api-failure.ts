@@ -1,0 +1,70 @@
+import { parseJson } from './json.ts';
+
+interface FailureFacts {
+  /** 0: there was no reply. */
+  status: number;
+  code: string | null;
+  message: string;
+  /** The field or parameter that was wrong. */
+  param?: string | null;
+  requestId?: string | null;
+  retryAfterSeconds?: number | undefined;
+}
+
+/** A request that failed. Its message is the API's own, which says what to do. */
+export class ApiFailure extends Error {
+  readonly status: number;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor({ status, code, message, param = null, requestId = null, retryAfterSeconds }: FailureFacts) {
+    super(message);
+    this.name = 'ApiFailure';
+    this.status = status;
+    this.code = code;
+    this.param = param;
+    this.requestId = requestId;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+interface ErrorBody {
+  message?: string;
+  code?: string | null;
+  param?: string | null;
+}
+
+// A 401's error is a text.
+const errorOf = (body: unknown): ErrorBody => {
+  const { error, message } = (body ?? {}) as { error?: unknown; message?: string };
+  if (typeof error === 'string') return { message: message ?? error };
+  return (error ?? {}) as ErrorBody;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The failure that a reply describes. */
+export const failureOf = async (response: Response): Promise<ApiFailure> => {
+  const { message, code = null, param = null } = errorOf(parsed(await response.text()));
+  const retryAfter = Number(response.headers.get('retry-after'));
+  return new ApiFailure({
+    status: response.status,
+    code,
+    param,
+    message: message ?? `The service replied with status ${response.status}. Try again, and open a ticket if it stays so.`,
+    requestId: response.headers.get('x-request-id'),
+    retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+  });
+};
+
+/** A request without a reply: the network is down, or the browser blocked it. */
+export const unreachable = (): ApiFailure =>
+  new ApiFailure({ status: 0, code: 'unreachable', message: 'The service could not be reached. Check your connection, then try again.' });

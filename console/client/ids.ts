@@ -1,0 +1,9 @@
+// The screens of things by the prefix of their ids.
+const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {};
+
+/** The path of the screen of a thing; undefined for a text that is no id, or of a thing without a screen. */
+export const addressOfId = (text: string): string | undefined => {
+  const [, prefix = ''] = /^([a-z]+)_[0-9A-Za-z-]{8,64}$/.exec(text) ?? [];
+  const screen = SCREEN_OF_PREFIX[prefix];
+  return screen && `${screen}/${text}`;
+};

@@ -1,0 +1,22 @@
+import type { Permission } from '../../shared/hosts/permissions.ts';
+import { useRead } from './queries.ts';
+import type { ReplyBody } from './routes.ts';
+
+/** The signed-in user, with their permissions. */
+export type Me = ReplyBody<'GET /v1/me'>;
+
+/** Reads the signed-in user. The shell renders screens only when it is there. */
+export const useMe = () => useRead('GET /v1/me', {});
+
+/** The signed-in user, on a screen. @throws Error outside the shell */
+export const useSignedIn = (): Me => {
+  const { data } = useMe();
+  if (!data) throw new Error('Screens are shown only to signed-in users.');
+  return data;
+};
+
+/** True if the user's role includes a permission. The API decides by itself. */
+export const can = ({ permissions }: Me, permission: Permission): boolean => permissions.includes(permission);
+
+/** True for those who work for the platform, and so belong to no organization. */
+export const isOfPlatform = ({ organization }: Me): boolean => organization === null;

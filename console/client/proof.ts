@@ -1,0 +1,20 @@
+import { ApiFailure } from './api-failure.ts';
+
+type Ask = () => Promise<boolean>;
+
+let ask: Ask | undefined;
+
+/** Sets the dialog that asks for a password. It resolves to false if the user closes it. */
+export const askForProofWith = (dialog: Ask | undefined): void => {
+  ask = dialog;
+};
+
+/** Asks the user to prove who they are. @throws ApiFailure if they don't */
+export const proveIdentity = async (): Promise<void> => {
+  if (ask && (await ask())) return;
+  throw new ApiFailure({
+    status: 403,
+    code: 'fresh_login_required',
+    message: 'Nothing was changed, because your password was not confirmed. Try again to confirm it.',
+  });
+};

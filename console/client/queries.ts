@@ -1,0 +1,67 @@
+import { QueryClient, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { ApiFailure } from './api-failure.ts';
+import { type CallOptions, isTransient, request } from './request.ts';
+import type { ReplyBody, RouteName } from './routes.ts';
+
+const FRESH_MS = 30_000;
+const MAX_RETRIES = 2;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      retry: (failures, error) => failures < MAX_RETRIES && isTransient(error),
+      // Nothing is polled while the page is hidden.
+      refetchIntervalInBackground: false,
+    },
+    mutations: { retry: false },
+  },
+});
+
+type ReadRoute = Extract<RouteName, `GET ${string}`>;
+
+interface Refetching {
+  /** Default: only when the page is shown again. Not below 5,000. */
+  refetchMs?: number | undefined;
+  /** False: not read yet, for example because a filter is incomplete. */
+  enabled?: boolean;
+}
+
+/** Reads a route. All readers of the same route and options share one request. */
+export const useRead = <Name extends ReadRoute>(
+  name: Name,
+  options: CallOptions<Name>,
+  { refetchMs, enabled = true }: Refetching = {},
+): UseQueryResult<ReplyBody<Name>, ApiFailure> =>
+  useQuery<ReplyBody<Name>, ApiFailure>({
+    queryKey: [name, options],
+    queryFn: ({ signal }) => request(name, { ...options, signal }),
+    refetchInterval: refetchMs ?? false,
+    enabled,
+  });
+
+/** Reads the pages of a list that is continued with `after`. */
+export const useList = <Name extends ReadRoute>(name: Name, options: CallOptions<Name>, { refetchMs, enabled = true }: Refetching = {}) =>
+  useInfiniteQuery<ReplyBody<Name>, ApiFailure, ReplyBody<Name>[], unknown[], string | undefined>({
+    queryKey: [name, options],
+    queryFn: ({ signal, pageParam }) =>
+      request(name, {
+        ...options,
+        query: { ...(options.query as object | undefined), ...(pageParam !== undefined && { after: pageParam }) },
+        signal,
+      } as CallOptions<Name>),
+    initialPageParam: undefined,
+    getNextPageParam: (page) => {
+      const { has_more, next } = page as unknown as { has_more?: boolean; next?: string | null };
+      return has_more && next ? next : undefined;
+    },
+    select: ({ pages }) => pages,
+    refetchInterval: refetchMs ?? false,
+    enabled,
+  });
+
+/** Reads routes again, such as after a change: all whose path begins with one of these. */
+export const readAgain = (...paths: readonly string[]): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [name] }) => typeof name === 'string' && paths.some((path) => name.startsWith(`GET ${path}`)),
+  });

@@ -1,0 +1,95 @@
+import { apiUrl } from './address.ts';
+import { ApiFailure, failureOf, unreachable } from './api-failure.ts';
+import { parseJson } from './json.ts';
+import { proveIdentity } from './proof.ts';
+import type { PathParameters, Query, ReplyBody, RequestBody, RouteName } from './routes.ts';
+import { accessToken, refresh } from './session.ts';
+
+type Needed<Name extends string, Value> = [Value] extends [undefined] ? { [N in Name]?: undefined } : { [N in Name]: Value };
+type QueryArgument<Value> = [Value] extends [undefined] ? { query?: undefined } : { query?: Value };
+
+/** What a route needs, and how to send it. */
+export type CallOptions<Name extends RouteName> = Needed<'parameters', PathParameters<Name>> &
+  Needed<'body', RequestBody<Name>> &
+  QueryArgument<Query<Name>> & {
+    /** The version that the form was opened with: the change is refused with 412 if there is a newer one. */
+    version?: number | undefined;
+    /** Equal for the repetitions of one intended change. */
+    idempotencyKey?: string;
+    signal?: AbortSignal;
+  };
+
+type AnyOptions = {
+  parameters?: Readonly<Record<string, string>> | undefined;
+  body?: unknown;
+  query?: Readonly<Record<string, unknown>> | undefined;
+  version?: number | undefined;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+};
+
+const urlOf = (path: string, { parameters = {}, query = {} }: AnyOptions): URL => {
+  const filled = path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, rest: string) => {
+    const value = parameters[name] ?? '';
+    return rest ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+  });
+  const url = apiUrl(filled);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === '') continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+  }
+  return url;
+};
+
+const send = async (name: string, options: AnyOptions, token: string): Promise<Response> => {
+  const [method = 'GET', path = '/'] = name.split(' ');
+  const { body, version, idempotencyKey, signal } = options;
+  return fetch(urlOf(path, options), {
+    method,
+    credentials: 'omit',
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(version !== undefined && { 'if-match': `"${version}"` }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw unreachable();
+  });
+};
+
+// A token can end before its time, for example when all sessions of the user were ended.
+const sendWithSession = async (name: string, options: AnyOptions): Promise<Response> => {
+  const response = await send(name, options, await accessToken());
+  return response.status === 401 ? send(name, options, await refresh()) : response;
+};
+
+const reply = async (name: string, options: AnyOptions): Promise<Response> => {
+  const response = await sendWithSession(name, options);
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  if (failure.code !== 'fresh_login_required') throw failure;
+  await proveIdentity();
+  const again = await sendWithSession(name, options);
+  if (!again.ok) throw await failureOf(again);
+  return again;
+};
+
+/**
+ * Calls a route of the control plane as the signed-in user. If the route asks for a recent proof of who they are, the
+ * user is asked for their password first. @throws ApiFailure
+ */
+export const request = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<ReplyBody<Name>> => {
+  const text = await (await reply(name, options as AnyOptions)).text();
+  return (text === '' ? undefined : parseJson(text)) as ReplyBody<Name>;
+};
+
+/** The text of a route whose reply is no JSON, such as a CSV file. @throws ApiFailure */
+export const requestText = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<string> =>
+  (await reply(name, options as AnyOptions)).text();
+
+/** True for a failure that a repetition can mend. */
+export const isTransient = (error: unknown): boolean => error instanceof ApiFailure && (error.status === 0 || error.status === 503);

@@ -1,0 +1,105 @@
+import { apiUrl } from './address.ts';
+import { ApiFailure, failureOf, unreachable } from './api-failure.ts';
+import { parseJson } from './json.ts';
+import type { ReplyBody, RequestBody, RouteName } from './routes.ts';
+
+/** `expired`: the user was signed in, and what they typed is still on the page. */
+export type SessionState = 'unknown' | 'signed-out' | 'signed-in' | 'expired';
+
+type BrowserRoute = Extract<RouteName, `POST /v1/auth/browser/${string}`>;
+
+interface Tokens {
+  accessToken: string;
+  /** Milliseconds since the epoch. */
+  renewAtMs: number;
+}
+
+const RENEWED_BEFORE_MS = 60_000;
+const LOCK = 'sluice-refresh';
+const CHANNEL = 'sluice-session';
+
+// Only in memory: no other page of this host can read it there.
+let tokens: Tokens | undefined;
+let state: SessionState = 'unknown';
+const listeners = new Set<() => void>();
+const otherTabs = new BroadcastChannel(CHANNEL);
+
+const become = (next: SessionState): void => {
+  state = next;
+  for (const listener of listeners) listener();
+};
+
+/** Calls one of the routes that read and write the cookie with the refresh token. @throws ApiFailure */
+export const callWithCookie = async <Name extends BrowserRoute>(name: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> => {
+  const response = await fetch(apiUrl(name.slice('POST '.length)), {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw await failureOf(response);
+  const text = await response.text();
+  return (text === '' ? undefined : parseJson(text)) as ReplyBody<Name>;
+};
+
+/** Begins a session with the tokens of a login. */
+export const beginSession = ({ access_token, expires_in }: { access_token: string; expires_in: number }): void => {
+  tokens = { accessToken: access_token, renewAtMs: Date.now() + expires_in * 1_000 - RENEWED_BEFORE_MS };
+  become('signed-in');
+};
+
+const endSession = (): void => {
+  tokens = undefined;
+  become(state === 'signed-in' || state === 'expired' ? 'expired' : 'signed-out');
+};
+
+let refreshing: Promise<string> | undefined;
+
+// One tab at a time, because each refresh replaces the cookie.
+const refreshOnce = (): Promise<string> =>
+  navigator.locks.request(LOCK, async () => {
+    try {
+      const session = await callWithCookie('POST /v1/auth/browser/refresh', {});
+      beginSession(session);
+      return session.access_token;
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status >= 400 && error.status < 500 && error.status !== 429) endSession();
+      throw error;
+    }
+  });
+
+/** Replaces the access token. @throws ApiFailure, with `expired` or `signed-out` as the state if the session has ended */
+export const refresh = (): Promise<string> => {
+  refreshing ??= refreshOnce().finally(() => {
+    refreshing = undefined;
+  });
+  return refreshing;
+};
+
+/** The access token of the session, renewed if it ends soon. @throws ApiFailure */
+export const accessToken = async (): Promise<string> => (tokens && Date.now() < tokens.renewAtMs ? tokens.accessToken : refresh());
+
+/** Logs out here and in all tabs of this browser. The state is `signed-out` even if the service can't be reached. */
+export const logOut = async (): Promise<void> => {
+  try {
+    await callWithCookie('POST /v1/auth/browser/logout', {});
+  } finally {
+    otherTabs.postMessage('signed-out');
+    tokens = undefined;
+    become('signed-out');
+  }
+};
+
+otherTabs.addEventListener('message', () => {
+  tokens = undefined;
+  become('signed-out');
+});
+
+/** For `useSyncExternalStore`. */
+export const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+export const sessionState = (): SessionState => state;

@@ -1,0 +1,22 @@
+import type { ComponentProps, ReactNode } from 'react';
+import { Link } from 'wouter';
+import classes from './controls.module.css';
+
+/** `primary`: what people come to a screen for, once on it. `danger`: it can't be undone. */
+export type Look = 'primary' | 'danger' | 'plain';
+
+const classOf = (look: Look | undefined): string => [classes.button, look && classes[look]].filter(Boolean).join(' ');
+
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
+  look?: Look;
+}
+
+/** Does something. */
+export const Button = ({ look, type = 'button', ...rest }: ButtonProps) => <button {...rest} type={type} className={classOf(look)} />;
+
+/** Leads to another screen, and looks like a button. */
+export const ButtonLink = ({ to, look, children }: { to: string; look?: Look; children: ReactNode }) => (
+  <Link to={to} className={classOf(look)}>
+    {children}
+  </Link>
+);

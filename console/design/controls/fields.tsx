@@ -1,0 +1,180 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import classes from './controls.module.css';
+
+interface FieldFacts {
+  label: string;
+  hint?: ReactNode;
+  /** Why the value can't be used. */
+  fault?: string | undefined;
+  /** True: only screen readers get the label, because the place says what it is. */
+  isLabelHidden?: boolean;
+}
+
+interface Ids {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean;
+}
+
+const Field = ({ label, hint, fault, isLabelHidden = false, children }: FieldFacts & { children: (ids: Ids) => ReactNode }) => {
+  const id = useId();
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  return (
+    <div className={classes.field}>
+      <label className={isLabelHidden ? 'visually-hidden' : classes.label} htmlFor={id}>
+        {label}
+      </label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': fault !== undefined })}
+      {hint && (
+        <div className={classes.hint} id={`${id}-hint`}>
+          {hint}
+        </div>
+      )}
+      {fault && (
+        <div className={classes.fault} id={`${id}-fault`}>
+          {fault}
+        </div>
+      )}
+    </div>
+  );
+};
+
+interface TextFieldProps extends FieldFacts, Omit<ComponentProps<'input'>, 'className' | 'id' | 'onChange' | 'value'> {
+  value: string;
+  onChange: (value: string) => void;
+  /** True: ids, codes and other text that is read letter by letter. */
+  isCode?: boolean;
+}
+
+/** A line of text. */
+export const TextField = ({ label, hint, fault, isLabelHidden, value, onChange, isCode = false, ...rest }: TextFieldProps) => (
+  <Field label={label} hint={hint} fault={fault} {...(isLabelHidden && { isLabelHidden })}>
+    {(ids) => (
+      <input
+        type="text"
+        {...rest}
+        {...ids}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        className={`${classes.input} ${isCode ? classes['is-code'] : ''}`}
+      />
+    )}
+  </Field>
+);
+
+interface TextAreaProps extends FieldFacts, Omit<ComponentProps<'textarea'>, 'className' | 'id' | 'onChange' | 'value'> {
+  value: string;
+  onChange: (value: string) => void;
+  isCode?: boolean;
+}
+
+/** Several lines of text. */
+export const TextArea = ({ label, hint, fault, isLabelHidden, value, onChange, isCode = false, ...rest }: TextAreaProps) => (
+  <Field label={label} hint={hint} fault={fault} {...(isLabelHidden && { isLabelHidden })}>
+    {(ids) => (
+      <textarea
+        {...rest}
+        {...ids}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        className={`${classes.input} ${isCode ? classes['is-code'] : ''}`}
+      />
+    )}
+  </Field>
+);
+
+/** A value and what people read for it. */
+export type Choice<Value extends string = string> = readonly [value: Value, label: string];
+
+interface SelectFieldProps<Value extends string> extends FieldFacts {
+  value: Value;
+  onChange: (value: Value) => void;
+  choices: readonly Choice<Value>[];
+  disabled?: boolean;
+}
+
+/** One of several values. */
+export const SelectField = <Value extends string>({
+  label,
+  hint,
+  fault,
+  isLabelHidden,
+  value,
+  onChange,
+  choices,
+  disabled,
+}: SelectFieldProps<Value>) => (
+  <Field label={label} hint={hint} fault={fault} {...(isLabelHidden && { isLabelHidden })}>
+    {(ids) => (
+      <select
+        {...ids}
+        value={value}
+        disabled={disabled}
+        onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
+        className={classes.input}
+      >
+        {choices.map(([choice, text]) => (
+          <option key={choice} value={choice}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+interface CheckFieldProps {
+  label: string;
+  hint?: ReactNode;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+}
+
+/** Yes or no. */
+export const CheckField = ({ label, hint, checked, onChange, disabled }: CheckFieldProps) => {
+  const id = useId();
+  return (
+    <div className={classes.check}>
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint && (
+          <div className={classes.hint} id={`${id}-hint`}>
+            {hint}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+};
+
+interface SegmentsProps<Value extends string> {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  choices: readonly Choice<Value>[];
+}
+
+/** One of a few values that are all visible, such as a range of time. */
+export const Segments = <Value extends string>({ label, value, onChange, choices }: SegmentsProps<Value>) => {
+  const name = useId();
+  return (
+    <fieldset className={classes.segments} style={{ margin: 0, padding: 0 }}>
+      <legend className="visually-hidden">{label}</legend>
+      {choices.map(([choice, text]) => (
+        <label key={choice} className={classes.segment}>
+          <input type="radio" name={name} value={choice} checked={choice === value} onChange={() => onChange(choice)} />
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  );
+};

@@ -1,0 +1,48 @@
+import { lazy, Suspense } from 'react';
+import { Skeleton } from '../feedback/loaded.tsx';
+import classes from './data.module.css';
+import { type ChartProps, colourOf } from './series.ts';
+import { Table } from './table.tsx';
+
+const Plot = lazy(async () => ({ default: (await import('./plot.tsx')).Plot }));
+
+/** Values over time. All numbers are also in a table, which can be opened. */
+export const Chart = (props: ChartProps) => {
+  const { label, times, series, format, formatTime } = props;
+  return (
+    <figure className={classes.chart} aria-label={label}>
+      <ul className={classes.legend}>
+        {series.map(({ name }, i) => (
+          <li key={name}>
+            <span className={classes.swatch} style={{ background: colourOf(i) }} />
+            {name}
+          </li>
+        ))}
+      </ul>
+      <div className={classes['chart-canvas']} aria-hidden="true">
+        <Suspense fallback={<Skeleton />}>
+          <Plot {...props} />
+        </Suspense>
+      </div>
+      <details>
+        <summary>Numbers</summary>
+        <Table
+          label={label}
+          keyOf={(i) => String(i)}
+          rows={times.map((_, i) => i)}
+          columns={[
+            { title: 'Time', render: (i) => formatTime(times[i] ?? 0) },
+            ...series.map(({ name, values }) => ({
+              title: name,
+              isNumeric: true,
+              render: (i: number) => {
+                const value = values[i];
+                return value === null || value === undefined ? '–' : format(value);
+              },
+            })),
+          ]}
+        />
+      </details>
+    </figure>
+  );
+};

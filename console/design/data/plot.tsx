@@ -1,0 +1,74 @@
+import { useEffect, useRef } from 'react';
+import UPlot from 'uplot';
+import classes from './data.module.css';
+import { type ChartProps, colourOf } from './series.ts';
+
+const HEIGHT = 220;
+
+// The canvas knows no variables of the style sheet.
+const resolved = (element: HTMLElement, colour: string): string => {
+  const probe = document.createElement('span');
+  probe.style.color = colour;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+};
+
+const stacked = (series: ChartProps['series']): (number | null)[][] => {
+  const sums: number[] = [];
+  return series.map(({ values }) =>
+    values.map((value, i) => {
+      sums[i] = (sums[i] ?? 0) + (value ?? 0);
+      return sums[i] ?? 0;
+    }),
+  );
+};
+
+/** Draws a chart on a canvas. */
+export const Plot = ({ times, series, format, isStacked = false }: ChartProps) => {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { current: element } = place;
+    if (!element) return;
+    const values = isStacked ? stacked(series) : series.map((one) => [...one.values]);
+    // The highest sum is drawn first, so that those below it stay visible.
+    const order = isStacked ? series.map((_, i) => series.length - 1 - i) : series.map((_, i) => i);
+    const axis = {
+      stroke: resolved(element, 'var(--text-soft)'),
+      grid: { stroke: resolved(element, 'var(--border)'), width: 1 },
+      ticks: { show: false },
+    };
+    const plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false } },
+        axes: [axis, { ...axis, size: 64, values: (_, splits) => splits.map(format) }],
+        series: [
+          {},
+          ...order.map((i) => {
+            const stroke = resolved(element, colourOf(i));
+            return {
+              label: series[i]?.name ?? '',
+              stroke,
+              width: 1.5,
+              ...(isStacked && { fill: stroke }),
+              points: { show: times.length === 1 },
+            };
+          }),
+        ],
+      },
+      [[...times], ...order.map((i) => values[i] ?? [])],
+      element,
+    );
+    const resizing = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resizing.observe(element);
+    return () => {
+      resizing.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, format, isStacked]);
+  return <div ref={place} className={classes.uplot} />;
+};

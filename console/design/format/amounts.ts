@@ -1,0 +1,52 @@
+const DIGIT_GROUP = /\B(?=(\d{3})+(?!\d))/g;
+
+interface Decimal {
+  isNegative: boolean;
+  whole: string;
+  fraction: string;
+}
+
+const partsOf = (amount: string): Decimal => {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  return { isNegative: sign === '-', whole, fraction };
+};
+
+/**
+ * An exact amount as people read it, never through a float: at least two decimals, and all others that are not zero.
+ * @param amount a decimal number, such as `1234.5`
+ */
+export const formatAmount = (amount: string): string => {
+  const { isNegative, whole, fraction } = partsOf(amount);
+  const shown = fraction.replace(/0+$/, '').padEnd(2, '0');
+  return `${isNegative ? '−' : ''}${whole.replace(DIGIT_GROUP, ',')}.${shown}`;
+};
+
+/** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
+export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');
+
+const SCALE = 12;
+
+/** An amount in units of 10^-12, for exact sums and comparisons. */
+export const toUnits = (amount: string): bigint => {
+  const { isNegative, whole, fraction } = partsOf(amount);
+  const units = BigInt(whole + fraction.slice(0, SCALE).padEnd(SCALE, '0'));
+  return isNegative ? -units : units;
+};
+
+/** The amount of units of 10^-12. */
+export const fromUnits = (units: bigint): string => {
+  const digits = String(units < 0n ? -units : units).padStart(SCALE + 1, '0');
+  const fraction = digits.slice(-SCALE).replace(/0+$/, '');
+  return `${units < 0n ? '-' : ''}${digits.slice(0, -SCALE)}${fraction && `.${fraction}`}`;
+};
+
+/** The exact sum of amounts. */
+export const sumOf = (amounts: readonly string[]): string => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n));
+
+const PERCENT = 100n;
+
+/** How much of a whole is used, in whole percent, rounded down; 100 if the whole is zero. For bars, not for money. */
+export const percentOf = (part: string, whole: string): number => {
+  const units = toUnits(whole);
+  return units <= 0n ? Number(PERCENT) : Number((toUnits(part) * PERCENT) / units);
+};

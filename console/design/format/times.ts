@@ -1,0 +1,40 @@
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+
+const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
+  [DAY_S, 'day'],
+  [HOUR_S, 'hour'],
+  [MINUTE_S, 'minute'],
+  [1, 'second'],
+];
+
+const LOCALE = 'en';
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const SHOWN_AS_DATE_S = 14 * DAY_S;
+
+/** A time in the reader's zone. @param seconds since the epoch */
+export const formatTime = (seconds: number): string => full.format(seconds * 1_000);
+
+/** A time in UTC, as bills and logs have it. @param seconds since the epoch */
+export const formatUtc = (seconds: number): string => `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** How long ago or ahead a time is, or its date if that is far. @param seconds since the epoch */
+export const formatAge = (seconds: number, nowMs = Date.now()): string => {
+  const away = Math.round(seconds - nowMs / 1_000);
+  const size = Math.abs(away);
+  if (size >= SHOWN_AS_DATE_S) return day.format(seconds * 1_000);
+  const [step, unit] = STEPS.find(([least]) => size >= least) ?? [1, 'second'];
+  return relative.format(Math.trunc(away / step), unit);
+};
+
+/** A duration with the unit that fits it. */
+export const formatDuration = (milliseconds: number): string => {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1_000;
+  if (seconds < MINUTE_S) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${Math.floor(seconds % MINUTE_S)} s`;
+  return `${Math.floor(seconds / HOUR_S)} h ${Math.floor((seconds % HOUR_S) / MINUTE_S)} min`;
+};

@@ -1,0 +1,34 @@
+import { useState } from 'react';
+import { TextField } from '../controls/fields.tsx';
+import { Dialog, type DialogProps } from '../feedback/dialog.tsx';
+import { Form } from './form.tsx';
+
+interface ConfirmProps extends DialogProps {
+  /** The verb of what will be done, such as `Revoke key`. */
+  action: string;
+  /** What must be typed first, for what can't be undone: the name of the thing. */
+  typed?: string;
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something is ended or deleted. `children` says what will happen, and to what. */
+export const Confirm = ({ title, action, typed, onConfirm, onClose, children }: ConfirmProps) => {
+  const [text, setText] = useState('');
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        submitLabel={action}
+        look="danger"
+        canSubmit={typed === undefined || text === typed}
+        onCancel={onClose}
+        onSubmit={async () => {
+          await onConfirm();
+          onClose();
+        }}
+      >
+        <div>{children}</div>
+        {typed !== undefined && <TextField label={`Type ${typed} to confirm`} value={text} onChange={setText} isCode autoComplete="off" />}
+      </Form>
+    </Dialog>
+  );
+};

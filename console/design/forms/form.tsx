@@ -1,0 +1,47 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { ApiFailure } from '../../client/api-failure.ts';
+import { Button, type Look } from '../controls/button.tsx';
+import classes from '../controls/controls.module.css';
+import { Failure } from '../feedback/failure.tsx';
+
+interface FormProps {
+  /** Sends the form. What it throws is shown, and what was typed stays. */
+  onSubmit: (attempt: { idempotencyKey: string }) => Promise<unknown>;
+  submitLabel: string;
+  look?: Look;
+  onCancel?: (() => void) | undefined;
+  /** True: there is something to send. */
+  canSubmit?: boolean;
+  /** What to show for a failure, instead of its message. */
+  explain?: (failure: ApiFailure) => ReactNode;
+  children: ReactNode;
+}
+
+/** A form with its failure and its actions. A repeated attempt has the same idempotency key until one succeeds. */
+export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSubmit = true, explain, children }: FormProps) => {
+  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const { mutate, isPending, error } = useMutation<unknown, ApiFailure>({
+    mutationFn: () => onSubmit({ idempotencyKey }),
+    onSuccess: () => setKey(crypto.randomUUID()),
+  });
+  return (
+    <form
+      className={classes.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isPending && canSubmit) mutate();
+      }}
+    >
+      {children}
+      {error && (explain?.(error) ?? <Failure failure={error} />)}
+      <div className={classes['form-actions']}>
+        <Button type="submit" look={look} disabled={isPending || !canSubmit}>
+          {isPending ? 'Please wait…' : submitLabel}
+        </Button>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+      </div>
+    </form>
+  );
+};

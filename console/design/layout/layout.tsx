@@ -1,0 +1,98 @@
+import { type ReactNode, useEffect, useId } from 'react';
+import classes from './layout.module.css';
+
+interface PageProps {
+  title: string;
+  /** Chips beside the title, such as a status. */
+  status?: ReactNode;
+  description?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A screen: its title, which is also that of the browser's tab, its actions and its content. */
+export const Page = ({ title, status, description, actions, children }: PageProps) => {
+  useEffect(() => {
+    document.title = `${title} – Sluice`;
+  }, [title]);
+  return (
+    <div className={classes.page}>
+      <header className={classes.header}>
+        <div className={classes.titles}>
+          <h1 className={classes.title}>
+            {title} {status}
+          </h1>
+          {description && <p className={classes.description}>{description}</p>}
+        </div>
+        {actions && <div className={classes.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+};
+
+/** The one thing of a page that is not a screen yet, such as the login. */
+export const Entrance = ({ children }: { children: ReactNode }) => <main className={classes.entrance}>{children}</main>;
+
+interface SectionProps {
+  title: string;
+  actions?: ReactNode;
+  /** True: on a surface of its own, with a border. */
+  isCard?: boolean;
+  children: ReactNode;
+}
+
+/** A part of a screen with a heading. */
+export const Section = ({ title, actions, isCard = false, children }: SectionProps) => {
+  const id = useId();
+  return (
+    <section className={`${classes.section} ${isCard ? classes.card : ''}`} aria-labelledby={id}>
+      <div className={classes['section-header']}>
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+};
+
+/** Content on a surface of its own. */
+export const Card = ({ children }: { children: ReactNode }) => <div className={classes.card}>{children}</div>;
+
+/** Things below one another. */
+export const Stack = ({ children }: { children: ReactNode }) => <div className={classes.stack}>{children}</div>;
+
+/** Things beside one another, on several lines if there is no room. */
+export const Row = ({ children }: { children: ReactNode }) => <div className={classes.row}>{children}</div>;
+
+/** The filters of a list. */
+export const Filters = ({ children }: { children: ReactNode }) => <search className={classes.filters}>{children}</search>;
+
+/** Sections of equal width beside one another, as many as there is room for. */
+export const Columns = ({ children }: { children: ReactNode }) => <div className={classes.columns}>{children}</div>;
+
+/** Several tiles. */
+export const Tiles = ({ children }: { children: ReactNode }) => <div className={classes.tiles}>{children}</div>;
+
+/** A number that matters, with what it is and what explains it. */
+export const Tile = ({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) => (
+  <div className={classes.tile}>
+    <div className={classes['tile-label']}>{label}</div>
+    <div className={classes['tile-value']}>{value}</div>
+    {note && <div className={classes['tile-note']}>{note}</div>}
+  </div>
+);
+
+/** Names and values of a thing. Facts whose value is undefined are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className={classes.facts}>
+    {facts
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name} style={{ display: 'contents' }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);

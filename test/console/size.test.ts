@@ -1,0 +1,48 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { buildConsole } from '../../infra/tools/console/build-console.ts';
+
+const KB = 1_000;
+const { assets, entry, style, metafile } = buildConsole();
+const sizes = new Map(assets.map(({ name, content }) => [name, gzipSync(content, { level: 9 }).length]));
+const outputs = new Map(Object.entries(metafile.outputs).map(([file, output]) => [file.replace(/^.*\//, ''), output]));
+const nameOf = (file: string): string => file.replace(/^.*\//, '');
+
+// The files that a file needs before it can run.
+const neededBy = (name: string, found = new Set<string>()): ReadonlySet<string> => {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const { path, kind } of outputs.get(name)?.imports ?? []) if (kind === 'import-statement') neededBy(nameOf(path), found);
+  return found;
+};
+const sizeOf = (names: Iterable<string>): number => [...names].reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0);
+
+const start = neededBy(entry);
+const later = (outputs.get(entry)?.imports ?? []).filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => nameOf(path));
+const screens = [...outputs]
+  .filter(([, { entryPoint }]) => entryPoint?.endsWith('/screen.tsx'))
+  .map(([name, { entryPoint }]) => [entryPoint, name] as const);
+
+describe('the console', () => {
+  test('loads at most 95 kB, compressed, before someone can sign in', () => {
+    expect(sizeOf([...start, style])).toBeLessThanOrEqual(95 * KB);
+  });
+
+  test('loads at most 120 kB, compressed, until its first screen is there', () => {
+    const [, home = ''] = screens.find(([source]) => source?.includes('/home/')) ?? [];
+    expect(sizeOf(new Set([...start, ...neededBy(home), style]))).toBeLessThanOrEqual(120 * KB);
+  });
+
+  test.each(screens)('loads at most 25 kB, compressed, for %s', (_, name) => {
+    expect(sizeOf([...neededBy(name)].filter((file) => !start.has(file)))).toBeLessThanOrEqual(25 * KB);
+  });
+
+  test('loads its charts only when one is seen', () => {
+    const ofCharts = [...outputs]
+      .filter(([, { inputs }]) => Object.keys(inputs).some((file) => /uPlot\.(esm|iife)/.test(file)))
+      .map(([name]) => name);
+    expect(ofCharts).toHaveLength(1);
+    expect(start.has(ofCharts[0] as string)).toBe(false);
+    expect(later.length).toBeGreaterThan(0);
+  });
+});
