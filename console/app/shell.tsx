@@ -29,7 +29,7 @@ const roleOf = (me: Me): string =>
   `${me.role.replaceAll('_', ' ')}${isOfPlatform(me) ? '' : ` of ${me.organization_name ?? 'your organization'}`}`;
 
 const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
-  <div className={classes.side} data-open={isOpen}>
+  <aside className={classes.side} data-open={isOpen} aria-label="Navigation">
     <Link to="/" className={classes.brand}>
       Sluice
     </Link>
@@ -55,7 +55,7 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
       <ThemeChoice />
       <Button onClick={() => void logOut()}>Sign out</Button>
     </div>
-  </div>
+  </aside>
 );
 
 const NotFound = () => (
@@ -108,14 +108,14 @@ export const Shell = () => {
       <a href="#main" className={classes.skip}>
         Skip to the content
       </a>
-      <div className={classes.top}>
+      <header className={classes.top}>
         <Link to="/" className={classes.brand}>
           Sluice
         </Link>
         <Button look="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Menu
         </Button>
-      </div>
+      </header>
       <div className={classes.shell}>
         <Side me={me.data} isOpen={isOpen} />
         <main id="main" className={classes.main} tabIndex={-1}>

@@ -11,7 +11,7 @@ interface MenuItem {
 const GAP = 4;
 
 /** Actions behind a button. Arrow keys move between them, Escape closes them. */
-export const Menu = ({ label, items, children = '⋯' }: { label: string; items: readonly MenuItem[]; children?: ReactNode }) => {
+export const Menu = ({ label, items, children = '…' }: { label: string; items: readonly MenuItem[]; children?: ReactNode }) => {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);

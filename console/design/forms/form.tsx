@@ -18,6 +18,8 @@ interface FormProps {
   children: ReactNode;
 }
 
+const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 /** A form with its failure and its actions. A repeated attempt has the same idempotency key until one succeeds. */
 export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSubmit = true, explain, children }: FormProps) => {
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
@@ -35,7 +37,7 @@ export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSub
       }}
     >
       {children}
-      {error && (explain?.(error) ?? <Failure failure={error} />)}
+      {error && <div ref={reveal}>{explain?.(error) ?? <Failure failure={error} />}</div>}
       <div className={classes['form-actions']}>
         <Button type="submit" look={look} disabled={isPending || !canSubmit}>
           {isPending ? 'Please wait…' : submitLabel}

@@ -71,6 +71,17 @@ export const Filters = ({ children }: { children: ReactNode }) => <search classN
 /** Sections of equal width beside one another, as many as there is room for. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className={classes.columns}>{children}</div>;
 
+/** Fields of numbers and other short values beside one another. */
+export const ShortFields = ({ children }: { children: ReactNode }) => <div className={classes['short-fields']}>{children}</div>;
+
+/** Something that most people don't need, behind its title. */
+export const Disclosure = ({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ReactNode }) => (
+  <details className={classes.disclosure} open={isOpen}>
+    <summary>{title}</summary>
+    {children}
+  </details>
+);
+
 /** Several tiles. */
 export const Tiles = ({ children }: { children: ReactNode }) => <div className={classes.tiles}>{children}</div>;
 
