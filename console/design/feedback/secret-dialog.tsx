@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react';
+import { Button } from '../controls/button.tsx';
+import { Code } from '../controls/copy.tsx';
+import { Row } from '../layout/layout.tsx';
+import { Dialog } from './dialog.tsx';
+import { Notice } from './failure.tsx';
+
+interface SecretDialogProps {
+  title: string;
+  secret: string;
+  /** What the secret is for, and what to do next. */
+  children?: ReactNode;
+  onClose: () => void;
+}
+
+/** Shows a secret for the only time. */
+export const SecretDialog = ({ title, secret, children, onClose }: SecretDialogProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <Notice tone="warn">Copy the secret now. It is shown only this once and can’t be read again.</Notice>
+    <Code label="Secret" variants={[['Secret', secret]]} />
+    {children}
+    <Row>
+      <Button look="primary" onClick={onClose}>
+        I have saved the secret
+      </Button>
+    </Row>
+  </Dialog>
+);
