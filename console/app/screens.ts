@@ -1,5 +1,5 @@
 import { type ComponentType, lazy } from 'react';
-import type { Me } from '../client/me.ts';
+import { can, type Me } from '../client/me.ts';
 
 /** The headings of the navigation, in its order. */
 export type ScreenGroup = 'Build' | 'Observe' | 'Money' | 'Organization' | 'Platform' | 'You';
@@ -26,6 +26,20 @@ const everyone = () => true;
 /** Every screen of the console. If two paths match, the first wins. */
 export const SCREENS: readonly Screen[] = [
   { path: '/', title: 'Home', isFor: everyone, component: load(() => import('../pages/home/screen.tsx')) },
+  {
+    path: '/api-keys',
+    title: 'API keys',
+    group: 'Build',
+    words: 'secret limits budget rotate revoke',
+    isFor: (me) => can(me, 'keys:read'),
+    component: load(() => import('../pages/api-keys/screen.tsx')),
+  },
+  {
+    path: '/api-keys/:id',
+    title: 'API key',
+    isFor: (me) => can(me, 'keys:read'),
+    component: load(() => import('../pages/api-key/screen.tsx')),
+  },
   {
     path: '/account',
     title: 'Account',

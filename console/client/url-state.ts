@@ -20,3 +20,24 @@ export const useUrlState = <Value extends string>(name: string, fallback: Value)
   );
   return [value, set];
 };
+
+/**
+ * Several values in the address, which can change at once. An empty value is left out.
+ * @param names of the parameters
+ */
+export const useUrlStates = <Name extends string>(
+  names: readonly Name[],
+): readonly [Readonly<Record<Name, string>>, (changes: Partial<Record<Name, string>>) => void] => {
+  const [parameters, setParameters] = useSearchParams();
+  const values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? ''])) as Record<Name, string>;
+  const change = (changes: Partial<Record<Name, string>>) =>
+    setParameters((was) => {
+      const changed = new URLSearchParams(was);
+      for (const [name, value] of Object.entries<string | undefined>(changes)) {
+        if (value) changed.set(name, value);
+        else changed.delete(name);
+      }
+      return changed;
+    });
+  return [values, change];
+};

@@ -1,0 +1,33 @@
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { VersionedForm } from '../../design/controls/versioned-form.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { type ApiKey, changesOfKey, draftOfKey, faultsOf, KEY_LABELS } from '../api-keys/key-draft.ts';
+import { KeyFields } from '../api-keys/key-fields.tsx';
+
+/** Changes a key's name, limits and restrictions. */
+export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
+  const { id, name } = apiKey;
+  return (
+    <Dialog title={`Edit ${name}`} onClose={onClose}>
+      <VersionedForm
+        thing={apiKey}
+        draftOf={draftOfKey}
+        labels={KEY_LABELS}
+        read={() => request('GET /v1/api-keys/{id}', { parameters: { id } })}
+        submitLabel="Save API key"
+        onCancel={onClose}
+        canSubmit={(draft, base) =>
+          draft.name.trim() !== '' && Object.keys(faultsOf(draft)).length === 0 && Object.keys(changesOfKey(draft, base)).length > 0
+        }
+        save={async (draft, base) => {
+          await request('PATCH /v1/api-keys/{id}', { parameters: { id }, body: changesOfKey(draft, base), version: base.version });
+          void readAgain('/v1/api-keys');
+          onClose();
+        }}
+      >
+        {(draft, change) => <KeyFields draft={draft} onChange={change} />}
+      </VersionedForm>
+    </Dialog>
+  );
+};

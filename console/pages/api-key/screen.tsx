@@ -1,0 +1,90 @@
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { can, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { Button, ButtonLink } from '../../design/controls/button.tsx';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { Chip, Time } from '../../design/data/values.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Facts, Page, Section } from '../../design/layout/layout.tsx';
+import { FirstCall } from '../api-keys/first-call.tsx';
+import { KeyActions } from '../api-keys/key-actions.tsx';
+import type { ApiKey } from '../api-keys/key-draft.ts';
+import { keyStateOf } from '../api-keys/key-state.ts';
+import { EditKey } from './edit-key.tsx';
+import { KeyUsage } from './usage.tsx';
+
+const factsOf = (key: ApiKey) =>
+  [
+    ['Id', <CopyText key="id" text={key.id} />],
+    ['Secret', <code key="hint">{key.hint}</code>],
+    ['Works for', key.scope === 'serverless' ? 'shared models' : 'your deployments'],
+    ['Models', key.models?.join(', ') ?? 'all'],
+    ['Expires', <Time key="expires" seconds={key.expires_at} />],
+    [
+      'Previous secret',
+      key.previous_secret_until !== null && key.previous_secret_until * 1_000 > Date.now() ? (
+        <>
+          works until <Time seconds={key.previous_secret_until} />
+        </>
+      ) : undefined,
+    ],
+    ['Content', key.no_content ? 'is not stored' : 'can be stored, such as responses'],
+    [
+      'Metadata',
+      Object.keys(key.metadata).length > 0
+        ? Object.entries(key.metadata)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join(', ')
+        : undefined,
+    ],
+    ['Last used', <Time key="used" seconds={key.last_used_at} />],
+    [
+      'Created',
+      <span key="created">
+        <Time seconds={key.created_at} /> by <CopyText text={key.created_by} />
+      </span>,
+    ],
+  ] as const;
+
+const KeyPage = ({ apiKey }: { apiKey: ApiKey }) => {
+  const me = useSignedIn();
+  const [edited, setEdited] = useState<ApiKey>();
+  const { id, name, status, last_used_at } = apiKey;
+  return (
+    <Page
+      title={name}
+      status={<Chip state={keyStateOf(apiKey, Date.now() / 1_000)} />}
+      description={<Link to="/api-keys">All API keys</Link>}
+      actions={
+        <>
+          {can(me, 'requests:read') && <ButtonLink to={`/requests?api_key_id=${id}`}>Show requests</ButtonLink>}
+          {status === 'active' && can(me, 'keys:write') && <Button onClick={() => setEdited(apiKey)}>Edit API key</Button>}
+          <KeyActions apiKey={apiKey} />
+        </>
+      }
+    >
+      <Section title="Details" isCard>
+        <Facts facts={factsOf(apiKey)} />
+      </Section>
+      {status === 'active' && last_used_at === null && (
+        <Section title="First request" isCard>
+          <FirstCall apiKey={apiKey} />
+        </Section>
+      )}
+      {can(me, 'usage:read') && <KeyUsage id={id} />}
+      {edited && <EditKey apiKey={edited} onClose={() => setEdited(undefined)} />}
+    </Page>
+  );
+};
+
+export const Screen = () => {
+  const { id = '' } = useParams();
+  const key = useRead('GET /v1/api-keys/{id}', { parameters: { id } });
+  if (key.data) return <KeyPage apiKey={key.data} />;
+  return (
+    <Page title="API key">
+      <Loaded query={key}>{() => null}</Loaded>
+    </Page>
+  );
+};

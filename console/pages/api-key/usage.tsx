@@ -1,0 +1,104 @@
+import { useRead } from '../../client/queries.ts';
+import { useUrlState } from '../../client/url-state.ts';
+import { Segments } from '../../design/controls/fields.tsx';
+import { Chart } from '../../design/data/chart.tsx';
+import { Table } from '../../design/data/table.tsx';
+import { Count, Gauge, Money } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatAmount, formatCount, fromUnits, toUnits } from '../../design/format/amounts.ts';
+import { Columns, Section, Stack } from '../../design/layout/layout.tsx';
+import { rangeOfDays, requestsByDay } from './key-usage.ts';
+
+const RANGES = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+] as const;
+const REFRESH_MS = 15_000;
+
+const BUDGETS = [
+  ['day', 'Budget today'],
+  ['month', 'Budget this month'],
+  ['total', 'Budget in total'],
+] as const;
+
+const dollars = (amount: string): string => `$${formatAmount(amount)}`;
+const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
+
+/** How much of a key's limits is used now, and its usage by day. */
+export const KeyUsage = ({ id }: { id: string }) => {
+  const [range, setRange] = useUrlState<string>('range', '7');
+  const { from, to } = rangeOfDays(Number(range), Date.now());
+  const usage = useRead('GET /v1/api-keys/{id}/usage', { parameters: { id }, query: { from, to } }, { refetchMs: REFRESH_MS });
+  return (
+    <Loaded query={usage}>
+      {({ days, cost, now }) => (
+        <>
+          <Section title="Limits now" isCard>
+            <Columns>
+              <Gauge
+                label="Requests in the last minute"
+                used={String(now.requests_per_minute.limit - now.requests_per_minute.remaining)}
+                limit={String(now.requests_per_minute.limit)}
+              />
+              <Gauge
+                label="Tokens in the last minute"
+                used={String(now.tokens_per_minute.limit - now.tokens_per_minute.remaining)}
+                limit={String(now.tokens_per_minute.limit)}
+              />
+              <Gauge label="Requests in progress" used={String(now.concurrency.in_flight)} limit={String(now.concurrency.limit)} />
+              {BUDGETS.map(([period, label]) => {
+                const budget = now.budgets[period];
+                return (
+                  budget && (
+                    <Gauge
+                      key={period}
+                      label={label}
+                      used={fromUnits(toUnits(budget.limit) - toUnits(budget.remaining))}
+                      limit={budget.limit}
+                      format={dollars}
+                    />
+                  )
+                );
+              })}
+            </Columns>
+          </Section>
+          <Section title="Usage" actions={<Segments label="Range" value={range} onChange={setRange} choices={RANGES} />}>
+            {days.length === 0 ? (
+              <Empty title="No usage in this time">
+                <p>Requests appear here within a few minutes.</p>
+              </Empty>
+            ) : (
+              <Stack>
+                <p>
+                  <Money amount={cost} /> from {from} to {to} (UTC)
+                </p>
+                <Chart label="Requests a day" {...requestsByDay(days, { from, to })} format={formatCount} formatTime={dayOf} isStacked />
+                <Table
+                  label="Usage by day and model"
+                  rows={[...days].reverse()}
+                  keyOf={({ day, model }) => `${day} ${model}`}
+                  columns={[
+                    { title: 'Day (UTC)', render: ({ day }) => day },
+                    { title: 'Model', render: ({ model }) => model },
+                    { title: 'Requests', isNumeric: true, render: ({ requests }) => <Count value={requests} /> },
+                    { title: 'Failed', isNumeric: true, render: ({ failed_requests }) => <Count value={failed_requests} /> },
+                    { title: 'Prompt tokens', isNumeric: true, render: ({ prompt_tokens }) => formatCount(String(prompt_tokens)) },
+                    { title: 'From the cache', isNumeric: true, render: ({ cached_tokens }) => formatCount(String(cached_tokens)) },
+                    {
+                      title: 'Completion tokens',
+                      isNumeric: true,
+                      render: ({ completion_tokens }) => formatCount(String(completion_tokens)),
+                    },
+                    { title: 'Cost', isNumeric: true, render: ({ cost: ofDay }) => <Money amount={ofDay} /> },
+                  ]}
+                />
+              </Stack>
+            )}
+          </Section>
+        </>
+      )}
+    </Loaded>
+  );
+};

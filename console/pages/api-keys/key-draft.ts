@@ -1,0 +1,136 @@
+import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+
+export type ApiKey = ReplyBody<'GET /v1/api-keys/{id}'>;
+type NewApiKey = RequestBody<'POST /v1/api-keys'>;
+type ApiKeyChange = RequestBody<'PATCH /v1/api-keys/{id}'>;
+
+/** The fields of a key as its forms edit them. An empty text stands for no value or, in a new key, for the default. */
+export type KeyDraft = {
+  name: string;
+  /** Names with commas between them; empty: all models. */
+  models: string;
+  requestsPerMinute: string;
+  tokensPerMinute: string;
+  concurrency: string;
+  /** Dollars. */
+  day: string;
+  month: string;
+  total: string;
+  /** A time in the reader's zone as its field has it, such as `2026-11-26T09:30`. */
+  expires: string;
+  noContent: boolean;
+};
+
+export const KEY_LABELS = {
+  name: 'Name',
+  models: 'Models',
+  requestsPerMinute: 'Requests per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent requests',
+  day: 'Budget per day',
+  month: 'Budget per month',
+  total: 'Budget in total',
+  expires: 'Expires',
+  noContent: 'Store no content',
+} as const satisfies Record<keyof KeyDraft, string>;
+
+const LIMITS = {
+  requests_per_minute: 'requestsPerMinute',
+  tokens_per_minute: 'tokensPerMinute',
+  concurrency: 'concurrency',
+} as const;
+const BUDGETS = ['day', 'month', 'total'] as const;
+
+export const EMPTY_DRAFT: KeyDraft = {
+  name: '',
+  models: '',
+  requestsPerMinute: '',
+  tokensPerMinute: '',
+  concurrency: '',
+  day: '',
+  month: '',
+  total: '',
+  expires: '',
+  noContent: false,
+};
+
+const pad = (part: number): string => String(part).padStart(2, '0');
+
+/** The text of a time field. @param seconds since the epoch; null: an empty field */
+export const toTimeField = (seconds: number | null): string => {
+  if (seconds === null) return '';
+  const time = new Date(seconds * 1_000);
+  const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
+  return `${date}T${pad(time.getHours())}:${pad(time.getMinutes())}`;
+};
+
+const fromTimeField = (text: string): number | null => (text === '' ? null : Math.floor(new Date(text).getTime() / 1_000));
+
+const namesIn = (text: string): string[] | null => {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  return names.length === 0 ? null : names;
+};
+
+/** A key as its form edits it. */
+export const draftOfKey = ({ name, models, limits, budgets, expires_at, no_content }: ApiKey): KeyDraft => ({
+  name,
+  models: models?.join(', ') ?? '',
+  requestsPerMinute: String(limits.requests_per_minute),
+  tokensPerMinute: String(limits.tokens_per_minute),
+  concurrency: String(limits.concurrency),
+  day: budgets.day ?? '',
+  month: budgets.month ?? '',
+  total: budgets.total ?? '',
+  expires: toTimeField(expires_at),
+  noContent: no_content,
+});
+
+const isNumber = (text: string): boolean => /^\d+$/.test(text);
+const isDollars = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
+
+/** Why fields can't be sent. */
+export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
+  ...Object.fromEntries(
+    Object.values(LIMITS)
+      .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
+      .map((name) => [name, 'Enter a whole number.']),
+  ),
+  ...Object.fromEntries(
+    BUDGETS.filter((name) => draft[name] !== '' && !isDollars(draft[name])).map((name) => [name, 'Enter dollars, such as 12.50.']),
+  ),
+});
+
+/** The body that creates a key. Empty limits and budgets are left out. */
+export const newKeyOf = (draft: KeyDraft, scope: ApiKey['scope'], organization: string | undefined): NewApiKey => {
+  const limits = Object.entries(LIMITS).filter(([, name]) => draft[name] !== '');
+  const budgets = BUDGETS.filter((name) => draft[name] !== '');
+  return {
+    name: draft.name.trim(),
+    scope,
+    models: namesIn(draft.models),
+    expires_at: fromTimeField(draft.expires),
+    no_content: draft.noContent,
+    ...(organization && { organization }),
+    ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),
+    ...(budgets.length > 0 && { budgets: Object.fromEntries(budgets.map((name) => [name, draft[name]])) }),
+  };
+};
+
+/** The body that changes a key: only what differs from it. */
+export const changesOfKey = (draft: KeyDraft, key: ApiKey): ApiKeyChange => {
+  const opened = draftOfKey(key);
+  const differs = (name: keyof KeyDraft): boolean => draft[name] !== opened[name];
+  const limits = Object.entries(LIMITS).filter(([, name]) => differs(name) && draft[name] !== '');
+  const budgets = BUDGETS.filter(differs);
+  return {
+    ...(differs('name') && { name: draft.name.trim() }),
+    ...(differs('models') && { models: namesIn(draft.models) }),
+    ...(differs('expires') && { expires_at: fromTimeField(draft.expires) }),
+    ...(differs('noContent') && { no_content: draft.noContent }),
+    ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),
+    ...(budgets.length > 0 && { budgets: Object.fromEntries(budgets.map((name) => [name, draft[name] || null])) }),
+  };
+};

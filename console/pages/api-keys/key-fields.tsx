@@ -1,0 +1,94 @@
+import { can, useSignedIn } from '../../client/me.ts';
+import { CheckField, TextField } from '../../design/controls/fields.tsx';
+import { Disclosure, ShortFields, Stack } from '../../design/layout/layout.tsx';
+import { faultsOf, KEY_LABELS, type KeyDraft } from './key-draft.ts';
+
+interface KeyFieldsProps {
+  draft: KeyDraft;
+  onChange: (changes: Partial<KeyDraft>) => void;
+  /** True: empty limits stand for the defaults. */
+  isNew?: boolean;
+}
+
+const RATES = [
+  ['requestsPerMinute', '600'],
+  ['tokensPerMinute', '200000'],
+  ['concurrency', '32'],
+] as const;
+const BUDGETS = ['day', 'month', 'total'] as const;
+
+const LimitFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
+  const faults = faultsOf(draft);
+  return (
+    <Stack>
+      <ShortFields>
+        {RATES.map(([name, byDefault]) => (
+          <TextField
+            key={name}
+            label={KEY_LABELS[name]}
+            value={draft[name]}
+            onChange={(text) => onChange({ [name]: text })}
+            fault={faults[name]}
+            inputMode="numeric"
+            {...(isNew && { placeholder: byDefault })}
+          />
+        ))}
+      </ShortFields>
+      <ShortFields>
+        {BUDGETS.map((name) => (
+          <TextField
+            key={name}
+            label={`${KEY_LABELS[name]} ($)`}
+            value={draft[name]}
+            onChange={(text) => onChange({ [name]: text })}
+            fault={faults[name]}
+            inputMode="decimal"
+            placeholder="no budget"
+          />
+        ))}
+      </ShortFields>
+    </Stack>
+  );
+};
+
+/** The fields of a key that can be changed later as well. */
+export const KeyFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
+  const me = useSignedIn();
+  return (
+    <Stack>
+      <TextField
+        label={KEY_LABELS.name}
+        value={draft.name}
+        onChange={(name) => onChange({ name })}
+        hint="What uses the key, such as the name of an application."
+        maxLength={100}
+        autoFocus
+      />
+      <TextField
+        label={KEY_LABELS.models}
+        value={draft.models}
+        onChange={(models) => onChange({ models })}
+        hint="The models that the key can use, with commas between them. Empty: all models."
+        isCode
+      />
+      <TextField
+        label={KEY_LABELS.expires}
+        type="datetime-local"
+        value={draft.expires}
+        onChange={(expires) => onChange({ expires })}
+        hint="In your time zone. Empty: the key does not expire."
+      />
+      {can(me, 'keys:limit') && (
+        <Disclosure title="Limits and budgets" isOpen={!isNew}>
+          <LimitFields draft={draft} onChange={onChange} isNew={isNew} />
+        </Disclosure>
+      )}
+      <CheckField
+        label={KEY_LABELS.noContent}
+        hint="Responses are not stored, and results are not kept under idempotency keys."
+        checked={draft.noContent}
+        onChange={(noContent) => onChange({ noContent })}
+      />
+    </Stack>
+  );
+};

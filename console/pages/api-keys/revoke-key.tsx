@@ -1,0 +1,24 @@
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { Time } from '../../design/data/values.tsx';
+import { Confirm } from '../../design/feedback/dialog.tsx';
+import type { ApiKey } from './key-draft.ts';
+
+/** Revokes a key for good. */
+export const RevokeKey = ({ apiKey: { id, name, hint, version, last_used_at }, onClose }: { apiKey: ApiKey; onClose: () => void }) => (
+  <Confirm
+    title={`Revoke ${name}`}
+    action="Revoke API key"
+    typed={name}
+    onClose={onClose}
+    onConfirm={async () => {
+      await request('DELETE /v1/api-keys/{id}', { parameters: { id }, version });
+      void readAgain('/v1/api-keys', '/v1/summary');
+    }}
+  >
+    <p>
+      All requests with the secret {hint} are refused from now on. This can’t be undone. The key was last used{' '}
+      <Time seconds={last_used_at} />.
+    </p>
+  </Confirm>
+);

@@ -1,0 +1,132 @@
+import { Link } from 'wouter';
+import { OrganizationField } from '../../app/organization-field.tsx';
+import { can, isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlState, useUrlStates } from '../../client/url-state.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { SelectField } from '../../design/controls/fields.tsx';
+import { FilterField } from '../../design/controls/filter-field.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { Filters, Page } from '../../design/layout/layout.tsx';
+import { CreateKey } from './create-key.tsx';
+import { KeyActions } from './key-actions.tsx';
+import type { ApiKey } from './key-draft.ts';
+import { KEY_FILTERS, keysQueryOf } from './key-filters.ts';
+import { keyStateOf } from './key-state.ts';
+
+const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
+  {
+    title: 'Name',
+    render: ({ id, name, hint }) => (
+      <>
+        <Link to={`/api-keys/${id}`}>{name}</Link> <code>{hint}</code>
+      </>
+    ),
+  },
+  { title: 'State', render: (key) => <Chip state={keyStateOf(key, Date.now() / 1_000)} /> },
+  { title: 'Can use', render: ({ scope, models }) => models?.join(', ') ?? (scope === 'serverless' ? 'shared models' : 'deployments') },
+  { title: 'Requests per minute', isNumeric: true, render: ({ limits }) => <Count value={limits.requests_per_minute} /> },
+  { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
+  { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
+  { title: 'Expires', render: ({ expires_at }) => <Time seconds={expires_at} /> },
+  { title: 'Created by', render: ({ created_by }) => (created_by === me.id ? 'you' : <code>{created_by}</code>) },
+  { title: 'Actions', render: (key) => <KeyActions apiKey={key} isMenu /> },
+];
+
+const KeyList = ({ organization }: { organization: string | undefined }) => {
+  const me = useSignedIn();
+  const [filters] = useUrlStates(KEY_FILTERS);
+  const keys = useList('GET /v1/api-keys', { query: keysQueryOf(filters, organization, Date.now() / 1_000) });
+  const isFiltered = Object.values(filters).some(Boolean);
+  return (
+    <PagedTable
+      label="API keys"
+      query={keys}
+      keyOf={({ id }) => id}
+      columns={columnsFor(me)}
+      empty={
+        isFiltered ? (
+          <Empty title="No API key matches these filters" />
+        ) : (
+          <Empty title="No active API key">
+            <p>Programs send requests with an API key. Create one, and you get its secret with code to copy.</p>
+          </Empty>
+        )
+      }
+    />
+  );
+};
+
+const KeyFilterFields = () => {
+  const [filters, change] = useUrlStates(KEY_FILTERS);
+  return (
+    <>
+      <FilterField label="Search" placeholder="name, hint or id" value={filters.q} onChange={(q) => change({ q })} />
+      <SelectField
+        label="State"
+        value={filters.status}
+        onChange={(status) => change({ status })}
+        choices={[
+          ['', 'Active'],
+          ['revoked', 'Revoked'],
+          ['all', 'All'],
+        ]}
+      />
+      <SelectField
+        label="Show"
+        value={filters.attention}
+        onChange={(attention) => change({ attention })}
+        choices={[
+          ['', 'All keys'],
+          ['expiring', 'Expired or expiring within 7 days'],
+          ['unused', 'Unused for 30 days'],
+        ]}
+      />
+      <FilterField label="Model" value={filters.model} onChange={(model) => change({ model })} />
+      <FilterField
+        label="Created by"
+        placeholder="user_…"
+        value={filters.created_by}
+        onChange={(created_by) => change({ created_by })}
+        isCode
+      />
+    </>
+  );
+};
+
+export const Screen = () => {
+  const me = useSignedIn();
+  const [organization, setOrganization] = useUrlState<string>('organization', '');
+  const [dialog, setDialog] = useUrlState<string>('dialog', '');
+  const needsChoice = isOfPlatform(me) && organization === '';
+  return (
+    <Page
+      title="API keys"
+      description="Programs send requests with them. Each key has limits and budgets of its own."
+      actions={
+        can(me, 'keys:write') &&
+        !needsChoice && (
+          <Button look="primary" onClick={() => setDialog('create')}>
+            Create API key
+          </Button>
+        )
+      }
+    >
+      <Filters>
+        <OrganizationField value={organization} onChange={setOrganization} />
+        <KeyFilterFields />
+      </Filters>
+      {needsChoice ? (
+        <Empty title="Choose an organization">
+          <p>You work for the platform. Its organizations each have their own API keys.</p>
+        </Empty>
+      ) : (
+        <KeyList organization={organization || undefined} />
+      )}
+      {dialog === 'create' && <CreateKey organization={organization || undefined} onClose={() => setDialog('')} />}
+    </Page>
+  );
+};

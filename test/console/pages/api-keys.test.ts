@@ -1,0 +1,122 @@
+import { describe, expect, test } from '@jest/globals';
+import { rangeOfDays, requestsByDay } from '../../../console/pages/api-key/key-usage.ts';
+import {
+  type ApiKey,
+  changesOfKey,
+  draftOfKey,
+  EMPTY_DRAFT,
+  faultsOf,
+  newKeyOf,
+  toTimeField,
+} from '../../../console/pages/api-keys/key-draft.ts';
+import { keysQueryOf } from '../../../console/pages/api-keys/key-filters.ts';
+import { keyStateOf } from '../../../console/pages/api-keys/key-state.ts';
+
+const key: ApiKey = {
+  id: 'key_1',
+  object: 'api_key',
+  organization: 'org_1',
+  name: 'production',
+  scope: 'serverless',
+  status: 'active',
+  hint: 'sk-s…4f2a',
+  models: ['a', 'b'],
+  limits: { requests_per_minute: 600, tokens_per_minute: 200_000, concurrency: 32 },
+  budgets: { day: null, month: '100', total: null },
+  expires_at: 1_800_000_037,
+  no_content: false,
+  owner_restrictions: { models: null, expires_at: null, no_content: false },
+  metadata: {},
+  created_at: 1,
+  created_by: 'user_1',
+  updated_at: 1,
+  previous_secret_until: null,
+  last_used_at: null,
+  version: 3,
+};
+
+describe('the form of an API key', () => {
+  test('sends nothing for a key that was only opened, whose seconds the time field can not show', () => {
+    expect(changesOfKey(draftOfKey(key), key)).toEqual({});
+  });
+
+  test('sends only the fields that differ, and null for a budget that was emptied', () => {
+    const draft = { ...draftOfKey(key), models: ' c ,, d', concurrency: '8', month: '', day: '0.5', expires: '' };
+    expect(changesOfKey(draft, key)).toEqual({
+      models: ['c', 'd'],
+      limits: { concurrency: 8 },
+      budgets: { day: '0.5', month: null },
+      expires_at: null,
+    });
+  });
+
+  test('leaves empty limits of a new key to their defaults', () => {
+    const draft = { ...EMPTY_DRAFT, name: ' ci ', tokensPerMinute: '1000' };
+    expect(newKeyOf(draft, 'on_demand', undefined)).toEqual({
+      name: 'ci',
+      scope: 'on_demand',
+      models: null,
+      expires_at: null,
+      no_content: false,
+      limits: { tokens_per_minute: 1_000 },
+    });
+    expect(newKeyOf(EMPTY_DRAFT, 'serverless', 'org_1')).toMatchObject({ organization: 'org_1' });
+  });
+
+  test('keeps a time through its field, to the minute', () => {
+    const { expires_at } = newKeyOf({ ...EMPTY_DRAFT, expires: toTimeField(1_800_000_037) }, 'serverless', undefined) ?? {};
+    expect(expires_at).toBe(1_800_000_000);
+  });
+
+  test('says which fields can not be sent', () => {
+    expect(faultsOf({ ...EMPTY_DRAFT, concurrency: '1.5', month: '1,000', day: '12.50' })).toEqual({
+      concurrency: 'Enter a whole number.',
+      month: 'Enter dollars, such as 12.50.',
+    });
+  });
+});
+
+describe('keyStateOf', () => {
+  test.each([
+    ['active', { status: 'active', expires_at: null }],
+    ['active', { status: 'active', expires_at: 101 }],
+    ['expired', { status: 'active', expires_at: 100 }],
+    ['revoked', { status: 'revoked', expires_at: 1 }],
+  ] as const)('returns %s for %j at 100', (state, facts) => {
+    expect(keyStateOf(facts, 100)).toBe(state);
+  });
+});
+
+describe('the filters of API keys', () => {
+  const none = { q: '', status: '', attention: '', model: '', created_by: '' };
+
+  test('shows active keys, unless the address says otherwise', () => {
+    expect(keysQueryOf(none, undefined, 0)).toEqual({ status: 'active' });
+    expect(keysQueryOf({ ...none, status: 'all', q: 'ci' }, 'org_1', 0)).toEqual({ organization: 'org_1', q: 'ci' });
+  });
+
+  test('makes the same query for an hour, so that it is not read again all the time', () => {
+    const expiring = { ...none, attention: 'expiring' };
+    expect(keysQueryOf(expiring, undefined, 7_201)).toEqual({ status: 'active', expires_before: String(7_200 + 7 * 86_400) });
+    expect(keysQueryOf(expiring, undefined, 10_799)).toEqual(keysQueryOf(expiring, undefined, 7_201));
+  });
+});
+
+describe('the usage of an API key', () => {
+  test('has each day of the range, with zero where a model has no requests', () => {
+    const range = rangeOfDays(3, Date.parse('2026-11-26T23:59:00Z'));
+    expect(range).toEqual({ from: '2026-11-24', to: '2026-11-26' });
+    const { times, series } = requestsByDay(
+      [
+        { day: '2026-11-24', model: 'b', requests: 2 },
+        { day: '2026-11-26', model: 'a', requests: 1 },
+      ],
+      range,
+    );
+    expect(times).toEqual(['2026-11-24', '2026-11-25', '2026-11-26'].map((day) => Date.parse(day) / 1_000));
+    expect(series).toEqual([
+      { name: 'a', values: [0, 0, 1] },
+      { name: 'b', values: [2, 0, 0] },
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import { startChromium } from '../../support/browser/chromium.ts';
+import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
+import { controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+
+let run: TestRun;
+let control: ReturnType<typeof controlOf>;
+let browser: Browser;
+let owner: SignedIn;
+let organization: string;
+
+const PHONE = { viewport: { width: 390, height: 800 }, colorScheme: 'dark' } as const;
+
+const createKey = (fields: object, { token } = owner) =>
+  control.done('POST', '/v1/api-keys', { token, body: { name: 'production', ...fields } });
+const open = (path: string, user: SignedIn = owner, options = {}) =>
+  visit({ browser, controlUrl: run.control_url as string, user, path, options });
+
+beforeAll(async () => {
+  run = await shareTestRun();
+  control = controlOf(run);
+  ({ id: organization } = await control.createOrganization());
+  [browser, owner] = await Promise.all([startChromium(), control.createUser({ role: 'owner', organization })]);
+});
+afterAll(() => browser.close());
+
+describe('API keys in the console', () => {
+  test('creates a key with two clicks, and shows code with which the first request arrives', async () => {
+    const { page, faults, close } = await open('/api-keys');
+    await page.getByText('No active API key').waitFor();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByLabel('Name').fill('ci');
+    await page.getByRole('button', { name: 'Create API key' }).last().click();
+    const dialog = page.getByRole('dialog', { name: 'API key ci' });
+    const secret = (await dialog.getByLabel('Secret', { exact: true }).locator('pre').textContent()) ?? '';
+    const code = (await dialog.getByLabel('A request with this key').locator('pre').textContent()) ?? '';
+    const [, url = ''] = /curl '([^']+)'/.exec(code) ?? [];
+    const [, body = ''] = /-d '([^']+)'/.exec(code) ?? [];
+    expect(code).not.toContain(secret);
+    const reply = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body,
+    });
+    expect(reply.status).toBe(200);
+    await dialog.getByText('The first request has arrived.').waitFor();
+    await dialog.getByRole('button', { name: 'I have saved the secret' }).click();
+    await page.getByRole('link', { name: 'ci' }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('shows limits and what others wrote as text, and is accessible on a phone in the dark', async () => {
+    const { id } = await createKey({ name: PLANTED, metadata: { team: PLANTED }, budgets: { month: '100' } });
+    const visited = await open(`/api-keys/${id}`, owner, PHONE);
+    const { page, faults, close } = visited;
+    await page.getByRole('heading', { name: PLANTED }).waitFor();
+    await page.getByLabel('Budget this month').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${run.control_url}/console/api-keys?q=onerror`);
+    await page.getByRole('link', { name: PLANTED }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await hasRunPlanted(visited)).toBe(false);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('saves nothing over the change of somebody else, and goes on with what the user chooses', async () => {
+    const { id } = await createKey({});
+    const { page, faults, close } = await open(`/api-keys/${id}`);
+    await page.getByRole('button', { name: 'Edit API key' }).click();
+    await page.getByLabel('Name').fill('mine');
+    await page.getByLabel('Concurrent requests').fill('8');
+    await control.done('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body: { name: 'theirs', budgets: { month: '250' } } });
+    await page.getByRole('button', { name: 'Save API key' }).click();
+    await page.getByText('Take the stored one').click();
+    await page.getByRole('button', { name: 'Continue with these values' }).click();
+    await page.getByRole('button', { name: 'Save API key' }).click();
+    await page.getByRole('heading', { name: 'theirs' }).waitFor();
+    const stored = await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token });
+    expect(stored).toMatchObject({ name: 'theirs', limits: { concurrency: 8 }, budgets: { month: '250' } });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('rotates a secret with an overlap, and revokes a key only after its name was typed', async () => {
+    const { id } = await createKey({ name: 'old' });
+    const { page, faults, close } = await open(`/api-keys/${id}`);
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByLabel('The current secret works').selectOption('for one hour');
+    await page.getByRole('button', { name: 'Rotate secret' }).last().click();
+    await page.getByText('The previous secret works until').waitFor();
+    await page.getByRole('button', { name: 'I have saved the secret' }).click();
+    await page.getByRole('button', { name: 'Revoke API key' }).click();
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Revoke API key' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByLabel('Type old to confirm').fill('old');
+    await confirm.click();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect((await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token })).status).toBe('revoked');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('offers no changes to viewers, and nothing to those who manage only bills', async () => {
+    const [viewer, billing] = await Promise.all([
+      control.createUser({ role: 'viewer', organization }),
+      control.createUser({ role: 'billing', organization }),
+    ]);
+    const { id } = await createKey({ name: 'seen' });
+    const asViewer = await open(`/api-keys/${id}`, viewer);
+    await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
+    expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Revoke/ }).count()).toBe(0);
+    const asBilling = await open('/api-keys', billing);
+    await asBilling.page.getByText("Your role can't see this").waitFor();
+    expect([...asViewer.faults, ...asBilling.faults]).toEqual([]);
+    await Promise.all([asViewer.close(), asBilling.close()]);
+  });
+});
