@@ -7,8 +7,8 @@ import { isAlive } from './is-alive.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
 const SOURCES_OF_BUNDLES = [
-  'infra/{bundling,tools/reference}/**/*',
-  '{functions,shared}/**/*',
+  'infra/{bundling,tools/console,tools/reference}/**/*',
+  '{console,functions,shared}/**/*',
   'package.json',
   'package-lock.json',
   'tsconfig.json',

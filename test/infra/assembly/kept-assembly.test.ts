@@ -66,6 +66,17 @@ describe('an assembly', () => {
     expect(project.runs()).toBe(5);
   });
 
+  test.each(['console/screen.tsx', 'infra/tools/console/build.ts', 'functions/handler.ts', 'infra/stacks/stack.ts'])(
+    'is another one when %s changes',
+    async (file) => {
+      await using folder = temporaryFolder();
+      const before = keptFolderOf(folder.path);
+      mkdirSync(path.dirname(path.join(folder.path, file)), { recursive: true });
+      writeFileSync(path.join(folder.path, file), '');
+      expect(keptFolderOf(folder.path)).not.toBe(before);
+    },
+  );
+
   test('is not kept if its synthesis fails, and the next one succeeds', async () => {
     await using project = openProject();
     project.write('broken');
