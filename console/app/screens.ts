@@ -41,6 +41,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/api-key/screen.tsx')),
   },
   {
+    path: '/requests',
+    title: 'Requests',
+    group: 'Observe',
+    words: 'logs search errors latency live',
+    isFor: (me) => can(me, 'requests:read'),
+    component: load(() => import('../pages/requests/screen.tsx')),
+  },
+  {
+    path: '/requests/:id',
+    title: 'Request',
+    isFor: (me) => can(me, 'requests:read'),
+    component: load(() => import('../pages/request/screen.tsx')),
+  },
+  {
     path: '/account',
     title: 'Account',
     group: 'You',

@@ -1,6 +1,7 @@
 // The screens of things by the prefix of their ids.
 const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   key: '/api-keys',
+  req: '/requests',
 };
 
 /** The path of the screen of a thing; undefined for a text that is no id, or of a thing without a screen. */

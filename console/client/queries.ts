@@ -40,21 +40,31 @@ export const useRead = <Name extends ReadRoute>(
     enabled,
   });
 
-/** Reads the pages of a list that is continued with `after`. */
+interface PageEnd {
+  has_more?: boolean;
+  next?: string | null;
+  next_page?: string | null;
+}
+
+// Usage and costs are continued with `page`, as OpenAI's API does it; all other lists with `after`.
+const nextOf = (reply: unknown): Record<string, string> | undefined => {
+  const { has_more, next, next_page } = reply as PageEnd;
+  if (!has_more) return undefined;
+  return next ? { after: next } : next_page ? { page: next_page } : undefined;
+};
+
+/** Reads the pages of a list. */
 export const useList = <Name extends ReadRoute>(name: Name, options: CallOptions<Name>, { refetchMs, enabled = true }: Refetching = {}) =>
-  useInfiniteQuery<ReplyBody<Name>, ApiFailure, ReplyBody<Name>[], unknown[], string | undefined>({
+  useInfiniteQuery<ReplyBody<Name>, ApiFailure, ReplyBody<Name>[], unknown[], Record<string, string> | undefined>({
     queryKey: [name, options],
     queryFn: ({ signal, pageParam }) =>
       request(name, {
         ...options,
-        query: { ...(options.query as object | undefined), ...(pageParam !== undefined && { after: pageParam }) },
+        query: { ...(options.query as object | undefined), ...pageParam },
         signal,
       } as CallOptions<Name>),
     initialPageParam: undefined,
-    getNextPageParam: (page) => {
-      const { has_more, next } = page as unknown as { has_more?: boolean; next?: string | null };
-      return has_more && next ? next : undefined;
-    },
+    getNextPageParam: nextOf,
     select: ({ pages }) => pages,
     refetchInterval: refetchMs ?? false,
     enabled,

@@ -28,16 +28,21 @@ type AnyOptions = {
   signal?: AbortSignal;
 };
 
+// Lists are repeated, and records have their keys in brackets: `metadata[team]=search`.
+const append = (parameters: URLSearchParams, name: string, value: unknown): void => {
+  if (value === undefined || value === null || value === '') return;
+  if (Array.isArray(value)) for (const one of value) append(parameters, name, one);
+  else if (typeof value === 'object') for (const [key, one] of Object.entries(value)) append(parameters, `${name}[${key}]`, one);
+  else parameters.append(name, String(value));
+};
+
 const urlOf = (path: string, { parameters = {}, query = {} }: AnyOptions): URL => {
   const filled = path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, rest: string) => {
     const value = parameters[name] ?? '';
     return rest ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
   });
   const url = apiUrl(filled);
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null || value === '') continue;
-    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
-  }
+  for (const [name, value] of Object.entries(query)) append(url.searchParams, name, value);
   return url;
 };
 
@@ -86,6 +91,10 @@ export const request = async <Name extends RouteName>(name: Name, options: CallO
   const text = await (await reply(name, options as AnyOptions)).text();
   return (text === '' ? undefined : parseJson(text)) as ReplyBody<Name>;
 };
+
+/** The whole reply of a route, for its text and its headers. @throws ApiFailure */
+export const requestReply = <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<Response> =>
+  reply(name, options as AnyOptions);
 
 /** The text of a route whose reply is no JSON, such as a CSV file. @throws ApiFailure */
 export const requestText = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<string> =>

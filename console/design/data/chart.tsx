@@ -32,11 +32,12 @@ export const Chart = (props: ChartProps) => {
           rows={times.map((_, i) => i)}
           columns={[
             { title: 'Time', render: (i) => formatTime(times[i] ?? 0) },
-            ...series.map(({ name, values }) => ({
+            ...series.map(({ name, values, texts }) => ({
               title: name,
               isNumeric: true,
               render: (i: number) => {
                 const value = values[i];
+                if (texts) return texts[i];
                 return value === null || value === undefined ? '–' : format(value);
               },
             })),

@@ -2,6 +2,8 @@ export interface Series {
   name: string;
   /** One value for each time; null: unknown. */
   values: readonly (number | null)[];
+  /** The exact values as the table has them, such as amounts of money. Default: `format`. */
+  texts?: readonly string[];
 }
 
 export interface ChartProps {

@@ -7,6 +7,8 @@ export interface Column<Row> {
   render: (row: Row) => ReactNode;
   /** True: numbers, which are compared digit by digit. */
   isNumeric?: boolean;
+  /** True: short texts, which stay on one line. */
+  isWhole?: boolean;
 }
 
 interface TableProps<Row> {
@@ -37,7 +39,7 @@ export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) =>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
             {columns.map((column) => (
-              <td key={column.title} data-align={alignOf(column)}>
+              <td key={column.title} data-align={alignOf(column)} data-whole={column.isWhole || undefined}>
                 {column.render(row)}
               </td>
             ))}

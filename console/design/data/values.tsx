@@ -49,6 +49,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   delivered: 'good',
   resolved: 'good',
   published: 'good',
+  completed: 'good',
   creating: 'accent',
   updating: 'accent',
   starting: 'accent',
@@ -60,10 +61,14 @@ const TONES: Readonly<Record<string, Tone>> = {
   deprecated: 'warn',
   expired: 'warn',
   suspended: 'warn',
+  client_closed: 'warn',
   disabled: 'warn',
   overdue: 'bad',
   failed: 'bad',
   refused: 'bad',
+  upstream_failed: 'bad',
+  timed_out: 'bad',
+  orphaned: 'bad',
   error: 'bad',
 };
 

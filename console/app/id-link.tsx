@@ -1,0 +1,15 @@
+import { Link } from 'wouter';
+import { CopyText } from '../design/controls/copy.tsx';
+import { addressOfId } from './ids.ts';
+
+/** An id: a link to the screen of its thing if there is one, otherwise a text to copy. */
+export const IdLink = ({ id }: { id: string }) => {
+  const address = addressOfId(id);
+  return address ? (
+    <Link to={address}>
+      <code>{id}</code>
+    </Link>
+  ) : (
+    <CopyText text={id} />
+  );
+};

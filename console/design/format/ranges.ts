@@ -1,0 +1,51 @@
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+
+/** Ranges of time that end now, and `custom`, which has a beginning and an end of its own. */
+const LENGTHS_S = { '1h': HOUR_S, '24h': DAY_S, '7d': 7 * DAY_S, '30d': 30 * DAY_S, '90d': 90 * DAY_S } as const;
+export type RangeName = keyof typeof LENGTHS_S | 'month' | 'last_month' | 'custom';
+
+/** What people read for a range. */
+export const RANGE_LABELS: Readonly<Record<RangeName, string>> = {
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+  month: 'This month',
+  last_month: 'Last month',
+  custom: 'Custom',
+};
+
+/** A range of time in Unix seconds. `endS` undefined: until now. */
+export interface Range {
+  startS?: number | undefined;
+  endS?: number | undefined;
+}
+
+// The inputs have no zone: they are in UTC, as bills and logs are.
+const secondsOf = (text: string): number | undefined => {
+  const milliseconds = Date.parse(text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`);
+  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1_000);
+};
+
+const monthStart = (nowS: number, monthsAgo: number): number => {
+  const now = new Date(nowS * 1_000);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo) / 1_000;
+};
+
+/**
+ * The times of a range. Months are those of UTC.
+ * @param from the beginning of a custom range: a date, or a date with a time, in UTC
+ * @param nowS Unix seconds
+ */
+export const rangeOf = (name: RangeName, { from, to }: { from: string; to: string }, nowS: number): Range => {
+  if (name === 'custom') return { startS: secondsOf(from), endS: secondsOf(to) };
+  if (name === 'month') return { startS: monthStart(nowS, 0) };
+  if (name === 'last_month') return { startS: monthStart(nowS, 1), endS: monthStart(nowS, 0) };
+  return { startS: nowS - LENGTHS_S[name] };
+};
+
+/** The range that an address names. @param names the first is that of an address without one, or with an unknown one */
+export const rangeNamed = (text: string, names: readonly [RangeName, ...RangeName[]]): RangeName =>
+  names.find((name) => name === text) ?? names[0];

@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { type Choice, SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
+import { Form } from '../../design/controls/form.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+
+type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
+type Severity = NonNullable<RequestBody<'POST /v1/tickets'>['severity']>;
+
+const SEVERITIES: readonly Choice<Severity>[] = [
+  ['low', 'Low: a question'],
+  ['normal', 'Normal: something is wrong'],
+  ['high', 'High: much of our work is affected'],
+  ['urgent', 'Urgent: nothing works'],
+];
+
+const subjectOf = ({ error, model }: Detail): string =>
+  error ? `Request failed with ${error.code ?? error.status ?? 'an error'}` : `Question about a request to ${model ?? 'a model'}`;
+
+/** Opens a ticket about a request. Support sees what is known of it now. */
+export const TicketDialog = ({ detail, onClose }: { detail: Detail; onClose: () => void }) => {
+  const [subject, setSubject] = useState(subjectOf(detail));
+  const [body, setBody] = useState('');
+  const [severity, setSeverity] = useState<Severity>('normal');
+  const [, navigate] = useLocation();
+  return (
+    <Dialog title="Open a ticket about this request" onClose={onClose}>
+      <p>Support gets the timeline, usage and cost of {detail.id}, but not its content.</p>
+      <Form
+        submitLabel="Open ticket"
+        canSubmit={subject.trim() !== '' && body.trim() !== ''}
+        onCancel={onClose}
+        onSubmit={async () => {
+          const ticket = await request('POST /v1/tickets', {
+            body: { subject, body, severity, category: 'api', request_ids: [detail.id] },
+          });
+          await readAgain('/v1/tickets');
+          navigate(`/tickets/${ticket.id}`);
+        }}
+      >
+        <TextField label="Subject" value={subject} onChange={setSubject} maxLength={200} />
+        <TextArea label="What happened, and what did you expect?" value={body} onChange={setBody} autoFocus />
+        <SelectField label="Severity" value={severity} choices={SEVERITIES} onChange={setSeverity} />
+      </Form>
+    </Dialog>
+  );
+};

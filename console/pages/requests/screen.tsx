@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlStates } from '../../client/url-state.ts';
+import { Button, ButtonLink } from '../../design/controls/button.tsx';
+import { CheckField } from '../../design/controls/fields.tsx';
+import { More } from '../../design/data/table.tsx';
+import { Time } from '../../design/data/values.tsx';
+import { Empty, Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Page, Row } from '../../design/layout/layout.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { FILTER_NAMES, type FilterValues, filtersSet, searchOf } from './filters.ts';
+import { mergeNewer } from './merge-newer.ts';
+import { RequestTable } from './request-table.tsx';
+import { useNewer } from './use-newer.ts';
+
+const AT_ONCE = 50;
+
+const NothingFound = ({ values }: { values: FilterValues }) =>
+  filtersSet(values).length > 0 ? (
+    <Empty title="No request matches the filters">
+      <p>Choose a longer time, or clear some filters. A request is found about a minute after it ended.</p>
+    </Empty>
+  ) : (
+    <Empty title="No requests in this time">
+      <p>Each request with one of your API keys is listed here about a minute after it ended.</p>
+      <ButtonLink to="/playground">Try a model</ButtonLink>
+    </Empty>
+  );
+
+interface ResultsProps {
+  values: FilterValues;
+  search: ReturnType<typeof searchOf>;
+}
+
+const Results = ({ values, search }: ResultsProps) => {
+  const isLive = values.live === 'on' && values.range !== 'custom';
+  const list = useList('GET /v1/observability/requests', { query: { ...search, limit: AT_ONCE } });
+  const newer = useNewer(search, isLive);
+  const live = isLive ? newer.data : undefined;
+  return (
+    <Loaded query={list}>
+      {(pages) => {
+        const found = pages.flatMap(({ data }) => data);
+        const rows = live ? mergeNewer(found, live.rows, found.length + live.rows.length) : found;
+        if (rows.length === 0 && !list.hasNextPage) return <NothingFound values={values} />;
+        return (
+          <div>
+            {isLive && newer.error && <Notice tone="warn">New requests can't be read: {newer.error.message}</Notice>}
+            {live?.isBehind && <Notice tone="warn">Requests arrive faster than this screen reads them. Add a filter to see all.</Notice>}
+            {rows.length > 0 && <RequestTable rows={rows} organization={values.organization} />}
+            <More
+              count={rows.length}
+              hasMore={list.hasNextPage}
+              isLoading={list.isFetchingNextPage}
+              onMore={() => void list.fetchNextPage()}
+              progress={
+                list.hasNextPage && (
+                  <span>
+                    searched back to <Time seconds={pages.at(-1)?.searched_until} />
+                  </span>
+                )
+              }
+            />
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+};
+
+/** Finds requests. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const [values, change] = useUrlStates(FILTER_NAMES);
+  const [nowS, setNow] = useState(() => Math.floor(Date.now() / 1_000));
+  const [isExporting, setExporting] = useState(false);
+  const search = searchOf(values, nowS);
+  const needsOrganization = isOfPlatform(me) && values.organization === '';
+  return (
+    <Page
+      title="Requests"
+      description="What happened to each request of the last 30 days. Open one for its timeline, tokens and cost."
+      actions={
+        <Row>
+          <CheckField
+            label="Live"
+            checked={values.live === 'on'}
+            disabled={values.range === 'custom'}
+            onChange={(isOn) => change({ live: isOn ? 'on' : '' })}
+          />
+          <Button onClick={() => setNow(Math.floor(Date.now() / 1_000))}>Refresh</Button>
+          <Button disabled={needsOrganization} onClick={() => setExporting(true)}>
+            Export
+          </Button>
+        </Row>
+      }
+    >
+      <FilterBar values={values} onChange={change} />
+      {needsOrganization ? (
+        <Empty title="Choose an organization">
+          <p>Requests belong to organizations. Enter the id of one, or choose it by its name.</p>
+        </Empty>
+      ) : (
+        <Results values={values} search={search} />
+      )}
+      {isExporting && <ExportDialog search={search} onClose={() => setExporting(false)} />}
+    </Page>
+  );
+};

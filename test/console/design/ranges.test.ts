@@ -1,0 +1,37 @@
+import { describe, expect, test } from '@jest/globals';
+import { rangeNamed, rangeOf } from '../../../console/design/format/ranges.ts';
+
+const NOW_S = Date.UTC(2027, 0, 15, 12, 30) / 1_000;
+const none = { from: '', to: '' };
+const seconds = (text: string): number => Date.parse(text) / 1_000;
+
+describe('rangeOf', () => {
+  test('counts back from now', () => {
+    expect(rangeOf('7d', none, NOW_S)).toEqual({ startS: NOW_S - 7 * 86_400 });
+  });
+
+  test('begins this month at its first UTC day', () => {
+    expect(rangeOf('month', none, NOW_S)).toEqual({ startS: seconds('2027-01-01T00:00Z') });
+  });
+
+  test('takes the whole last month, also in January', () => {
+    expect(rangeOf('last_month', none, NOW_S)).toEqual({ startS: seconds('2026-12-01T00:00Z'), endS: seconds('2027-01-01T00:00Z') });
+  });
+
+  test('reads the days and times of a custom range as UTC', () => {
+    expect(rangeOf('custom', { from: '2027-01-02', to: '2027-01-03T04:05' }, NOW_S)).toEqual({
+      startS: seconds('2027-01-02T00:00Z'),
+      endS: seconds('2027-01-03T04:05Z'),
+    });
+  });
+
+  test('leaves out what is no time', () => {
+    expect(rangeOf('custom', { from: 'x', to: '' }, NOW_S)).toEqual({ startS: undefined, endS: undefined });
+  });
+});
+
+describe('rangeNamed', () => {
+  test('takes the first range for an unknown name', () => {
+    expect([rangeNamed('30d', ['24h', '30d']), rangeNamed('x', ['24h', '30d'])]).toEqual(['30d', '24h']);
+  });
+});
