@@ -55,6 +55,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/request/screen.tsx')),
   },
   {
+    path: '/usage',
+    title: 'Usage and costs',
+    group: 'Money',
+    words: 'spend tokens report chart csv',
+    isFor: (me) => can(me, 'usage:read'),
+    component: load(() => import('../pages/usage/screen.tsx')),
+  },
+  {
     path: '/account',
     title: 'Account',
     group: 'You',

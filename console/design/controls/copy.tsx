@@ -29,6 +29,16 @@ export const CopyText = ({ text, label = text }: { text: string; label?: string 
   );
 };
 
+/** Copies a text that is not shown as it is, such as a table as CSV. */
+export const CopyButton = ({ text, label }: { text: string; label: string }) => {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Button onClick={copy}>
+      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    </Button>
+  );
+};
+
 interface CodeProps {
   /** Names of the variants, such as languages, and their texts. */
   variants: readonly (readonly [name: string, text: string])[];

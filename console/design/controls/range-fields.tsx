@@ -25,8 +25,18 @@ export const RangeFields = ({ names, name, from, to, onChange, isByDay = false }
       />
       {name === 'custom' && (
         <>
-          <FilterField label="From (UTC)" type={type} value={from} onChange={(text) => onChange({ from: text })} />
-          <FilterField label="Until (UTC)" type={type} value={to} onChange={(text) => onChange({ to: text })} />
+          <FilterField
+            label={isByDay ? 'First day (UTC)' : 'From (UTC)'}
+            type={type}
+            value={from}
+            onChange={(text) => onChange({ from: text })}
+          />
+          <FilterField
+            label={isByDay ? 'Last day (UTC)' : 'Until (UTC)'}
+            type={type}
+            value={to}
+            onChange={(text) => onChange({ to: text })}
+          />
         </>
       )}
     </>

@@ -31,7 +31,7 @@ export const Chart = (props: ChartProps) => {
           keyOf={(i) => String(i)}
           rows={times.map((_, i) => i)}
           columns={[
-            { title: 'Time', render: (i) => formatTime(times[i] ?? 0) },
+            { title: 'Time', isWhole: true, render: (i) => formatTime(times[i] ?? 0) },
             ...series.map(({ name, values, texts }) => ({
               title: name,
               isNumeric: true,

@@ -27,7 +27,7 @@ export const Notice = ({ tone, children }: { tone?: 'warn' | 'good'; children: R
 /** Instead of an empty list: what would be here, and how it gets there. */
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <div className={classes.empty}>
-    <h3>{title}</h3>
+    <h2>{title}</h2>
     {children}
   </div>
 );

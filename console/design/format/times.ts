@@ -21,6 +21,9 @@ export const formatTime = (seconds: number): string => full.format(seconds * 1_0
 /** A time in UTC, as bills and logs have it. @param seconds since the epoch */
 export const formatUtc = (seconds: number): string => `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
+/** The UTC day of a time, such as `2027-01-31`. @param seconds since the epoch */
+export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
+
 /** How long ago or ahead a time is, or its date if that is far. @param seconds since the epoch */
 export const formatAge = (seconds: number, nowMs = Date.now()): string => {
   const away = Math.round(seconds - nowMs / 1_000);

@@ -1,0 +1,101 @@
+import { useMemo } from 'react';
+import { Button, ButtonLink } from '../../design/controls/button.tsx';
+import { CopyButton } from '../../design/controls/copy.tsx';
+import { Chart } from '../../design/data/chart.tsx';
+import { Count, Money } from '../../design/data/values.tsx';
+import { Empty, Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatAmount, formatCount } from '../../design/format/amounts.ts';
+import { dayOf } from '../../design/format/times.ts';
+import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
+import { seriesOf, tabulate, type UsageSums } from './tabulate.ts';
+import { usageCsv } from './usage-csv.ts';
+import type { Grouping, Measure } from './usage-query.ts';
+import { UsageTable } from './usage-table.tsx';
+import { useUsage } from './use-usage.ts';
+
+const MAX_AXIS_DECIMALS = 9;
+
+// For the axis only.
+const axisMoney = (value: number): string => `$${formatAmount(value.toFixed(MAX_AXIS_DECIMALS))}`;
+const axisCount = (value: number): string => formatCount(Math.round(value));
+const moneyText = (amount: string): string => `$${formatAmount(amount)}`;
+
+const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
+  <Tiles>
+    {measure === 'cost' ? (
+      <Tile label="Total cost" value={<Money amount={total.cost} />} />
+    ) : (
+      <>
+        <Tile label="Requests" value={<Count value={String(total.requests)} />} />
+        <Tile label="Input tokens" value={<Count value={String(total.input)} />} note={`${formatCount(String(total.cached))} cached`} />
+        <Tile label="Output tokens" value={<Count value={String(total.output)} />} />
+        <Tile label="Cost of tokens" value={<Money amount={total.cost} />} />
+      </>
+    )}
+  </Tiles>
+);
+
+const NothingUsed = () => (
+  <Empty title="No usage in this time">
+    <p>Each request with an API key is counted here a few minutes after it ended. Choose a longer time, or send a first request.</p>
+    <ButtonLink to="/playground">Try a model</ButtonLink>
+  </Empty>
+);
+
+interface UsageResultsProps {
+  measure: Measure;
+  groupBy: Grouping;
+  /** The name of the grouping. */
+  title: string;
+  times: { start_time: string; end_time?: string };
+  organization: string;
+  nameOf: (name: string | null) => string;
+}
+
+type Tabulated = ReturnType<typeof tabulate>;
+
+const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, 'measure' | 'title' | 'nameOf'> & { table: Tabulated }) => {
+  const isCost = measure === 'cost';
+  const series = useMemo(() => seriesOf(table, measure, nameOf, isCost ? moneyText : formatCount), [table, measure, nameOf, isCost]);
+  return (
+    <Chart
+      label={`${isCost ? 'Cost' : measure === 'tokens' ? 'Tokens' : 'Requests'} by day and ${title}`}
+      times={table.days}
+      series={series}
+      format={isCost ? axisMoney : axisCount}
+      formatTime={dayOf}
+      isStacked
+    />
+  );
+};
+
+/** The usage of a range: its total, a chart by day, and a table by group. */
+export const UsageResults = ({ measure, groupBy, title, times, organization, nameOf }: UsageResultsProps) => {
+  const { query, isComplete, isCut } = useUsage({ measure, groupBy, times, organization });
+  const table = useMemo(() => tabulate(query.data?.flatMap(({ data }) => data) ?? [], groupBy, measure), [query.data, groupBy, measure]);
+  return (
+    <Loaded query={query}>
+      {() =>
+        isComplete && table.groups.length === 0 ? (
+          <NothingUsed />
+        ) : (
+          <>
+            {!isComplete && !isCut && <Notice>More days or organizations are being read. The sums below still grow.</Notice>}
+            {isCut && (
+              <Notice tone="warn">
+                The sums below are of a part, because this range is large.{' '}
+                <Button onClick={() => void query.fetchNextPage()}>Read more</Button>
+              </Notice>
+            )}
+            <Totals total={table.total} measure={measure} />
+            <UsageChart table={table} measure={measure} title={title} nameOf={nameOf} />
+            <Section title={`By ${title}`} actions={<CopyButton text={usageCsv(table, groupBy, measure)} label="Copy days as CSV" />}>
+              <UsageTable table={table} measure={measure} title={title} nameOf={nameOf} />
+            </Section>
+          </>
+        )
+      }
+    </Loaded>
+  );
+};

@@ -1,0 +1,54 @@
+import { Link } from 'wouter';
+import { addressOfId } from '../../app/ids.ts';
+import { type Column, Table } from '../../design/data/table.tsx';
+import { Count, Money } from '../../design/data/values.tsx';
+import { percentOf } from '../../design/format/amounts.ts';
+import { measuredText, type UsageTable as Tabulated, type UsageRow } from './tabulate.ts';
+import type { Measure } from './usage-query.ts';
+
+const countOf = (title: string, value: (row: UsageRow) => bigint): Column<UsageRow> => ({
+  title,
+  isNumeric: true,
+  render: (row) => <Count value={String(value(row))} />,
+});
+
+const costColumn: Column<UsageRow> = { title: 'Cost', isNumeric: true, render: ({ cost }) => <Money amount={cost} /> };
+
+interface UsageTableProps {
+  table: Tabulated;
+  measure: Measure;
+  /** The title of the groups' column. */
+  title: string;
+  nameOf: (name: string | null) => string;
+}
+
+const GroupName = ({ name, text }: { name: string | null; text: string }) => {
+  const address = name === null ? undefined : addressOfId(name);
+  return address ? <Link to={address}>{text}</Link> : text;
+};
+
+/** The groups of a range with their sums, the largest first. */
+export const UsageTable = ({ table: { groups, total }, measure, title, nameOf }: UsageTableProps) => (
+  <Table
+    label={`Usage by ${title}`}
+    rows={groups}
+    keyOf={({ name }) => name ?? ''}
+    columns={[
+      { title, render: ({ name }) => <GroupName name={name} text={nameOf(name)} /> },
+      ...(measure === 'cost'
+        ? []
+        : [
+            countOf('Requests', ({ requests }) => requests),
+            countOf('Input tokens', ({ input }) => input),
+            countOf('Cached input', ({ cached }) => cached),
+            countOf('Output tokens', ({ output }) => output),
+          ]),
+      measure === 'cost' ? costColumn : { ...costColumn, title: 'Cost of tokens' },
+      {
+        title: 'Share',
+        isNumeric: true,
+        render: (row) => `${percentOf(measuredText(row, measure), measuredText(total, measure))}%`,
+      },
+    ]}
+  />
+);

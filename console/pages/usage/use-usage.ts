@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+import { useList } from '../../client/queries.ts';
+import type { Grouping, Measure } from './usage-query.ts';
+
+const MAX_PAGES = 12;
+const COST_DAYS = '180';
+const USAGE_DAYS = '31';
+
+interface UsageQuestion {
+  measure: Measure;
+  groupBy: Grouping;
+  times: { start_time: string; end_time?: string };
+  organization: string;
+}
+
+/** Reads the days of a range, page after page, at most twelve. Costs include GPU time, which has no tokens. */
+export const useUsage = ({ measure, groupBy, times, organization }: UsageQuestion) => {
+  const common = { ...times, organization, group_by: [groupBy] };
+  const isCost = measure === 'cost';
+  const costs = useList('GET /v1/organization/costs', { query: { ...common, limit: COST_DAYS } }, { enabled: isCost });
+  const usage = useList('GET /v1/organization/usage/completions', { query: { ...common, limit: USAGE_DAYS } }, { enabled: !isCost });
+  const query = isCost ? costs : usage;
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
+  const canGoOn = hasNextPage && !isFetching && !isError && (data?.length ?? 0) < MAX_PAGES;
+  useEffect(() => {
+    if (canGoOn) void fetchNextPage();
+  }, [canGoOn, fetchNextPage]);
+  return { query, isComplete: !hasNextPage, isCut: hasNextPage && !canGoOn && !isFetching };
+};
