@@ -41,6 +41,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/api-key/screen.tsx')),
   },
   {
+    path: '/models',
+    title: 'Models and prices',
+    group: 'Build',
+    words: 'context catalogue tokens deprecated',
+    isFor: (me) => can(me, 'models:read') || can(me, 'prices:read'),
+    component: load(() => import('../pages/models/screen.tsx')),
+  },
+  {
+    path: '/models/*',
+    title: 'Model',
+    isFor: (me) => can(me, 'models:read'),
+    component: load(() => import('../pages/model/screen.tsx')),
+  },
+  {
     path: '/requests',
     title: 'Requests',
     group: 'Observe',

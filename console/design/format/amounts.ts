@@ -43,6 +43,17 @@ export const fromUnits = (units: bigint): string => {
 /** The exact sum of amounts. */
 export const sumOf = (amounts: readonly string[]): string => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n));
 
+const PER_MILLION_DIGITS = 6;
+
+/** A price of one token as the price of a million: exact, whatever its number of decimals. */
+export const perMillion = (perToken: string): string => {
+  const { whole, fraction } = partsOf(perToken);
+  const digits = fraction.padEnd(PER_MILLION_DIGITS, '0');
+  const shifted = (whole + digits.slice(0, PER_MILLION_DIGITS)).replace(/^0+(?=\d)/, '');
+  const rest = digits.slice(PER_MILLION_DIGITS);
+  return rest === '' ? shifted : `${shifted}.${rest}`;
+};
+
 const PERCENT = 100n;
 
 /** How much of a whole is used, in whole percent, rounded down; 100 if the whole is zero. For bars, not for money. */

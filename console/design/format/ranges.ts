@@ -1,3 +1,5 @@
+import { utcSeconds } from './times.ts';
+
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
@@ -23,12 +25,6 @@ export interface Range {
   endS?: number | undefined;
 }
 
-// The inputs have no zone: they are in UTC, as bills and logs are.
-const secondsOf = (text: string): number | undefined => {
-  const milliseconds = Date.parse(text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`);
-  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1_000);
-};
-
 const monthStart = (nowS: number, monthsAgo: number): number => {
   const now = new Date(nowS * 1_000);
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo) / 1_000;
@@ -40,7 +36,8 @@ const monthStart = (nowS: number, monthsAgo: number): number => {
  * @param nowS Unix seconds
  */
 export const rangeOf = (name: RangeName, { from, to }: { from: string; to: string }, nowS: number): Range => {
-  if (name === 'custom') return { startS: secondsOf(from), endS: secondsOf(to) };
+  // Without a zone, they are in UTC, as bills and logs are.
+  if (name === 'custom') return { startS: utcSeconds(from), endS: utcSeconds(to) };
   if (name === 'month') return { startS: monthStart(nowS, 0) };
   if (name === 'last_month') return { startS: monthStart(nowS, 1), endS: monthStart(nowS, 0) };
   return { startS: nowS - LENGTHS_S[name] };

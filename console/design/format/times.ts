@@ -24,6 +24,12 @@ export const formatUtc = (seconds: number): string => `${new Date(seconds * 1_00
 /** The UTC day of a time, such as `2027-01-31`. @param seconds since the epoch */
 export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
 
+/** The Unix seconds of a UTC date, or of a date with a time; undefined for an empty text. */
+export const utcSeconds = (text: string): number | undefined => {
+  const milliseconds = Date.parse(text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`);
+  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1_000);
+};
+
 /** How long ago or ahead a time is, or its date if that is far. @param seconds since the epoch */
 export const formatAge = (seconds: number, nowMs = Date.now()): string => {
   const away = Math.round(seconds - nowMs / 1_000);

@@ -41,7 +41,11 @@ describe('tabulate', () => {
 
   test('adds tokens that a number can’t hold', () => {
     const tokens = { num_model_requests: 1, input_tokens: '9007199254740993', input_cached_tokens: 1, output_tokens: 2 };
-    const { total } = tabulate([{ start_time: FIRST, results: [resultOf('a', '1', tokens), resultOf(null, '1', tokens)] }], 'model', 'tokens');
+    const { total } = tabulate(
+      [{ start_time: FIRST, results: [resultOf('a', '1', tokens), resultOf(null, '1', tokens)] }],
+      'model',
+      'tokens',
+    );
     expect(total).toEqual({ cost: '2', requests: 2n, input: 18014398509481986n, cached: 2n, output: 4n });
   });
 
@@ -61,7 +65,14 @@ describe('seriesOf', () => {
   test('shows the six largest groups, and the exact sum of all others', () => {
     const results = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => resultOf(`m${number}`, `${number}.000000001`));
     const series = seriesOf(
-      tabulate([{ start_time: FIRST, results }, { start_time: FIRST + DAY_S, results: [] }], 'model', 'cost'),
+      tabulate(
+        [
+          { start_time: FIRST, results },
+          { start_time: FIRST + DAY_S, results: [] },
+        ],
+        'model',
+        'cost',
+      ),
       'cost',
       named,
       plain,

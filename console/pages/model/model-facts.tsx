@@ -1,0 +1,65 @@
+import type { ReplyBody } from '../../client/routes.ts';
+import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
+import { perMillion } from '../../design/format/amounts.ts';
+import { formatUtc } from '../../design/format/times.ts';
+import { Facts, Section } from '../../design/layout/layout.tsx';
+
+export type Model = ReplyBody<'GET /v1/models/{model+}'>;
+type Next = ReplyBody<'GET /v1/pricing/serverless'>['pricing'][number]['next'];
+
+const FEATURES: Readonly<Record<string, string>> = {
+  tools: 'tools',
+  json_object: 'JSON objects',
+  logprobs: 'log probabilities',
+  thinking_budget: 'thinking budget',
+  structured_outputs: 'structured outputs',
+};
+
+const featuresOf = ({ capabilities }: Model): string =>
+  Object.entries(capabilities)
+    .filter(([, isThere]) => isThere)
+    .map(([name]) => FEATURES[name] ?? name)
+    .join(', ') || 'plain chat';
+
+/** The current price of a model, and the next one if it is known. */
+export const ModelPrice = ({ model: { pricing }, next }: { model: Model; next: Next | undefined }) => (
+  <Section title="Price per million tokens" isCard>
+    {pricing === null ? (
+      <p>No price is in effect yet, so the model can't be called.</p>
+    ) : (
+      <Facts
+        facts={[
+          ['Input', <Money key="input" amount={perMillion(pricing.prompt)} />],
+          ['Cached input', <Money key="cached" amount={perMillion(pricing.cached_prompt)} />],
+          ['Output', <Money key="output" amount={perMillion(pricing.completion)} />],
+          [
+            'Next price',
+            next ? (
+              <span key="next">
+                <Money amount={next.per_million.prompt} /> input, <Money amount={next.per_million.completion} /> output, from{' '}
+                {formatUtc(next.effective_at)}
+              </span>
+            ) : undefined,
+          ],
+        ]}
+      />
+    )}
+  </Section>
+);
+
+/** What a model can do, and its limits. */
+export const ModelLimits = ({ model }: { model: Model }) => (
+  <Section title="Limits and features" isCard>
+    <Facts
+      facts={[
+        ['Context', <Count key="context" value={model.context_length} />],
+        ['Max output', <Count key="output" value={model.max_output_tokens} />],
+        ['Default max_tokens', <Count key="default" value={model.default_output_tokens} />],
+        ['Features', featuresOf(model)],
+        ['Prompts counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],
+        ['Kind', model.organization === null ? <Chip key="kind" state="shared model" /> : <Chip key="kind" state="deployment" />],
+        ['Registered', <Time key="created" seconds={model.created} />],
+      ]}
+    />
+  </Section>
+);

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { isPrice } from '../../../console/pages/model/price-draft.ts';
+import { modelNameOf, modelPath } from '../../../console/pages/models/model-path.ts';
+
+describe('modelPath', () => {
+  test.each([
+    ['qwen3-8b', null, '/models/qwen3-8b'],
+    ['meta/llama:3.1@v2+x', null, '/models/meta/llama%3A3.1%40v2%2Bx'],
+    ['a%2Fb', 'org_1', '/models/a%252Fb?organization=org_1'],
+  ])('leads to %s of %s, and back', (name, organization, path) => {
+    expect(modelPath(name, organization)).toBe(path);
+    expect(modelNameOf(path.slice('/models/'.length).split('?')[0] ?? '')).toBe(name);
+  });
+});
+
+describe('isPrice', () => {
+  test.each([
+    ['0.05', true],
+    ['12', true],
+    ['0.123456789', true],
+    ['0.1234567890', false],
+    ['-1', false],
+    ['1e3', false],
+    ['1,5', false],
+    ['', false],
+  ])('takes or rejects %j', (text, isOne) => {
+    expect(isPrice(text)).toBe(isOne);
+  });
+});
