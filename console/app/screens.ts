@@ -69,6 +69,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/request/screen.tsx')),
   },
   {
+    path: '/payload-log',
+    title: 'Payload log',
+    group: 'Observe',
+    words: 'content redaction retention prompts',
+    isFor: (me) => can(me, 'payloads:read'),
+    component: load(() => import('../pages/payload-log/screen.tsx')),
+  },
+  {
     path: '/usage',
     title: 'Usage and costs',
     group: 'Money',

@@ -156,6 +156,14 @@ export const CheckField = ({ label, hint, checked, onChange, disabled }: CheckFi
   );
 };
 
+/** Yes or no for several things that belong together. */
+export const CheckGroup = ({ label, children }: { label: string; children: ReactNode }) => (
+  <fieldset className={classes['check-group']}>
+    <legend className={classes.label}>{label}</legend>
+    {children}
+  </fieldset>
+);
+
 interface SegmentsProps<Value extends string> {
   label: string;
   value: Value;
