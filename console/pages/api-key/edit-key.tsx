@@ -1,7 +1,7 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
-import { VersionedForm } from '../../design/controls/versioned-form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { type ApiKey, changesOfKey, draftOfKey, faultsOf, KEY_LABELS } from '../api-keys/key-draft.ts';
 import { KeyFields } from '../api-keys/key-fields.tsx';
 

@@ -1,5 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
-import type { Series } from '../../design/data/chart.tsx';
+import type { Series } from '../../design/data/series.ts';
 
 type UsageDay = ReplyBody<'GET /v1/api-keys/{id}/usage'>['days'][number];
 

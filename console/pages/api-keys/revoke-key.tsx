@@ -1,7 +1,7 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Time } from '../../design/data/values.tsx';
-import { Confirm } from '../../design/feedback/dialog.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
 import type { ApiKey } from './key-draft.ts';
 
 /** Revokes a key for good. */

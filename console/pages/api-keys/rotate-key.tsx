@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { SelectField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/controls/form.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import type { ApiKey } from './key-draft.ts';
 
 const HOUR_S = 3_600;

@@ -1,9 +1,9 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
-import { VersionedForm } from '../../design/controls/versioned-form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { dayOf, utcSeconds } from '../../design/format/times.ts';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import type { Model } from './model-facts.tsx';
 import { modelQuery, parametersOf } from './model-query.ts';
 

@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/controls/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
+import { Form } from '../../design/forms/form.tsx';
 import type { Model } from './model-facts.tsx';
 import { isPrice } from './price-draft.ts';
 

@@ -1,5 +1,4 @@
 import { Link } from 'wouter';
-import { OrganizationField } from '../../app/organization-field.tsx';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import type { ReplyBody } from '../../client/routes.ts';
@@ -9,6 +8,7 @@ import type { Column } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { modelPath } from './model-path.ts';
 import { ModelStatus } from './model-status.tsx';

@@ -1,15 +1,15 @@
 import { useState } from 'react';
-import { IdLink } from '../../app/id-link.tsx';
 import { can, useSignedIn } from '../../client/me.ts';
 import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { useUrlState } from '../../client/url-state.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { FilterField } from '../../design/controls/filter-field.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
-import { Confirm } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
 import { Facts, Filters, Page, Section } from '../../design/layout/layout.tsx';
 import type { Settings } from './settings-draft.ts';
 import { SettingsForm } from './settings-form.tsx';

@@ -1,6 +1,6 @@
-import { IdLink } from '../../app/id-link.tsx';
 import type { ReplyBody } from '../../client/routes.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import { Count, Duration, Time } from '../../design/data/values.tsx';
 import { formatUtc } from '../../design/format/times.ts';
 import { Facts, Section } from '../../design/layout/layout.tsx';

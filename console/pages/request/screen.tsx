@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { useParams } from 'wouter';
-import { OrganizationField } from '../../app/organization-field.tsx';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import type { ReplyBody } from '../../client/routes.ts';
@@ -8,6 +7,7 @@ import { useUrlStates } from '../../client/url-state.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Columns, Filters, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { Outcome } from '../requests/outcome.tsx';
 import { RequestCost } from './cost.tsx';

@@ -4,8 +4,8 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { type Choice, SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/controls/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
 
 type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 type Severity = NonNullable<RequestBody<'POST /v1/tickets'>['severity']>;

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../../client/routes.ts';
 import { saveText } from '../../client/save-text.ts';
 import { Segments } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/controls/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import { type ExportFormat, exportRequests } from './export-requests.ts';
 
 type Search = NonNullable<Query<'GET /v1/observability/requests'>>;

@@ -1,9 +1,9 @@
-import { OrganizationField } from '../../app/organization-field.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { type Choice, SelectField } from '../../design/controls/fields.tsx';
 import { FilterField } from '../../design/controls/filter-field.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Stack } from '../../design/layout/layout.tsx';
 import { FILTER_NAMES, type FilterValues, filtersSet, SEARCH_RANGES } from './filters.ts';
 

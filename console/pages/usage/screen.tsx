@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'react';
-import { OrganizationField } from '../../app/organization-field.tsx';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlStates } from '../../client/url-state.ts';
@@ -7,6 +6,7 @@ import { ButtonLink } from '../../design/controls/button.tsx';
 import { Segments, SelectField } from '../../design/controls/fields.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { chosenOf, type Grouping, groupingsFor, MEASURES, NAMELESS, timesOf, USAGE_NAMES, USAGE_RANGES } from './usage-query.ts';
 import { UsageResults } from './usage-results.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { addressOfId } from '../../app/ids.ts';
+import { addressOfId } from '../../client/ids.ts';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { percentOf } from '../../design/format/amounts.ts';

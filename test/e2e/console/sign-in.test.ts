@@ -78,7 +78,7 @@ describe('the sign-in page', () => {
     inNewPage(async ({ page }) => {
       await page.goto(urlOf('/'));
       await signIn(page, { email: owner.email, password: 'Not-the-password-9' });
-      expect(await page.getByRole('alert').innerText()).toMatch(/e-mail|password/i);
+      expect(await page.getByRole('alert').textContent()).toMatch(/e-mail|password/i);
       expect(await page.getByLabel('E-mail').inputValue()).toBe(owner.email);
     }));
 
@@ -108,7 +108,7 @@ describe('a session', () => {
       await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
     }));
 
-  test('that was ended elsewhere asks to sign in again above the screen', () =>
+  test('asks to sign in again above the screen if it was ended elsewhere', () =>
     inNewPage(async ({ page }) => {
       await page.clock.install();
       await page.goto(urlOf('/account'));

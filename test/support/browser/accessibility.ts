@@ -9,7 +9,7 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** What axe finds wrong with a page as it is now, one text for each element. Tests expect none. */
+/** The faults that axe finds on a page as it is now, one text for each element. Tests expect none. */
 export const accessibilityFaults = async (page: Page): Promise<string[]> => {
   // As an evaluation, because the page's policy lets no script be added.
   await page.evaluate(axe);

@@ -1,6 +1,6 @@
-import { can, isOfPlatform, useSignedIn } from '../client/me.ts';
-import { useRead } from '../client/queries.ts';
-import { FilterField } from '../design/controls/filter-field.tsx';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { FilterField } from '../controls/filter-field.tsx';
 
 const MAX_SUGGESTED = 100;
 

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
-import { CopyText } from '../design/controls/copy.tsx';
-import { addressOfId } from './ids.ts';
+import { addressOfId } from '../../client/ids.ts';
+import { CopyText } from './copy.tsx';
 
 /** An id: a link to the screen of its thing if there is one, otherwise a text to copy. */
 export const IdLink = ({ id }: { id: string }) => {
