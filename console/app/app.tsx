@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Router } from 'wouter';
 import { consolePath } from '../client/address.ts';
 import { queryClient } from '../client/queries.ts';
@@ -8,9 +8,15 @@ import { Skeleton } from '../design/feedback/loaded.tsx';
 import { Entrance } from '../design/layout/layout.tsx';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
 import { Boundary } from './boundary.tsx';
-import { ProofDialog } from './proof-dialog.tsx';
-import { Shell } from './shell.tsx';
-import { SignInAgain } from './sign-in-again.tsx';
+
+const Loading = () => (
+  <Entrance>
+    <Skeleton label="Signing in" />
+  </Entrance>
+);
+
+// Whoever signs in first loads less.
+const SignedIn = lazy(async () => ({ default: (await import('./signed-in.tsx')).SignedIn }));
 
 const Gate = () => {
   const state = useSyncExternalStore(subscribe, sessionState);
@@ -19,19 +25,12 @@ const Gate = () => {
     // The next user of this browser sees nothing of the one before.
     if (state === 'signed-out') queryClient.clear();
   }, [state]);
-  if (state === 'unknown')
-    return (
-      <Entrance>
-        <Skeleton label="Signing in" />
-      </Entrance>
-    );
+  if (state === 'unknown') return <Loading />;
   if (state === 'signed-out') return <SignIn />;
   return (
-    <>
-      <Shell />
-      <ProofDialog />
-      {state === 'expired' && <SignInAgain />}
-    </>
+    <Suspense fallback={<Loading />}>
+      <SignedIn />
+    </Suspense>
   );
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { perMillion } from '../../../console/design/format/amounts.ts';
+import { formatAmount, formatCount, fromUnits, percentOf, perMillion, sumOf, toUnits } from '../../../console/design/format/amounts.ts';
 
 describe('perMillion', () => {
   test.each([
@@ -13,4 +13,36 @@ describe('perMillion', () => {
   ])('makes %s a token %s a million', (perToken, price) => {
     expect(perMillion(perToken)).toBe(price);
   });
+});
+
+describe('an amount', () => {
+  test.each([
+    ['0', '0.00'],
+    ['1234567.5', '1,234,567.50'],
+    ['-0.000000001', '−0.000000001'],
+    ['12.340000', '12.34'],
+    ['90071992547409931.000000001', '90,071,992,547,409,931.000000001'],
+  ])('shows %s with all its digits', (amount, shown) => {
+    expect(formatAmount(amount)).toBe(shown);
+  });
+
+  test('is added without floats', () => {
+    expect(sumOf(['0.1', '0.2', '-0.05'])).toBe('0.25');
+    expect(sumOf([])).toBe('0');
+    expect(fromUnits(toUnits('-12.000000000001'))).toBe('-12.000000000001');
+  });
+
+  test.each([
+    ['1', '3', 33],
+    ['9007199254740993', '9007199254740992', 100],
+    ['1', '0', 100],
+    ['0', '5', 0],
+  ])('has its share of a whole: %s of %s', (part, whole, percent) => {
+    expect(percentOf(part, whole)).toBe(percent);
+  });
+});
+
+test('a count keeps the digits that a number cannot hold', () => {
+  expect(formatCount('9007199254740993')).toBe('9,007,199,254,740,993');
+  expect(formatCount(1000)).toBe('1,000');
 });

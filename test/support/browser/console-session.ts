@@ -19,7 +19,7 @@ export const visit = async ({ browser, controlUrl, user, path, options }: Visit)
   await opened.page.getByLabel('E-mail').fill(user.email);
   await opened.page.getByLabel('Password').fill(user.password);
   await opened.page.getByRole('button', { name: 'Sign in' }).click();
-  await opened.page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' });
+  await opened.page.locator('#main').waitFor();
   return opened;
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatAge, formatDuration, formatUtc } from '../../console/design/format/times.ts';
+import { formatAge, formatDuration, formatUtc } from '../../../console/design/format/times.ts';
 
 const NOW = Date.UTC(2026, 10, 26, 12);
 
