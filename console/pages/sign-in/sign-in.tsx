@@ -1,9 +1,11 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Button } from '../../design/controls/button.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
+import { Skeleton } from '../../design/feedback/loaded.tsx';
 import { Entrance } from '../../design/layout/layout.tsx';
 import { LoginForm } from './login-form.tsx';
-import { ResetForm } from './reset-form.tsx';
+
+const ResetForm = lazy(async () => ({ default: (await import('./reset-form.tsx')).ResetForm }));
 
 /** The page of those who are not signed in. The address stays, so a link opens its screen after the login. */
 export const SignIn = () => {
@@ -17,13 +19,15 @@ export const SignIn = () => {
       <h1>{isResetting ? 'Set a new password' : 'Sign in to Sluice'}</h1>
       {isReset && <Notice tone="good">Your password was changed. Sign in with it.</Notice>}
       {isResetting ? (
-        <ResetForm
-          onCancel={() => setResetting(false)}
-          onDone={() => {
-            setReset(true);
-            setResetting(false);
-          }}
-        />
+        <Suspense fallback={<Skeleton />}>
+          <ResetForm
+            onCancel={() => setResetting(false)}
+            onDone={() => {
+              setReset(true);
+              setResetting(false);
+            }}
+          />
+        </Suspense>
       ) : (
         <>
           <LoginForm />
