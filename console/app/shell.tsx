@@ -16,7 +16,7 @@ const GROUPS: readonly ScreenGroup[] = ['Build', 'Observe', 'Money', 'Organizati
 
 const isCurrent = (path: string, location: string): boolean => (path === '/' ? location === '/' : `${location}/`.startsWith(`${path}/`));
 
-const ScreenLink = ({ path, title }: { path: string; title: string }) => {
+const NavigationLink = ({ path, title }: { path: string; title: string }) => {
   const [location] = useLocation();
   return (
     <Link to={path} className={classes.link} aria-current={isCurrent(path, location) ? 'page' : undefined}>
@@ -34,7 +34,7 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
       Sluice
     </Link>
     <nav aria-label="Screens">
-      <ScreenLink path="/" title="Home" />
+      <NavigationLink path="/" title="Home" />
       {GROUPS.map((group) => {
         const screens = SCREENS.filter((screen) => screen.group === group && screen.isFor(me));
         if (screens.length === 0) return null;
@@ -42,7 +42,7 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
           <div key={group}>
             <div className={classes['group-title']}>{group}</div>
             {screens.map(({ path, title }) => (
-              <ScreenLink key={path} path={path} title={title} />
+              <NavigationLink key={path} path={path} title={title} />
             ))}
           </div>
         );

@@ -62,6 +62,12 @@ export const Card = ({ children }: { children: ReactNode }) => <div className={c
 /** Things below one another. */
 export const Stack = ({ children }: { children: ReactNode }) => <div className={classes.stack}>{children}</div>;
 
+/** A list whose entries are below one another. */
+export const Items = ({ isOrdered = false, children }: { isOrdered?: boolean; children: ReactNode }) => {
+  const List = isOrdered ? 'ol' : 'ul';
+  return <List className={classes.stack}>{children}</List>;
+};
+
 /** Things beside one another, on several lines if there is no room. */
 export const Row = ({ children }: { children: ReactNode }) => <div className={classes.row}>{children}</div>;
 

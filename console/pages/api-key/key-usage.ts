@@ -1,5 +1,4 @@
 import type { ReplyBody } from '../../client/routes.ts';
-import type { Series } from '../../design/data/series.ts';
 
 type UsageDay = ReplyBody<'GET /v1/api-keys/{id}/usage'>['days'][number];
 
@@ -15,7 +14,7 @@ export const rangeOfDays = (days: number, nowMs: number): { from: string; to: st
 export const requestsByDay = (
   days: readonly Pick<UsageDay, 'day' | 'model' | 'requests'>[],
   { from, to }: { from: string; to: string },
-): { times: number[]; series: Series[] } => {
+): { times: number[]; series: { name: string; values: number[] }[] } => {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   const times = Array.from({ length: Math.floor((last - first) / DAY_MS) + 1 }, (_, i) => (first + i * DAY_MS) / 1_000);
   const models = [...new Set(days.map(({ model }) => model))].sort();

@@ -4,7 +4,7 @@ import { useRead } from '../../client/queries.ts';
 import { snippetsOf } from '../../client/snippets.ts';
 import { Code } from '../../design/controls/copy.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
-import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Loaded, Skeleton } from '../../design/feedback/loaded.tsx';
 import { Stack } from '../../design/layout/layout.tsx';
 import type { ApiKey } from './key-draft.ts';
 
@@ -18,7 +18,9 @@ const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
   if (!isUsed && data?.last_used_at) setUsed(true);
   return isUsed ? (
     <Notice tone="good">
-      The first request has arrived. <Link to={`/api-keys/${id}`}>See the usage of this key</Link>.
+      <p>
+        The first request has arrived. <Link to={`/api-keys/${id}`}>See the usage of this key</Link>.
+      </p>
     </Notice>
   ) : (
     <p role="status">Waiting for the first request with this key…</p>
@@ -45,6 +47,7 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
           : 'No model is published yet. When there is one, requests with this key can use it.'}
       </Notice>
     );
+  if (apiKey.models === null && models.isPending) return <Skeleton />;
   return (
     <Loaded query={configuration}>
       {({ base_url, on_demand_base_url }) => (

@@ -1,11 +1,72 @@
-import { useSignedIn } from '../../client/me.ts';
-import { Page } from '../../design/layout/layout.tsx';
+import { ScreenLink } from '../../app/screen-link.tsx';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { ButtonLink } from '../../design/controls/button.tsx';
+import { Chip, Time } from '../../design/data/values.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Items, Page, Row, Section } from '../../design/layout/layout.tsx';
+import { attentionOf, type Summary } from './attention.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { SummaryTiles } from './tiles.tsx';
+
+const REFRESH_MS = 60_000;
+
+const Attention = ({ summary }: { summary: Summary }) => {
+  const entries = attentionOf(summary);
+  if (entries.length === 0) return null;
+  return (
+    <Section title="Needs attention" isCard>
+      <Items>
+        {entries.map(({ text, to, tone }) => (
+          <li key={text}>
+            <Row>
+              <Chip state={tone === 'bad' ? 'now' : 'soon'} tone={tone} />
+              <ScreenLink to={to}>{text}</ScreenLink>
+            </Row>
+          </li>
+        ))}
+      </Items>
+    </Section>
+  );
+};
+
+const Overview = ({ summary }: { summary: Summary }) => (
+  <>
+    {summary.unavailable.length > 0 && (
+      <Notice tone="warn">
+        These parts could not be read now: {summary.unavailable.map((name) => name.replaceAll('_', ' ')).join(', ')}.
+      </Notice>
+    )}
+    <Attention summary={summary} />
+    <FirstSteps summary={summary} />
+    <SummaryTiles summary={summary} />
+    <p>
+      Updated <Time seconds={summary.created_at} />
+    </p>
+  </>
+);
 
 export const Screen = () => {
   const me = useSignedIn();
+  const summary = useRead('GET /v1/summary', {}, { refetchMs: REFRESH_MS });
+  const organization = isOfPlatform(me) ? 'The platform' : (me.organization_name ?? 'Your organization');
   return (
-    <Page title="Home" description={`Signed in as ${me.email}.`}>
-      {null}
+    <Page
+      title="Home"
+      description={`${organization}, as you can see it as ${me.role.replaceAll('_', ' ')}.`}
+      actions={can(me, 'keys:write') && !isOfPlatform(me) && <ButtonLink to="/api-keys?dialog=create">Create API key</ButtonLink>}
+    >
+      {me.second_factor === 'off' && (
+        <Notice>
+          <p>
+            {' '}
+            Your account has no second factor. <ScreenLink to="/account">Set one up</ScreenLink>: somebody who knows your password can’t
+            sign in then.
+          </p>
+        </Notice>
+      )}
+      <Loaded query={summary}>{(data) => <Overview summary={data} />}</Loaded>
     </Page>
   );
 };

@@ -1,0 +1,90 @@
+import type { ReplyBody } from '../../client/routes.ts';
+
+export type Summary = ReplyBody<'GET /v1/summary'>;
+
+interface Attention {
+  text: string;
+  /** The screen where something can be done about it. */
+  to: string;
+  tone: 'warn' | 'bad';
+}
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+type Rule = (summary: Summary) => Attention | undefined;
+
+const RULES: readonly Rule[] = [
+  ({ invoices }) =>
+    invoices && invoices.overdue > 0
+      ? { text: `${counted(invoices.overdue, 'invoice is', 'invoices are')} overdue`, to: '/invoices', tone: 'bad' }
+      : undefined,
+  ({ credit }) =>
+    credit?.prepaid && /^(-|0(\.0+)?$)/.test(credit.balance)
+      ? { text: 'The credit is used up: requests are refused', to: '/billing', tone: 'bad' }
+      : undefined,
+  ({ budget }) =>
+    budget?.left && /^0(\.0+)?$/.test(budget.left)
+      ? { text: 'The budget of this month is used up: requests are refused', to: '/usage', tone: 'bad' }
+      : undefined,
+  ({ deployments }) =>
+    deployments && (deployments.states.failed ?? 0) > 0
+      ? {
+          text: `${counted(deployments.states.failed ?? 0, 'deployment has', 'deployments have')} failed`,
+          to: deployments.failed.length === 1 ? `/deployments/${deployments.failed[0]}` : '/deployments?state=failed',
+          tone: 'bad',
+        }
+      : undefined,
+  ({ tickets }) =>
+    tickets?.breaching_next
+      ? { text: `Ticket ${tickets.breaching_next.id} has the earliest clock`, to: `/tickets/${tickets.breaching_next.id}`, tone: 'warn' }
+      : undefined,
+  ({ tickets }) =>
+    tickets && tickets.waiting_on_me > 0
+      ? { text: `${counted(tickets.waiting_on_me, 'ticket waits', 'tickets wait')} for you`, to: '/tickets', tone: 'warn' }
+      : undefined,
+  ({ tickets }) =>
+    tickets?.unassigned
+      ? { text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} assigned to nobody`, to: '/tickets', tone: 'warn' }
+      : undefined,
+  ({ webhooks }) =>
+    webhooks && webhooks.failed_deliveries_24h > 0
+      ? {
+          text: `${counted(webhooks.failed_deliveries_24h, 'event was', 'events were')} not delivered to a webhook`,
+          to: '/webhooks',
+          tone: 'warn',
+        }
+      : undefined,
+  ({ api_keys }) =>
+    api_keys?.expiring_soon
+      ? {
+          text: `${counted(api_keys.expiring_soon, 'API key expires', 'API keys expire')} within 7 days`,
+          to: '/api-keys?attention=expiring',
+          tone: 'warn',
+        }
+      : undefined,
+];
+
+/** What somebody should do something about, the worst first. */
+export const attentionOf = (summary: Summary): readonly Attention[] => RULES.flatMap((rule) => rule(summary) ?? []);
+
+interface Step {
+  title: string;
+  isDone: boolean;
+  /** Where the step is taken. */
+  to: string;
+}
+
+/** The steps of a first run in their order; none if all are done, or if the user takes none. */
+export const stepsOf = ({ onboarding }: Summary): readonly Step[] => {
+  if (!onboarding) return [];
+  const all: readonly (readonly [isDone: boolean | undefined, title: string, to: string])[] = [
+    [onboarding.has_model, 'Register a model', '/models'],
+    [onboarding.has_organization, 'Create an organization', '/organizations'],
+    [onboarding.has_owner, 'Invite its owner', '/organizations'],
+    [onboarding.has_key, 'Create an API key', '/api-keys?dialog=create'],
+    [onboarding.has_request, 'Send a request', onboarding.has_key ? '/api-keys' : '/playground'],
+    [onboarding.has_invoice, 'Issue an invoice', '/invoices'],
+  ];
+  const steps = all.flatMap(([isDone, title, to]) => (isDone === undefined ? [] : [{ title, isDone, to }]));
+  return steps.every(({ isDone }) => isDone) ? [] : steps;
+};

@@ -1,0 +1,109 @@
+import { ScreenLink } from '../../app/screen-link.tsx';
+import { Count, Gauge, Money } from '../../design/data/values.tsx';
+import { formatAmount } from '../../design/format/amounts.ts';
+import { Tile, Tiles } from '../../design/layout/layout.tsx';
+import type { Summary } from './attention.ts';
+
+const dollars = (amount: string): string => `$${formatAmount(amount)}`;
+
+const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' | 'credit'>) => (
+  <>
+    {costs && (
+      <Tile
+        label="Cost this month"
+        value={<Money amount={costs.month_to_date} />}
+        note={
+          <>
+            <Money amount={costs.last_month_to_same_day} /> last month until the same day
+          </>
+        }
+      />
+    )}
+    {costs && <Tile label="Cost today" value={<Money amount={costs.today} />} note="UTC" />}
+    {costs?.forecast && (
+      <Tile
+        label="This month, if it goes on like this"
+        value={<Money amount={costs.forecast} />}
+        note={
+          <>
+            <Money amount={costs.last_month} /> last month
+          </>
+        }
+      />
+    )}
+    {credit?.prepaid && (
+      <Tile label="Credit left" value={<Money amount={credit.balance} />} note={<ScreenLink to="/billing">See billing</ScreenLink>} />
+    )}
+    {budget?.month_budget && (
+      <Tile
+        label="Budget left this month"
+        value={<Money amount={budget.left} />}
+        note={<Gauge label="Used" used={budget.spent ?? '0'} limit={budget.month_budget} format={dollars} />}
+      />
+    )}
+  </>
+);
+
+const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' | 'api_keys' | 'deployments'>) => (
+  <>
+    {requests && (
+      <Tile
+        label="Requests in 24 hours"
+        value={<Count value={requests.requests} />}
+        note={
+          <ScreenLink to="/requests">
+            <Count value={requests.errors} /> failed, <Count value={requests.refusals} /> refused
+          </ScreenLink>
+        }
+      />
+    )}
+    {api_keys && (
+      <Tile
+        label="Active API keys"
+        value={<Count value={api_keys.open} />}
+        note={
+          <ScreenLink to="/api-keys">
+            <Count value={api_keys.left} /> more are possible
+          </ScreenLink>
+        }
+      />
+    )}
+    {deployments && (
+      <Tile
+        label="Deployments, an hour now"
+        value={<Money amount={deployments.cost_per_hour_now} />}
+        note={
+          <ScreenLink to="/deployments">
+            <Count value={Object.values(deployments.states).reduce((sum, count) => sum + count, 0)} /> deployments
+          </ScreenLink>
+        }
+      />
+    )}
+  </>
+);
+
+/** The numbers of the sections that the user can see. */
+export const SummaryTiles = ({ summary }: { summary: Summary }) => (
+  <Tiles>
+    <CostTiles {...summary} />
+    <UseTiles {...summary} />
+    {summary.tickets && (
+      <Tile
+        label="Tickets that wait for you"
+        value={<Count value={summary.tickets.waiting_on_me} />}
+        note={<ScreenLink to="/tickets">{summary.tickets.is_partial ? 'Of the newest tickets' : 'See all tickets'}</ScreenLink>}
+      />
+    )}
+    {summary.invoices && (
+      <Tile
+        label="Open invoices"
+        value={<Count value={summary.invoices.open} />}
+        note={
+          <ScreenLink to="/invoices">
+            <Count value={summary.invoices.overdue} /> overdue
+          </ScreenLink>
+        }
+      />
+    )}
+  </Tiles>
+);

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { attentionOf, type Summary, stepsOf } from '../../../console/pages/home/attention.ts';
+
+const empty: Summary = { object: 'summary', created_at: 1, organization: 'org_1', unavailable: [] };
+
+describe('what needs attention', () => {
+  test('is nothing without sections, and with sections in which all is well', () => {
+    expect(attentionOf(empty)).toEqual([]);
+    expect(
+      attentionOf({
+        ...empty,
+        credit: { prepaid: true, balance: '0.5' },
+        budget: { month_budget: '10', spent: '9.5', left: '0.5' },
+        api_keys: { open: 1, expiring_soon: null, left: 3 },
+        invoices: { open: 1, overdue: 0, is_partial: false },
+        webhooks: null,
+      }),
+    ).toEqual([]);
+  });
+
+  test('begins with what stops requests, and leads to where it can be changed', () => {
+    const entries = attentionOf({
+      ...empty,
+      api_keys: { open: 1, expiring_soon: 1, left: 3 },
+      credit: { prepaid: true, balance: '0' },
+      deployments: { states: { failed: 2 }, failed: ['dep_1', 'dep_2'], cost_per_hour_now: '0' },
+      tickets: { waiting_on_me: 3, is_partial: false },
+    });
+    expect(entries.map(({ text, to }) => [text, to])).toEqual([
+      ['The credit is used up: requests are refused', '/billing'],
+      ['2 deployments have failed', '/deployments?state=failed'],
+      ['3 tickets wait for you', '/tickets'],
+      ['1 API key expires within 7 days', '/api-keys?attention=expiring'],
+    ]);
+  });
+
+  test.each(['0', '0.00', '-1.5'])('has a credit of %s', (balance) => {
+    expect(attentionOf({ ...empty, credit: { prepaid: true, balance } })).toHaveLength(1);
+    expect(attentionOf({ ...empty, credit: { prepaid: false, balance } })).toEqual([]);
+  });
+});
+
+describe('the first steps', () => {
+  test('are those of the role, until all are done', () => {
+    expect(stepsOf(empty)).toEqual([]);
+    expect(stepsOf({ ...empty, onboarding: { has_key: true, has_request: true } })).toEqual([]);
+    expect(stepsOf({ ...empty, onboarding: { has_key: true, has_request: false } })).toEqual([
+      { title: 'Create an API key', isDone: true, to: '/api-keys?dialog=create' },
+      { title: 'Send a request', isDone: false, to: '/api-keys' },
+    ]);
+  });
+});
