@@ -85,6 +85,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/usage/screen.tsx')),
   },
   {
+    path: '/users',
+    title: 'Users',
+    group: 'Organization',
+    words: 'invite role disable second factor',
+    isFor: (me) => can(me, 'users:list'),
+    component: load(() => import('../pages/users/screen.tsx')),
+  },
+  {
     path: '/account',
     title: 'Account',
     group: 'You',

@@ -1,52 +1,39 @@
+import { useState } from 'react';
 import { useSignedIn } from '../../client/me.ts';
-import { readAgain, useRead } from '../../client/queries.ts';
-import { request } from '../../client/request.ts';
 import { Button } from '../../design/controls/button.tsx';
-import { Table } from '../../design/data/table.tsx';
-import { Chip, Time } from '../../design/data/values.tsx';
-import { Loaded } from '../../design/feedback/loaded.tsx';
-import { Facts, Page, Section } from '../../design/layout/layout.tsx';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { Columns, Facts, Page, Row, Section } from '../../design/layout/layout.tsx';
+import { NameDialog } from './name-dialog.tsx';
+import { PasswordDialog } from './password-dialog.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
 
 export const Screen = () => {
   const me = useSignedIn();
-  const sessions = useRead('GET /v1/me/sessions', {});
+  const [dialog, setDialog] = useState<'name' | 'password'>();
+  const close = () => setDialog(undefined);
   return (
     <Page title="Account" description={me.email}>
-      <Section title="You" isCard>
-        <Facts
-          facts={[
-            ['Role', me.role],
-            ['Second factor', <Chip key="chip" state={me.second_factor} />],
-          ]}
-        />
-      </Section>
-      <Section title="Sessions">
-        <Loaded query={sessions}>
-          {({ data }) => (
-            <Table
-              label="Sessions"
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'Begun', render: ({ created_at }) => <Time seconds={created_at} /> },
-                {
-                  title: '',
-                  render: ({ id }) => (
-                    <Button
-                      onClick={async () => {
-                        await request('DELETE /v1/me/sessions/{id}', { parameters: { id } });
-                        await readAgain('/v1/me/sessions');
-                      }}
-                    >
-                      End
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Section>
+      <Columns>
+        <Section title="You" isCard>
+          <Facts
+            facts={[
+              ['Name', me.name ?? '–'],
+              ['Role', me.role.replaceAll('_', ' ')],
+              ['Organization', me.organization_name ?? undefined],
+              ['Id', <CopyText key="id" text={me.id} />],
+            ]}
+          />
+          <Row>
+            <Button onClick={() => setDialog('name')}>Change name</Button>
+            <Button onClick={() => setDialog('password')}>Change password</Button>
+          </Row>
+        </Section>
+        <SecondFactor me={me} />
+      </Columns>
+      <Sessions />
+      {dialog === 'name' && <NameDialog me={me} onClose={close} />}
+      {dialog === 'password' && <PasswordDialog onClose={close} />}
     </Page>
   );
 };

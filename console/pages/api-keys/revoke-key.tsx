@@ -5,14 +5,15 @@ import { Confirm } from '../../design/forms/confirm.tsx';
 import type { ApiKey } from './key-draft.ts';
 
 /** Revokes a key for good. */
-export const RevokeKey = ({ apiKey: { id, name, hint, version, last_used_at }, onClose }: { apiKey: ApiKey; onClose: () => void }) => (
+export const RevokeKey = ({ apiKey: { id, name, hint, last_used_at }, onClose }: { apiKey: ApiKey; onClose: () => void }) => (
   <Confirm
     title={`Revoke ${name}`}
     action="Revoke API key"
     typed={name}
     onClose={onClose}
     onConfirm={async () => {
-      await request('DELETE /v1/api-keys/{id}', { parameters: { id }, version });
+      // Without a version: a key that has leaked must end, whatever else was changed.
+      await request('DELETE /v1/api-keys/{id}', { parameters: { id } });
       void readAgain('/v1/api-keys', '/v1/summary');
     }}
   >

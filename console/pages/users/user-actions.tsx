@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { can, useSignedIn } from '../../client/me.ts';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { Menu } from '../../design/controls/menu.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
+import { EditUser } from './edit-user.tsx';
+import { EndAccess } from './end-access.tsx';
+import { type User, userStateOf } from './roles.ts';
+
+type Action = 'edit' | 'enable' | 'disable' | 'delete' | 'invite' | 'reset';
+
+const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: User; isOwn: boolean; onClose: () => void }) => {
+  const { id, email, version } = user;
+  const done = () => void readAgain('/v1/users');
+  switch (action) {
+    case 'edit':
+      return <EditUser user={user} isOwn={isOwn} onClose={onClose} />;
+    case 'disable':
+    case 'delete':
+      return <EndAccess user={user} isDeletion={action === 'delete'} onClose={onClose} />;
+    case 'enable':
+      return (
+        <Confirm
+          title={`Enable ${email}`}
+          action="Enable user"
+          onClose={onClose}
+          onConfirm={async () => {
+            await request('PATCH /v1/users/{id}', { parameters: { id }, body: { status: 'active' }, version });
+            done();
+          }}
+        >
+          <p>They can sign in again, with the password that they had.</p>
+        </Confirm>
+      );
+    case 'invite':
+      return (
+        <Confirm
+          title={`Invite ${email} again`}
+          action="Send invitation"
+          onClose={onClose}
+          onConfirm={() => request('POST /v1/users/{id}/invitation', { parameters: { id } })}
+        >
+          <p>They get an e-mail with a new temporary password. The earlier one no longer works.</p>
+        </Confirm>
+      );
+    case 'reset':
+      return (
+        <Confirm
+          title={`Switch off the second factor of ${email}`}
+          action="Switch off second factor"
+          onClose={onClose}
+          onConfirm={() => request('POST /v1/users/{id}/totp-reset', { parameters: { id } })}
+        >
+          <p>For users who have lost it: check that it is really them. Their sessions end, and their password alone signs them in.</p>
+        </Confirm>
+      );
+  }
+};
+
+/** What can be done with a user. */
+export const UserActions = ({ user }: { user: User }) => {
+  const me = useSignedIn();
+  const [, navigate] = useLocation();
+  const [chosen, setChosen] = useState<{ action: Action; user: User }>();
+  const isOwn = user.id === me.id;
+  const state = userStateOf(user);
+  const entry = (label: string, action: Action, isDangerous = false) => ({
+    label,
+    // A dialog acts on the version that it was opened with.
+    onSelect: () => setChosen({ action, user }),
+    isDangerous,
+  });
+  const items = can(me, 'users:write')
+    ? [
+        entry('Edit user', 'edit'),
+        ...(state === 'invited' ? [entry('Invite again', 'invite')] : []),
+        ...(isOwn ? [] : [entry('Switch off second factor', 'reset')]),
+        ...(isOwn ? [] : [state === 'disabled' ? entry('Enable user', 'enable') : entry('Disable user', 'disable', true)]),
+        ...(isOwn ? [] : [entry('Delete user', 'delete', true)]),
+      ]
+    : [];
+  const keysOf = new URLSearchParams({ created_by: user.id, ...(me.organization === null && { organization: user.organization ?? '' }) });
+  const keys = { label: 'Show API keys', onSelect: () => navigate(`/api-keys?${keysOf}`) };
+  return (
+    <>
+      <Menu label={`Actions of ${user.email}`} items={[...(can(me, 'keys:read') && user.organization !== null ? [keys] : []), ...items]} />
+      {chosen && <ActionDialog {...chosen} isOwn={isOwn} onClose={() => setChosen(undefined)} />}
+    </>
+  );
+};

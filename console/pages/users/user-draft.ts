@@ -1,0 +1,27 @@
+import type { RequestBody } from '../../client/routes.ts';
+import type { User } from './roles.ts';
+
+/** The fields of a user as their form edits them. */
+export type UserDraft = { name: string; role: User['role']; maxApiKeys: string };
+
+export const USER_LABELS = { name: 'Name', role: 'Role', maxApiKeys: 'Most active API keys' } as const satisfies Record<
+  keyof UserDraft,
+  string
+>;
+
+/** A user as their form edits them. */
+export const draftOfUser = ({ name, role, max_api_keys }: User): UserDraft => ({
+  name: name ?? '',
+  role,
+  maxApiKeys: String(max_api_keys),
+});
+
+/** The body that changes a user: only what differs from them. */
+export const changesOfUser = (draft: UserDraft, user: User): RequestBody<'PATCH /v1/users/{id}'> => {
+  const opened = draftOfUser(user);
+  return {
+    ...(draft.name !== opened.name && { name: draft.name.trim() || null }),
+    ...(draft.role !== opened.role && { role: draft.role }),
+    ...(draft.maxApiKeys !== opened.maxApiKeys && { max_api_keys: Number(draft.maxApiKeys) }),
+  };
+};
