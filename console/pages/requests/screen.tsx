@@ -1,6 +1,8 @@
 import { useState } from 'react';
+import { ExportDialog } from '../../design/forms/export-dialog.tsx';
 import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
+import { requestReply } from '../../client/request.ts';
 import { useUrlStates } from '../../client/url-state.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CheckField } from '../../design/controls/fields.tsx';
@@ -9,7 +11,6 @@ import { Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Page, Row } from '../../design/layout/layout.tsx';
-import { ExportDialog } from './export-dialog.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FILTER_NAMES, type FilterValues, filtersSet, searchOf } from './filters.ts';
 import { mergeNewer } from './merge-newer.ts';
@@ -106,7 +107,19 @@ export const Screen = () => {
       ) : (
         <Results values={values} search={search} />
       )}
-      {isExporting && <ExportDialog search={search} onClose={() => setExporting(false)} />}
+      {isExporting && (
+        <ExportDialog
+          title="Export requests"
+          fileName="requests"
+          formats={['csv', 'jsonl']}
+          read={({ format, after, signal }) =>
+            requestReply('GET /v1/observability/requests/export', { query: { ...search, format, after }, signal })
+          }
+          onClose={() => setExporting(false)}
+        >
+          All requests that match the filters, newest first, without their content: at most 100,000.
+        </ExportDialog>
+      )}
     </Page>
   );
 };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FILTER_NAMES, type FilterValues, filtersSet, parsePairs, searchOf } from '../../../console/pages/requests/filters.ts';
 import { mergeNewer } from '../../../console/pages/requests/merge-newer.ts';
-import { nextPart } from '../../../console/pages/requests/next-part.ts';
 
 const NOW_S = 1_795_694_696;
 const none = Object.fromEntries(FILTER_NAMES.map((name) => [name, ''])) as FilterValues;
@@ -81,16 +80,5 @@ describe('mergeNewer', () => {
 
   test('keeps the newest requests', () => {
     expect(mergeNewer([row('req_a', 1)], [row('req_b', 2), row('req_c', 3)], 2).map(({ id }) => id)).toEqual(['req_c', 'req_b']);
-  });
-});
-
-describe('nextPart', () => {
-  test.each([
-    ['<?status=5xx&after=page_WyJ4Il0>; rel="next"', 'page_WyJ4Il0'],
-    ['<?after=a%2Bb>; rel="next"', 'a+b'],
-    ['<?status=5xx>; rel="next"', undefined],
-    [null, undefined],
-  ])('reads the cursor of %j', (link, cursor) => {
-    expect(nextPart(link)).toBe(cursor);
   });
 });
