@@ -1,6 +1,7 @@
 import { Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { isOfPlatform, type Me, useMe } from '../client/me.ts';
+import { OpenScreens } from '../client/open-screens.ts';
 import { logOut } from '../client/session.ts';
 import { Button } from '../design/controls/button.tsx';
 import { Empty } from '../design/feedback/failure.tsx';
@@ -76,6 +77,13 @@ const Forbidden = ({ title, me }: { title: string; me: Me }) => (
   </Page>
 );
 
+const firstPart = (path: string): string | undefined => path.split(/[/?]/)[1];
+
+const isOpenTo =
+  (me: Me) =>
+  (to: string): boolean =>
+    SCREENS.some(({ path, isFor }) => firstPart(path) === firstPart(to) && isFor(me));
+
 const Screens = ({ me }: { me: Me }) => (
   <Switch>
     {SCREENS.map(({ path, title, isFor, component: Screen }) => (
@@ -121,7 +129,9 @@ export const Shell = () => {
         <main id="main" className={classes.main} tabIndex={-1}>
           <Boundary key={location}>
             <Suspense fallback={<Skeleton />}>
-              <Screens me={me.data} />
+              <OpenScreens value={isOpenTo(me.data)}>
+                <Screens me={me.data} />
+              </OpenScreens>
             </Suspense>
           </Boundary>
         </main>

@@ -96,9 +96,5 @@ export const request = async <Name extends RouteName>(name: Name, options: CallO
 export const requestReply = <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<Response> =>
   reply(name, options as AnyOptions);
 
-/** The text of a route whose reply is no JSON, such as a CSV file. @throws ApiFailure */
-export const requestText = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<string> =>
-  (await reply(name, options as AnyOptions)).text();
-
 /** True for a failure that a repetition can mend. */
 export const isTransient = (error: unknown): boolean => error instanceof ApiFailure && (error.status === 0 || error.status === 503);

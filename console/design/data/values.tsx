@@ -1,4 +1,3 @@
-import { CopyText } from '../controls/copy.tsx';
 import { formatAmount, formatCount, percentOf } from '../format/amounts.ts';
 import { formatAge, formatDuration, formatTime, formatUtc } from '../format/times.ts';
 import classes from './data.module.css';
@@ -112,12 +111,4 @@ export const Gauge = ({ label, used, limit, format = formatCount }: GaugeProps) 
       />
     )}
   </div>
-);
-
-/** Something with a name and an id. */
-export const Named = ({ name, id }: { name: string | null; id: string }) => (
-  <span>
-    {name !== null && `${name} `}
-    <CopyText text={id} />
-  </span>
 );

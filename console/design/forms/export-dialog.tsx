@@ -2,9 +2,9 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { MAX_PARTS, readParts } from '../../client/read-parts.ts';
 import { saveText } from '../../client/save-text.ts';
 import { Segments } from '../controls/fields.tsx';
-import { Form } from './form.tsx';
 import { Dialog } from '../feedback/dialog.tsx';
 import { Notice } from '../feedback/failure.tsx';
+import { Form } from './form.tsx';
 
 export type ExportFormat = 'csv' | 'jsonl';
 

@@ -56,9 +56,6 @@ export const Section = ({ title, actions, isCard = false, children }: SectionPro
   );
 };
 
-/** Content on a surface of its own. */
-export const Card = ({ children }: { children: ReactNode }) => <div className={classes.card}>{children}</div>;
-
 /** Things below one another. */
 export const Stack = ({ children }: { children: ReactNode }) => <div className={classes.stack}>{children}</div>;
 

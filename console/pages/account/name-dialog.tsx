@@ -2,8 +2,8 @@ import type { Me } from '../../client/me.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
-import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 
 type NameDraft = { name: string };
 

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { request } from '../../client/request.ts';
 import { logOut } from '../../client/session.ts';
 import { TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/forms/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import { NewPasswordField } from '../sign-in/new-password-field.tsx';
 
 /** Changes the user's own password, which ends all their sessions. */

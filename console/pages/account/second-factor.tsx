@@ -6,9 +6,9 @@ import type { ReplyBody } from '../../client/routes.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Code } from '../../design/controls/copy.tsx';
 import { TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/forms/form.tsx';
 import { Chip } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import { Row, Section } from '../../design/layout/layout.tsx';
 import { ProofFields, proofOf } from './proof-fields.tsx';
 

@@ -6,8 +6,8 @@ import { Button } from '../../design/controls/button.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Table } from '../../design/data/table.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
-import { Confirm } from '../../design/forms/confirm.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
 import { Section } from '../../design/layout/layout.tsx';
 
 type Session = ReplyBody<'GET /v1/me/sessions'>['data'][number];

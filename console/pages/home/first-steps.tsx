@@ -1,4 +1,4 @@
-import { ScreenLink } from '../../app/screen-link.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Chip } from '../../design/data/values.tsx';
 import { Items, Row, Section } from '../../design/layout/layout.tsx';
 import { type Summary, stepsOf } from './attention.ts';

@@ -1,7 +1,7 @@
-import { ScreenLink } from '../../app/screen-link.tsx';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';

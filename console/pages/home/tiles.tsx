@@ -1,4 +1,4 @@
-import { ScreenLink } from '../../app/screen-link.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { formatAmount } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';

@@ -6,8 +6,8 @@ import { Outcome } from './outcome.tsx';
 
 type Row = ReplyBody<'GET /v1/observability/requests'>['data'][number];
 
-/** The address of a request's screen. With its key, it is found at once and for good. */
-export const requestPath = (id: string, { apiKey, organization }: { apiKey?: string; organization?: string }): string =>
+// The address of a request's screen. With its key, it is found at once and for good.
+const requestPath = (id: string, { apiKey, organization }: { apiKey?: string; organization?: string }): string =>
   `/requests/${id}?${new URLSearchParams({ ...(apiKey && { api_key_id: apiKey }), ...(organization && { organization }) })}`;
 
 const SHOWN_CHARACTERS = 8;

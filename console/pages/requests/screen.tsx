@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { ExportDialog } from '../../design/forms/export-dialog.tsx';
 import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { requestReply } from '../../client/request.ts';
@@ -10,6 +9,7 @@ import { More } from '../../design/data/table.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { ExportDialog } from '../../design/forms/export-dialog.tsx';
 import { Page, Row } from '../../design/layout/layout.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FILTER_NAMES, type FilterValues, filtersSet, searchOf } from './filters.ts';

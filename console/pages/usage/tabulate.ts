@@ -59,8 +59,8 @@ const added = (one: UsageSums, other: UsageSums): UsageSums => ({
   output: one.output + other.output,
 });
 
-/** What a chart or an order compares: units of 10^-12 dollars, tokens, or requests. */
-export const measured = ({ cost, input, output, requests }: UsageSums, measure: Measure): bigint =>
+// What a chart or an order compares: units of 10^-12 dollars, tokens, or requests.
+const measured = ({ cost, input, output, requests }: UsageSums, measure: Measure): bigint =>
   ({ cost: toUnits(cost), tokens: input + output, requests })[measure];
 
 /** A measure as a decimal number. */

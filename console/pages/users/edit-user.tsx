@@ -1,8 +1,8 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { SelectField, TextField } from '../../design/controls/fields.tsx';
-import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { Stack } from '../../design/layout/layout.tsx';
 import { rolesIn, type User } from './roles.ts';
 import { changesOfUser, draftOfUser, USER_LABELS } from './user-draft.ts';

@@ -4,9 +4,9 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/forms/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import { Items, Row } from '../../design/layout/layout.tsx';
 import type { User } from './roles.ts';
 

@@ -3,8 +3,8 @@ import type { Role } from '../../../shared/hosts/permissions.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { SelectField, TextField } from '../../design/controls/fields.tsx';
-import { Form } from '../../design/forms/form.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
 import { PLATFORM, rolesIn } from './roles.ts';
 
 interface InviteUserProps {

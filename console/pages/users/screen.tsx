@@ -1,4 +1,3 @@
-import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { can, isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { useUrlState, useUrlStates } from '../../client/url-state.ts';
@@ -10,6 +9,7 @@ import { PagedTable } from '../../design/data/paged.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { InviteUser } from './invite-user.tsx';
 import { organizationIn, rolesIn, type User, userStateOf } from './roles.ts';
