@@ -34,6 +34,10 @@ const RULES: readonly Rule[] = [
           tone: 'bad',
         }
       : undefined,
+  ({ invoices }) =>
+    invoices?.drafts
+      ? { text: `${counted(invoices.drafts, 'invoice is a draft', 'invoices are drafts')} to issue`, to: '/invoices', tone: 'warn' }
+      : undefined,
   ({ tickets }) =>
     tickets?.breaching_next
       ? { text: `Ticket ${tickets.breaching_next.id} has the earliest clock`, to: `/tickets/${tickets.breaching_next.id}`, tone: 'warn' }

@@ -1,5 +1,4 @@
 import type { Role } from '../../../shared/hosts/permissions.ts';
-import { isOfPlatform, type Me } from '../../client/me.ts';
 import type { ReplyBody } from '../../client/routes.ts';
 
 type Choice<Value extends string> = readonly [value: Value, label: string];
@@ -31,6 +30,3 @@ export type UserState = 'active' | 'invited' | 'disabled';
 /** A user who has never signed in is invited. */
 export const userStateOf = ({ status, last_login_at }: Pick<User, 'status' | 'last_login_at'>): UserState =>
   status === 'disabled' ? 'disabled' : last_login_at === null ? 'invited' : 'active';
-
-/** The organization that the list is about; undefined: the caller's own. */
-export const organizationIn = (me: Me, chosen: string): string | undefined => (isOfPlatform(me) ? chosen || PLATFORM : undefined);

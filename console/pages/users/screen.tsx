@@ -12,7 +12,7 @@ import { Empty } from '../../design/feedback/failure.tsx';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { InviteUser } from './invite-user.tsx';
-import { organizationIn, rolesIn, type User, userStateOf } from './roles.ts';
+import { PLATFORM, rolesIn, type User, userStateOf } from './roles.ts';
 import { UserActions } from './user-actions.tsx';
 
 const FILTERS = ['q', 'role', 'status'] as const;
@@ -71,7 +71,7 @@ export const Screen = () => {
   const [chosen, setChosen] = useUrlState<string>('organization', '');
   const [dialog, setDialog] = useUrlState<string>('dialog', '');
   const [{ q, role, status }, change] = useUrlStates(FILTERS);
-  const organization = organizationIn(me, chosen);
+  const organization = isOfPlatform(me) ? chosen || PLATFORM : undefined;
   return (
     <Page
       title="Users"

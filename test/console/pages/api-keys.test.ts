@@ -17,6 +17,7 @@ const key: ApiKey = {
   object: 'api_key',
   organization: 'org_1',
   name: 'production',
+  purpose: 'standard',
   scope: 'serverless',
   status: 'active',
   hint: 'sk-s…4f2a',

@@ -23,7 +23,7 @@ describe('what needs attention', () => {
       ...empty,
       api_keys: { open: 1, expiring_soon: 1, left: 3 },
       credit: { prepaid: true, balance: '0' },
-      deployments: { states: { failed: 2 }, failed: ['dep_1', 'dep_2'], cost_per_hour_now: '0' },
+      deployments: { states: { failed: 2 }, failed: ['dep_1', 'dep_2'], cost_per_hour_now: '0', is_partial: false },
       tickets: { waiting_on_me: 3, is_partial: false },
     });
     expect(entries.map(({ text, to }) => [text, to])).toEqual([

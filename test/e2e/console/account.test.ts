@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import { startChromium } from '../../support/browser/chromium.ts';
+import { visit } from '../../support/browser/console-session.ts';
+import { controlOf } from '../../support/clients/control.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { totpOf } from '../../support/clients/totp.ts';
+
+let run: TestRun;
+let control: ReturnType<typeof controlOf>;
+let browser: Browser;
+let organization: string;
+
+beforeAll(async () => {
+  run = await shareTestRun();
+  control = controlOf(run);
+  ({ id: organization } = await control.createOrganization());
+  browser = await startChromium();
+});
+afterAll(() => browser.close());
+
+const open = async (options = {}) => {
+  const user = await control.createUser({ role: 'member', organization });
+  return { user, ...(await visit({ browser, controlUrl: run.control_url as string, user, path: '/account', options })) };
+};
+
+describe('the account in the console', () => {
+  test('sets up a second factor with a code of the app, and switches it off with the password and a code', async () => {
+    const { user, page, faults, close } = await open();
+    await page.getByRole('button', { name: 'Set up second factor' }).click();
+    await page.getByLabel('Password').fill(user.password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const secret = (await page.getByLabel('Key for the app').locator('pre').textContent()) ?? '';
+    await page.getByLabel('Code that the app shows').fill(totpOf(secret));
+    await page.getByRole('button', { name: 'Switch on second factor' }).click();
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByLabel('Password').fill(user.password);
+    await page.getByLabel('Code of your authenticator app').fill(totpOf(secret));
+    await page.getByRole('button', { name: 'Switch off second factor' }).click();
+    await page.getByRole('button', { name: 'Set up second factor' }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('ends all other sessions, and goes on with this one', async () => {
+    const { user, page, faults, close } = await open({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+    await page.getByText('this session').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End all other sessions' }).click();
+    await page.getByRole('button', { name: 'End other sessions' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'End session' }).waitFor({ state: 'detached' });
+    expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
+    await page.reload();
+    await page.getByText('this session').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('changes the password, after which the new one signs in', async () => {
+    const { user, page, faults, close } = await open();
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByLabel('Current password').fill(user.password);
+    await page.getByLabel('New password').fill('Another-Password-3');
+    await page.getByRole('button', { name: 'Change password' }).last().click();
+    await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+    expect(await control.logIn(user.email, 'Another-Password-3')).toMatchObject({ id: user.id });
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
