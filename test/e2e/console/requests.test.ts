@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import { startChromium } from '../../support/browser/chromium.ts';
+import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
+import { controlOf, type SignedIn } from '../../support/clients/control.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { eventually } from '../../support/eventually.ts';
+
+let run: TestRun;
+let control: ReturnType<typeof controlOf>;
+let browser: Browser;
+let owner: SignedIn;
+let member: SignedIn;
+let billing: SignedIn;
+let ownersKey: { id: string; secret: string };
+let ownersRequest: string;
+let membersRequest: string;
+
+const PHONE = { viewport: { width: 390, height: 800 }, colorScheme: 'dark' } as const;
+
+const open = (path: string, user: SignedIn = owner, options = {}) =>
+  visit({ browser, controlUrl: run.control_url as string, user, path, options });
+
+const createKey = ({ token }: SignedIn) => control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
+
+const send = async (secret: string, fields: object = {}): Promise<string> => {
+  const reply = await fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: run.model,
+      max_tokens: 4,
+      messages: [{ role: 'user', content: 'Mail ann@example.com' }],
+      ...fields,
+    }),
+  });
+  await reply.text();
+  return reply.headers.get('x-request-id') ?? '';
+};
+
+const untilFound = (id: string): Promise<void> =>
+  eventually(
+    async () => (await control.call('GET', `/v1/observability/requests/${id}`, { token: owner.token })).status === 200,
+    `request ${id} is found`,
+  );
+
+beforeAll(async () => {
+  // Requests are found, and usage is counted, after the batching window.
+  run = await startTestRun('--batch-window-ms', '200');
+  control = controlOf(run);
+  const { id: organization } = await control.createOrganization();
+  [browser, owner, member, billing] = await Promise.all([
+    startChromium(),
+    ...(['owner', 'member', 'billing'] as const).map((role) => control.createUser({ role, organization })),
+  ] as [Promise<Browser>, Promise<SignedIn>, Promise<SignedIn>, Promise<SignedIn>]);
+  await control.done('PUT', '/v1/observability/payload-log', { token: owner.token, body: { enabled: true } });
+  ownersKey = await createKey(owner);
+  const { secret } = await createKey(member);
+  ownersRequest = await send(ownersKey.secret, { user: PLANTED, metadata: { team: PLANTED } });
+  membersRequest = await send(secret);
+  await Promise.all([untilFound(ownersRequest), untilFound(membersRequest)]);
+});
+afterAll(async () => {
+  await browser.close();
+  await run.close();
+});
+
+const shortened = (id: string): string => `req_…${id.slice(-8)}`;
+
+describe('requests in the console', () => {
+  test('finds requests by their key, and opens one with its exact cost and timeline', async () => {
+    const { page, faults, close } = await open('/requests');
+    await page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
+    await page.getByLabel('API key').fill(ownersKey.id);
+    await page.getByLabel('API key').press('Enter');
+    await page.getByRole('link', { name: shortened(membersRequest) }).waitFor({ state: 'detached' });
+    expect(page.url()).toContain(`api_key_id=${ownersKey.id}`);
+    await page.getByRole('link', { name: shortened(ownersRequest) }).click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    const { cost, usage } = await control.done('GET', `/v1/observability/requests/${ownersRequest}`, { token: owner.token });
+    const text = await page.locator('main').textContent();
+    expect(text).toContain(`$${cost.total}`);
+    expect(text).toContain(cost.ratings[0].price_version);
+    expect(text).toMatch(new RegExp(`Input\\s*${usage.input_tokens}(?!\\d)`));
+    expect(await page.getByLabel('Phases').textContent()).toMatch(/Check limits\s*\d+ ms/);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('keeps its filters in the address, and undoes one with the back button', async () => {
+    const { page, faults, close } = await open('/requests');
+    await page.getByLabel('Status').selectOption('5xx');
+    await page.getByText('No request matches the filters').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: shortened(ownersRequest) }).waitFor();
+    await page.goForward();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('link', { name: shortened(ownersRequest) }).waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('shows requests that arrive while it is live', async () => {
+    const { page, faults, close } = await open('/requests');
+    await page.getByRole('link', { name: shortened(ownersRequest) }).waitFor();
+    await page.clock.install();
+    await page.getByLabel('Live').check();
+    const id = await send(ownersKey.secret);
+    await untilFound(id);
+    await page.clock.fastForward(5_000);
+    await page.getByRole('link', { name: shortened(id) }).waitFor();
+    expect(page.url()).toContain('live=on');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('saves what a search finds as a file', async () => {
+    const { page, faults, close } = await open(`/requests?api_key_id=${ownersKey.id}`);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save file' }).click()]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(download.suggestedFilename()).toBe('requests.csv');
+    expect(text).toMatch(/^id,created_at,/);
+    expect([text.includes(ownersRequest), text.includes(membersRequest)]).toEqual([true, false]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('reads logged content only when it is asked to, because each read is audited', async () => {
+    const reads = async (): Promise<number> => {
+      const { data } = await control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
+      return data.filter(({ action }: { action: string }) => action === 'payload.read').length;
+    };
+    const { page, faults, close } = await open(`/requests/${ownersRequest}`);
+    await page.getByRole('button', { name: 'Show content' }).waitFor();
+    expect(await reads()).toBe(0);
+    await page.getByRole('button', { name: 'Show content' }).click();
+    expect(await page.getByLabel('Content of the request').textContent()).toContain('Mail [redacted:email]');
+    expect(await reads()).toBe(1);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('opens a ticket about a request, with what is known of it', async () => {
+    const { page, faults, close } = await open(`/requests/${membersRequest}`, member);
+    await page.getByRole('button', { name: 'Open a ticket about this' }).click();
+    await page.getByLabel('What happened, and what did you expect?').fill('It was slow.');
+    await page.getByRole('button', { name: 'Open ticket', exact: true }).click();
+    await page.waitForURL('**/tickets/tkt_*');
+    const [, id] = /tickets\/(tkt_\w+)/.exec(page.url()) ?? [];
+    const { evidence } = await control.done('GET', `/v1/tickets/${id}`, { token: member.token });
+    expect(evidence).toEqual([{ type: 'request', id: membersRequest }]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('hides what a role may not see', async () => {
+    const membersPage = await open('/requests', member);
+    await membersPage.page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
+    expect(await membersPage.page.getByRole('link', { name: shortened(ownersRequest) }).count()).toBe(0);
+    await membersPage.page.goto(`${run.control_url}/console/requests/${ownersRequest}`);
+    await membersPage.page.getByText('This request was not found').waitFor();
+    const billingPage = await open('/requests', billing);
+    await billingPage.page.getByText("Your role can't see this").waitFor();
+    expect([...membersPage.faults, ...billingPage.faults]).toEqual([]);
+    await Promise.all([membersPage.close(), billingPage.close()]);
+  });
+
+  test('shows what callers wrote as text, and is accessible on a phone in the dark', async () => {
+    const visited = await open('/requests', owner, PHONE);
+    const { page, faults, close } = visited;
+    await page.getByText(PLANTED).first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: shortened(ownersRequest) }).click();
+    await page.getByText(PLANTED).first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await hasRunPlanted(visited)).toBe(false);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe('usage and costs in the console', () => {
+  const costs = () => {
+    const today = Math.floor(Date.now() / 86_400_000) * 86_400;
+    return control.done('GET', `/v1/organization/costs?start_time=${today}&group_by=api_key_id`, { token: owner.token });
+  };
+  const resultsOf = ({ data }: { data: { results: { cost: string; api_key_id: string }[] }[] }) => data.flatMap(({ results }) => results);
+
+  test('shows the exact cost of each key, and copies it as CSV', async () => {
+    const { page, faults, close } = await open('/usage', owner, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByLabel('Group by').selectOption('api_key_id');
+    const row = page.getByRole('region', { name: 'Usage by API key' }).getByRole('row', { name: ownersKey.id.slice(-6) });
+    await row.waitFor();
+    const { cost } = resultsOf(await costs()).find(({ api_key_id }) => api_key_id === ownersKey.id) ?? { cost: '' };
+    expect(await row.textContent()).toContain(`$${cost}`);
+    await page.getByRole('button', { name: 'Copy days as CSV' }).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`,${ownersKey.id},${cost}\r\n`);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('counts tokens and requests, and is accessible on a phone in the dark', async () => {
+    const visited = await open('/usage?measure=requests&group=user_id', owner, PHONE);
+    const { page, faults, close } = visited;
+    await page.getByRole('cell', { name: PLANTED }).first().waitFor();
+    await page.getByText('Numbers').click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await hasRunPlanted(visited)).toBe(false);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
