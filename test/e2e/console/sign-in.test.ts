@@ -78,7 +78,7 @@ describe('the sign-in page', () => {
     inNewPage(async ({ page }) => {
       await page.goto(urlOf('/'));
       await signIn(page, { email: owner.email, password: 'Not-the-password-9' });
-      expect(await page.getByRole('alert').textContent()).toMatch(/e-mail|password/i);
+      expect((await page.getByRole('alert').textContent()) ?? '').toMatch(/e-mail|password/i);
       expect(await page.getByLabel('E-mail').inputValue()).toBe(owner.email);
     }));
 
