@@ -1,4 +1,4 @@
-/** What a form edits: a text or a yes or no for each field. */
+/** The fields of a form: a text or a yes or no for each field. */
 export type Draft = Readonly<Record<string, string | boolean>>;
 
 /** A field that somebody else has changed since the form was opened. */
@@ -24,7 +24,7 @@ export const differencesOf = <D extends Draft>(opened: D, stored: D, typed: D): 
     }));
 
 /**
- * What the form goes on with: fields that the user changed keep what was typed, all others get what is stored.
+ * The fields that the form goes on with: those that the user changed keep what was typed, all others get the stored value.
  * @param takesStored the fields for which the user chose the stored value
  */
 export const mergeDrafts = <D extends Draft>(opened: D, stored: D, typed: D, takesStored: ReadonlySet<string>): D =>

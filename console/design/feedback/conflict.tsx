@@ -15,7 +15,7 @@ interface ConflictProps<Name extends string> {
 
 const textOf = (value: string | boolean): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value || '–');
 
-/** What somebody else stored while a form was open, and a choice for each field that both have changed. */
+/** The values that somebody else stored while a form was open, and a choice for each field that both have changed. */
 export const Conflict = <Name extends string>({ differences, labelOf, onResolve }: ConflictProps<Name>) => {
   const [takesStored, setTakes] = useState<ReadonlySet<Name>>(new Set());
   const choose = (name: Name, choice: 'typed' | 'stored') => {

@@ -8,7 +8,7 @@ import { Notice } from './failure.tsx';
 interface SecretDialogProps {
   title: string;
   secret: string;
-  /** What the secret is for, and what to do next. */
+  /** The purpose of the secret, and what to do next. */
   children?: ReactNode;
   onClose: () => void;
 }

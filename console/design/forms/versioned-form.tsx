@@ -8,7 +8,7 @@ import { Form } from './form.tsx';
 const CHANGED_MEANWHILE = 412;
 
 interface VersionedFormProps<Thing, D extends Draft> {
-  /** What the form edits, as it was when the form opened. */
+  /** The thing to edit, as it was when the form opened. */
   thing: Thing;
   /** The fields of a thing as the form edits them. */
   draftOf: (thing: Thing) => D;

@@ -68,7 +68,7 @@ const RULES: readonly Rule[] = [
       : undefined,
 ];
 
-/** What somebody should do something about, the worst first. */
+/** The things that somebody should do something about, the worst first. */
 export const attentionOf = (summary: Summary): readonly Attention[] => RULES.flatMap((rule) => rule(summary) ?? []);
 
 interface Step {

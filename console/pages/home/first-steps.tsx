@@ -3,7 +3,7 @@ import { Chip } from '../../design/data/values.tsx';
 import { Items, Row, Section } from '../../design/layout/layout.tsx';
 import { type Summary, stepsOf } from './attention.ts';
 
-/** What to do first, until all of it is done. */
+/** The things to do first, until all of it is done. */
 export const FirstSteps = ({ summary }: { summary: Summary }) => {
   const steps = stepsOf(summary);
   if (steps.length === 0) return null;

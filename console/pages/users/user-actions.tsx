@@ -59,7 +59,7 @@ const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: 
   }
 };
 
-/** What can be done with a user. */
+/** The actions on a user. */
 export const UserActions = ({ user }: { user: User }) => {
   const me = useSignedIn();
   const [, navigate] = useLocation();
