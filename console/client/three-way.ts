@@ -24,7 +24,8 @@ export const differencesOf = <D extends Draft>(opened: D, stored: D, typed: D): 
     }));
 
 /**
- * The fields that the form goes on with: those that the user changed keep what was typed, all others get the stored value.
+ * The fields that the form goes on with: those that the user changed keep what was typed, all others get the stored
+ * value.
  * @param takesStored the fields for which the user chose the stored value
  */
 export const mergeDrafts = <D extends Draft>(opened: D, stored: D, typed: D, takesStored: ReadonlySet<string>): D =>
