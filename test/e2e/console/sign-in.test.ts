@@ -64,7 +64,7 @@ describe('the sign-in page', () => {
       const readable = await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])');
       expect(readable).not.toMatch(/eyJ|ses_|[\w-]{40}/);
       expect(requested.join('\n')).not.toMatch(/eyJ|token=/);
-      const [cookie] = await context.cookies(run.control_url);
+      const [cookie] = await context.cookies(run.control_url as string);
       expect(cookie).toMatchObject({
         name: expect.stringMatching(/^__Host-sluice-/),
         httpOnly: true,
