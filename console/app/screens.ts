@@ -69,6 +69,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/request/screen.tsx')),
   },
   {
+    path: '/audit-log',
+    title: 'Audit log',
+    group: 'Observe',
+    words: 'changes who history logins',
+    isFor: (me) => can(me, 'audit:read'),
+    component: load(() => import('../pages/audit-log/screen.tsx')),
+  },
+  {
     path: '/payload-log',
     title: 'Payload log',
     group: 'Observe',
