@@ -15,5 +15,6 @@ const neutralized = (text: string): string => (FORMULA.test(text) && !NUMBER.tes
 export const csvLines = (rows: readonly (readonly Cell[])[]): string =>
   stringify(
     rows.map((row) => row.map((cell) => (cell === null ? '' : neutralized(cell)))),
-    { record_delimiter: '\r\n' },
+    // By itself it quotes only what contains the whole delimiter.
+    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
   );

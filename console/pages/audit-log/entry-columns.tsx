@@ -1,4 +1,4 @@
-import { IdLink } from '../../app/id-link.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import type { ReplyBody } from '../../client/routes.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
 import type { Column } from '../../design/data/table.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { ExportDialog } from '../../app/export-dialog.tsx';
-import { OrganizationField } from '../../app/organization-field.tsx';
+import { ExportDialog } from '../../design/forms/export-dialog.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { requestReply } from '../../client/request.ts';
