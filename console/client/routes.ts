@@ -2,6 +2,7 @@ import type { consoleConfigurationRoute } from '../../functions/console/routes.t
 import type { controlRoutes } from '../../functions/control/routes.ts';
 import type { browserSignInRoutes } from '../../functions/sign-in/browser-routes.ts';
 import type { signInRoutes } from '../../functions/sign-in/routes.ts';
+import type { browserSingleSignOnRoutes } from '../../functions/single-sign-on/browser-routes.ts';
 import type { singleSignOnRoutes } from '../../functions/single-sign-on/routes.ts';
 
 type AnyRoute =
@@ -9,7 +10,8 @@ type AnyRoute =
   | (typeof controlRoutes)[number]
   | (typeof browserSignInRoutes)[number]
   | (typeof signInRoutes)[number]
-  | (typeof singleSignOnRoutes)[number];
+  | (typeof singleSignOnRoutes)[number]
+  | (typeof browserSingleSignOnRoutes)[number];
 
 type FactsOf<Route> = Route extends { readonly facts?: infer Facts } ? NonNullable<Facts> : never;
 

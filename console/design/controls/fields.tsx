@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
+import type { Choice } from './choice.ts';
 import classes from './controls.module.css';
 
 interface FieldFacts {
@@ -82,9 +83,6 @@ export const TextArea = ({ label, hint, fault, isLabelHidden, value, onChange, i
     )}
   </Field>
 );
-
-/** A value and what people read for it. */
-export type Choice<Value extends string = string> = readonly [value: Value, label: string];
 
 interface SelectFieldProps<Value extends string> extends FieldFacts {
   value: Value;

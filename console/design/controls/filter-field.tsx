@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from 'react';
-import type { Choice } from './fields.tsx';
-import { TextField } from './fields.tsx';
+import type { Choice } from './choice.ts';
+import { TextField } from './choice.ts';
 
 interface FilterFieldProps {
   label: string;

@@ -1,5 +1,5 @@
 import type { Query } from '../../client/routes.ts';
-import type { Choice } from '../../design/controls/fields.tsx';
+import type { Choice } from '../../design/controls/choice.ts';
 import { type RangeName, rangeNamed, rangeOf } from '../../design/format/ranges.ts';
 
 type AuditSearch = NonNullable<Query<'GET /v1/audit-log'>>;

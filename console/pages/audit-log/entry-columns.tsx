@@ -1,6 +1,6 @@
-import { IdLink } from '../../design/controls/id-link.tsx';
 import type { ReplyBody } from '../../client/routes.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Facts } from '../../design/layout/layout.tsx';

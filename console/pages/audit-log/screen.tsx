@@ -1,6 +1,4 @@
 import { useState } from 'react';
-import { ExportDialog } from '../../design/forms/export-dialog.tsx';
-import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { requestReply } from '../../client/request.ts';
@@ -12,6 +10,8 @@ import { PagedTable } from '../../design/data/paged.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
+import { ExportDialog } from '../../design/forms/export-dialog.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page, Row } from '../../design/layout/layout.tsx';
 import { ACTIONS, AUDIT_NAMES, AUDIT_RANGES, type AuditValues, auditSearchOf, isNarrowed } from './audit-query.ts';
 import { ENTRY_COLUMNS } from './entry-columns.tsx';

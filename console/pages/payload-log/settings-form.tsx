@@ -1,6 +1,7 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
-import { CheckField, CheckGroup, type Choice, SelectField, TextArea } from '../../design/controls/fields.tsx';
+import type { Choice } from '../../design/controls/choice.ts';
+import { CheckField, CheckGroup, SelectField, TextArea } from '../../design/controls/fields.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { bodyOf, draftOf, LABELS, PATTERN_LABELS, PATTERN_NAMES, type Settings, type SettingsDraft } from './settings-draft.ts';
 

@@ -3,7 +3,8 @@ import { useLocation } from 'wouter';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { type Choice, SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
+import type { Choice } from '../../design/controls/choice.ts';
+import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Form } from '../../design/forms/form.tsx';
 

@@ -1,5 +1,6 @@
 import { Button } from '../../design/controls/button.tsx';
-import { type Choice, SelectField } from '../../design/controls/fields.tsx';
+import type { Choice } from '../../design/controls/choice.ts';
+import { SelectField } from '../../design/controls/fields.tsx';
 import { FilterField } from '../../design/controls/filter-field.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';

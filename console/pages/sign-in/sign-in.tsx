@@ -2,42 +2,56 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { Button } from '../../design/controls/button.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Skeleton } from '../../design/feedback/loaded.tsx';
-import { Entrance } from '../../design/layout/layout.tsx';
+import { Entrance, Row } from '../../design/layout/layout.tsx';
 import { LoginForm } from './login-form.tsx';
 
 const ResetForm = lazy(async () => ({ default: (await import('./reset-form.tsx')).ResetForm }));
 
+const SingleSignOnForm = lazy(async () => ({ default: (await import('./single-sign-on.tsx')).SingleSignOnForm }));
+
+type Way = 'password' | 'single-sign-on' | 'reset';
+
+const TITLES: Readonly<Record<Way, string>> = {
+  password: 'Sign in to Sluice',
+  'single-sign-on': 'Sign in with your company',
+  reset: 'Set a new password',
+};
+
 /** The page of those who are not signed in. The address stays, so a link opens its screen after the login. */
 export const SignIn = () => {
-  const [isResetting, setResetting] = useState(false);
+  const [way, setWay] = useState<Way>('password');
   const [isReset, setReset] = useState(false);
+  const back = () => setWay('password');
   useEffect(() => {
     document.title = 'Sign in – Sluice';
   }, []);
   return (
     <Entrance>
-      <h1>{isResetting ? 'Set a new password' : 'Sign in to Sluice'}</h1>
+      <h1>{TITLES[way]}</h1>
       {isReset && <Notice tone="good">Your password was changed. Sign in with it.</Notice>}
-      {isResetting ? (
-        <Suspense fallback={<Skeleton />}>
-          <ResetForm
-            onCancel={() => setResetting(false)}
-            onDone={() => {
-              setReset(true);
-              setResetting(false);
-            }}
-          />
-        </Suspense>
-      ) : (
+      {way === 'password' && (
         <>
           <LoginForm />
-          <div>
-            <Button look="plain" onClick={() => setResetting(true)}>
+          <Row>
+            <Button onClick={() => setWay('single-sign-on')}>Sign in with your company</Button>
+            <Button look="plain" onClick={() => setWay('reset')}>
               Forgot your password?
             </Button>
-          </div>
+          </Row>
         </>
       )}
+      <Suspense fallback={<Skeleton />}>
+        {way === 'single-sign-on' && <SingleSignOnForm onCancel={back} />}
+        {way === 'reset' && (
+          <ResetForm
+            onCancel={back}
+            onDone={() => {
+              setReset(true);
+              back();
+            }}
+          />
+        )}
+      </Suspense>
     </Entrance>
   );
 };

@@ -1,8 +1,5 @@
+import type { Choice } from '../../design/controls/choice.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
-
-/** A value and what people read for it. */
-type Choice<Value extends string> = readonly [value: Value, label: string];
-
 export type Measure = 'cost' | 'tokens' | 'requests';
 export type Grouping = 'model' | 'api_key_id' | 'user_id' | 'deployment' | 'organization';
 

@@ -33,7 +33,7 @@ const urlOf = (path: string): string => `${run.control_url}/console${path}`;
 const signIn = async (page: Page, { email: address, password }: { email: string; password: string }): Promise<void> => {
   await page.getByLabel('E-mail').fill(address);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
 
 const inNewPage = async (run: (opened: ConsolePage) => Promise<void>): Promise<void> => {

@@ -18,7 +18,7 @@ export const visit = async ({ browser, controlUrl, user, path, options }: Visit)
   await opened.page.goto(`${controlUrl}/console${path}`);
   await opened.page.getByLabel('E-mail').fill(user.email);
   await opened.page.getByLabel('Password').fill(user.password);
-  await opened.page.getByRole('button', { name: 'Sign in' }).click();
+  await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await opened.page.locator('#main').waitFor();
   return opened;
 };
