@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from 'react';
 import type { Choice } from './choice.ts';
-import { TextField } from './choice.ts';
+import { TextField } from './fields.tsx';
 
 interface FilterFieldProps {
   label: string;
