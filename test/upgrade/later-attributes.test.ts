@@ -13,7 +13,15 @@ const MAX_PAGES = 100;
 const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
 
 // The last release doesn't have them.
-const NEW_PATHS = ['/v1/identity-providers', '/v1/me/sessions', '/v1/model-aliases', '/v1/service-accounts', '/v1/summary'];
+const NEW_PATHS = [
+  '/v1/identity-providers',
+  '/v1/lookup',
+  '/v1/me/sessions',
+  '/v1/model-aliases',
+  '/v1/observability/now',
+  '/v1/service-accounts',
+  '/v1/summary',
+];
 
 // Of these, the last release has no list of all organizations.
 const OF_AN_ORGANIZATION = ['/v1/billing/invoices', '/v1/deployments'];

@@ -79,7 +79,7 @@ export const SCHEDULED_RUNS: Readonly<Record<string, ScheduledRun>> = {
       },
     ],
   },
-  billing: { reads: 4_000, writes: 0, lines: [{ message: 'due_tasks_sent' }] },
+  billing: { reads: 6_000, writes: 0, lines: [{ message: 'due_tasks_sent' }] },
   support: {
     reads: 6_000,
     writes: 0,

@@ -23,10 +23,10 @@ describe('the reservation of a deployment', () => {
   test('is what the deployer has set, or an error before anything is deployed', () => {
     const setting = ReservedConcurrency.parse({ inference: 20, 'ondemand-inference': 20, tokenizer: 5 });
     // With the defaults of the others.
-    expect(decideReservation(setting, { limit: 300, available: 213 }).reservedConcurrency).toEqual(setting);
+    expect(decideReservation(setting, { limit: 300, available: 221 }).reservedConcurrency).toEqual(setting);
     expect(() => decideReservation(setting, newAccount)).toThrow(CannotDeploy);
     expect(() => decideReservation(setting, newAccount)).toThrow(
-      "can reserve 0 of them for Sluice, but 213 are set in 'reservedConcurrency'. Lower them or set it to null.",
+      "can reserve 0 of them for Sluice, but 221 are set in 'reservedConcurrency'. Lower them or set it to null.",
     );
   });
 });
