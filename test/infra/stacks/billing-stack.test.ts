@@ -100,7 +100,7 @@ test('the control plane can use the tables of billing and notifications, and onl
   const ofBilling = grants.filter(([, resource]) => /^(Billing|Notifications)/.test(resource));
   expect(ofBilling.sort(byText)).toEqual(
     [
-      ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'], ['Billing']),
+      ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Billing']),
       ...all('dynamodb', ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'], ['Notifications']),
       ...all('s3', ['GetObject'], ['BillingFiles/*']),
       ...all('sqs', ['SendMessage'], ['BillingTasksQueue']),
