@@ -1,5 +1,5 @@
-import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
 import { csvLines } from '../../../shared/csv/csv.ts';
 
 describe('lines of CSV', () => {
