@@ -1,8 +1,6 @@
-import { QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { Router } from 'wouter';
 import { consolePath } from '../client/address.ts';
-import { queryClient } from '../client/queries.ts';
 import { refresh, sessionState, subscribe } from '../client/session.ts';
 import { returnedCode } from '../client/single-sign-on.ts';
 import { Skeleton } from '../design/feedback/loaded.tsx';
@@ -27,8 +25,6 @@ const Gate = () => {
   const forgetCode = useCallback(() => setCode(undefined), []);
   useEffect(() => {
     if (state === 'unknown' && code === undefined) refresh().catch(() => undefined);
-    // The next user of this browser sees nothing of the one before.
-    if (state === 'signed-out') queryClient.clear();
   }, [state, code]);
   if (code !== undefined)
     return (
@@ -46,11 +42,9 @@ const Gate = () => {
 };
 
 export const App = () => (
-  <QueryClientProvider client={queryClient}>
-    <Router base={consolePath}>
-      <Boundary>
-        <Gate />
-      </Boundary>
-    </Router>
-  </QueryClientProvider>
+  <Router base={consolePath}>
+    <Boundary>
+      <Gate />
+    </Boundary>
+  </Router>
 );

@@ -1,5 +1,6 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type ReactNode, useContext } from 'react';
 import { Link } from 'wouter';
+import { OpenScreens } from '../../client/open-screens.ts';
 import classes from './controls.module.css';
 
 /** `primary`: what people come to a screen for, once on it. `danger`: it can't be undone. */
@@ -14,9 +15,13 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
 /** Does something. */
 export const Button = ({ look, type = 'button', ...rest }: ButtonProps) => <button {...rest} type={type} className={classOf(look)} />;
 
-/** Leads to another screen, and looks like a button. */
-export const ButtonLink = ({ to, look, children }: { to: string; look?: Look; children: ReactNode }) => (
-  <Link to={to} className={classOf(look)}>
-    {children}
-  </Link>
-);
+/** Leads to another screen, and looks like a button. Users who can do nothing there don't see it. */
+export const ButtonLink = ({ to, look, children }: { to: string; look?: Look; children: ReactNode }) => {
+  const isOpen = useContext(OpenScreens);
+  if (!isOpen(to)) return null;
+  return (
+    <Link to={to} className={classOf(look)}>
+      {children}
+    </Link>
+  );
+};

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ApiFailure } from '../../client/api-failure.ts';
 import { Button, type Look } from '../controls/button.tsx';
@@ -23,17 +22,28 @@ const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block:
 /** A form with its failure and its actions. A repeated attempt has the same idempotency key until one succeeds. */
 export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSubmit = true, explain, children }: FormProps) => {
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
-  const { mutate, isPending, error } = useMutation<unknown, ApiFailure>({
-    mutationFn: () => onSubmit({ idempotencyKey }),
-    onSuccess: () => setKey(crypto.randomUUID()),
-  });
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<ApiFailure>();
+  // Without TanStack Query, which the sign-in page doesn't load.
+  const send = async () => {
+    setPending(true);
+    setError(undefined);
+    try {
+      await onSubmit({ idempotencyKey });
+      setKey(crypto.randomUUID());
+    } catch (failure) {
+      setError(failure as ApiFailure);
+    } finally {
+      setPending(false);
+    }
+  };
   return (
     <form
       className={classes.form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isPending && canSubmit) mutate();
+        if (!isPending && canSubmit) void send();
       }}
     >
       {children}

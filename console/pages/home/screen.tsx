@@ -60,7 +60,6 @@ export const Screen = () => {
       {me.second_factor === 'off' && (
         <Notice>
           <p>
-            {' '}
             Your account has no second factor. <ScreenLink to="/account">Set one up</ScreenLink>: somebody who knows your password can’t
             sign in then.
           </p>

@@ -1,12 +1,14 @@
 import { useState } from 'react';
-import { useLocation } from 'wouter';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { Button } from '../../design/controls/button.tsx';
 import type { Choice } from '../../design/controls/choice.ts';
+import { CopyText } from '../../design/controls/copy.tsx';
 import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Form } from '../../design/forms/form.tsx';
+import { Row } from '../../design/layout/layout.tsx';
 
 type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 type Severity = NonNullable<RequestBody<'POST /v1/tickets'>['severity']>;
@@ -26,7 +28,18 @@ export const TicketDialog = ({ detail, onClose }: { detail: Detail; onClose: () 
   const [subject, setSubject] = useState(subjectOf(detail));
   const [body, setBody] = useState('');
   const [severity, setSeverity] = useState<Severity>('normal');
-  const [, navigate] = useLocation();
+  const [opened, setOpened] = useState<string>();
+  if (opened !== undefined)
+    return (
+      <Dialog title="The ticket is open" onClose={onClose}>
+        <p>
+          Support has it as <CopyText text={opened} />, and answers in the ticket.
+        </p>
+        <Row>
+          <Button onClick={onClose}>Close</Button>
+        </Row>
+      </Dialog>
+    );
   return (
     <Dialog title="Open a ticket about this request" onClose={onClose}>
       <p>Support gets the timeline, usage and cost of {detail.id}, but not its content.</p>
@@ -39,7 +52,7 @@ export const TicketDialog = ({ detail, onClose }: { detail: Detail; onClose: () 
             body: { subject, body, severity, category: 'api', request_ids: [detail.id] },
           });
           await readAgain('/v1/tickets');
-          navigate(`/tickets/${ticket.id}`);
+          setOpened(ticket.id);
         }}
       >
         <TextField label="Subject" value={subject} onChange={setSubject} maxLength={200} />

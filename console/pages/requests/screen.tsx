@@ -27,7 +27,7 @@ const NothingFound = ({ values }: { values: FilterValues }) =>
   ) : (
     <Empty title="No requests in this time">
       <p>Each request with one of your API keys is listed here about a minute after it ended.</p>
-      <ButtonLink to="/playground">Try a model</ButtonLink>
+      <ButtonLink to="/api-keys">See API keys</ButtonLink>
     </Empty>
   );
 

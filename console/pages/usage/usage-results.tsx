@@ -39,7 +39,7 @@ const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
 const NothingUsed = () => (
   <Empty title="No usage in this time">
     <p>Each request with an API key is counted here a few minutes after it ended. Choose a longer time, or send a first request.</p>
-    <ButtonLink to="/playground">Try a model</ButtonLink>
+    <ButtonLink to="/api-keys">See API keys</ButtonLink>
   </Empty>
 );
 

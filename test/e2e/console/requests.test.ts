@@ -149,8 +149,7 @@ describe('requests in the console', () => {
     await page.getByRole('button', { name: 'Open a ticket about this' }).click();
     await page.getByLabel('What happened, and what did you expect?').fill('It was slow.');
     await page.getByRole('button', { name: 'Open ticket', exact: true }).click();
-    await page.waitForURL('**/tickets/tkt_*');
-    const [, id] = /tickets\/(tkt_\w+)/.exec(page.url()) ?? [];
+    const id = await page.getByRole('dialog', { name: 'The ticket is open' }).getByRole('button', { name: /^tkt_/ }).textContent();
     const { evidence } = await control.done('GET', `/v1/tickets/${id}`, { token: member.token });
     expect(evidence).toEqual([{ type: 'request', id: membersRequest }]);
     expect(faults).toEqual([]);
