@@ -8,12 +8,11 @@ const RELOADS_AGAIN_AFTER_MS = 60_000;
 // A release that replaced the files of an open page: its new page knows their new names.
 const isMissingChunk = (error: Error): boolean => /dynamically imported module|module script failed|error loading/i.test(error.message);
 
-const reloadOnce = (): boolean => {
+const reloadOnce = (): void => {
   const reloadedAt = Number(sessionStorage.getItem(RELOADED) ?? 0);
-  if (Date.now() - reloadedAt < RELOADS_AGAIN_AFTER_MS) return false;
+  if (Date.now() - reloadedAt < RELOADS_AGAIN_AFTER_MS) return;
   sessionStorage.setItem(RELOADED, String(Date.now()));
   location.reload();
-  return true;
 };
 
 interface BoundaryState {

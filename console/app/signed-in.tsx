@@ -9,6 +9,10 @@ import { SignInAgain } from './sign-in-again.tsx';
 /** Everything that a signed-in user sees. */
 export const SignedIn = () => {
   const state = useSyncExternalStore(subscribe, sessionState);
+  // Whoever signs in again can be another user.
+  useEffect(() => {
+    if (state === 'signed-in') void queryClient.invalidateQueries();
+  }, [state]);
   // The next user of this browser sees nothing of the one before.
   useEffect(() => () => queryClient.clear(), []);
   return (

@@ -11,17 +11,14 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: FRESH_MS,
       retry: (failures, error) => failures < MAX_RETRIES && isTransient(error),
-      // Nothing is polled while the page is hidden.
-      refetchIntervalInBackground: false,
     },
-    mutations: { retry: false },
   },
 });
 
 type ReadRoute = Extract<RouteName, `GET ${string}`>;
 
 interface Refetching {
-  /** Default: only when the page is shown again. Not below 5,000. */
+  /** Not below 5,000, and never while the page is hidden. Default: only when it is shown again. */
   refetchMs?: number | undefined;
   /** False: not read yet, for example because a filter is incomplete. */
   enabled?: boolean;

@@ -1,6 +1,6 @@
 import { apiUrl } from './address.ts';
-import { ApiFailure, failureOf, unreachable } from './api-failure.ts';
-import { parseJson } from './json.ts';
+import { ApiFailure, failureOf } from './api-failure.ts';
+import { fetchReply, jsonOf } from './fetch-reply.ts';
 import { proveIdentity } from './proof.ts';
 import type { PathParameters, Query, ReplyBody, RequestBody, RouteName } from './routes.ts';
 import { accessToken, refresh } from './session.ts';
@@ -49,7 +49,7 @@ const urlOf = (path: string, { parameters = {}, query = {} }: AnyOptions): URL =
 const send = async (name: string, options: AnyOptions, token: string): Promise<Response> => {
   const [method = 'GET', path = '/'] = name.split(' ');
   const { body, version, idempotencyKey, signal } = options;
-  return fetch(urlOf(path, options), {
+  return fetchReply(urlOf(path, options), {
     method,
     credentials: 'omit',
     headers: {
@@ -60,9 +60,6 @@ const send = async (name: string, options: AnyOptions, token: string): Promise<R
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    throw unreachable();
   });
 };
 
@@ -87,10 +84,8 @@ const reply = async (name: string, options: AnyOptions): Promise<Response> => {
  * Calls a route of the control plane as the signed-in user. If the route asks for a recent proof of who they are, the
  * user is asked for their password first. @throws ApiFailure
  */
-export const request = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<ReplyBody<Name>> => {
-  const text = await (await reply(name, options as AnyOptions)).text();
-  return (text === '' ? undefined : parseJson(text)) as ReplyBody<Name>;
-};
+export const request = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<ReplyBody<Name>> =>
+  (await jsonOf(await reply(name, options as AnyOptions))) as ReplyBody<Name>;
 
 /** The whole reply of a route, for its text and its headers. @throws ApiFailure */
 export const requestReply = <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<Response> =>

@@ -1,6 +1,6 @@
 import { apiUrl } from './address.ts';
-import { ApiFailure, failureOf, unreachable } from './api-failure.ts';
-import { parseJson } from './json.ts';
+import { ApiFailure } from './api-failure.ts';
+import { fetchReply, jsonOf } from './fetch-reply.ts';
 import type { ReplyBody, RequestBody, RouteName } from './routes.ts';
 
 /** `expired`: the user was signed in, and what they typed is still on the page. */
@@ -31,17 +31,13 @@ const become = (next: SessionState): void => {
 
 /** Calls one of the routes that read and write the cookie with the refresh token. @throws ApiFailure */
 export const callWithCookie = async <Name extends BrowserRoute>(name: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> => {
-  const response = await fetch(apiUrl(name.slice('POST '.length)), {
+  const response = await fetchReply(apiUrl(name.slice('POST '.length)), {
     method: 'POST',
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
     body: JSON.stringify(body),
-  }).catch(() => {
-    throw unreachable();
   });
-  if (!response.ok) throw await failureOf(response);
-  const text = await response.text();
-  return (text === '' ? undefined : parseJson(text)) as ReplyBody<Name>;
+  return (await jsonOf(response)) as ReplyBody<Name>;
 };
 
 /** Begins a session with the tokens of a login. */

@@ -1,5 +1,6 @@
 import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { headersWithoutCors } from '../../shared/http/browser-path.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
 import { NotFound } from '../../shared/http/router.ts';
@@ -40,9 +41,7 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
 
 // No page of another site can read it, frame it or learn its address.
 const pageHeaders = (requestId: string, origins: readonly string[]): Record<string, string> => ({
-  ...Object.fromEntries(
-    Object.entries(commonHeaders(requestId, 'text/html; charset=utf-8')).filter(([name]) => !name.startsWith('access-control-')),
-  ),
+  ...headersWithoutCors(commonHeaders(requestId, 'text/html; charset=utf-8')),
   'cache-control': 'no-cache',
   'content-security-policy': contentSecurityPolicy(origins),
   'cross-origin-opener-policy': 'same-origin',

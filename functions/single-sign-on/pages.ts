@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { headersWithoutCors } from '../../shared/http/browser-path.ts';
 import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
 
 const STYLE =
@@ -19,9 +20,7 @@ const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (charac
 
 // The address of the page has a code or a state, which no other page may learn.
 const pageHeaders = (requestId: string): Record<string, string> => ({
-  ...Object.fromEntries(
-    Object.entries(commonHeaders(requestId, 'text/html; charset=utf-8')).filter(([name]) => !name.startsWith('access-control-')),
-  ),
+  ...headersWithoutCors(commonHeaders(requestId, 'text/html; charset=utf-8')),
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
 });

@@ -6,7 +6,8 @@ const BROWSER_PATH = '/v1/auth/browser/';
 export const isBrowserPath = (path: string): boolean => path.startsWith(BROWSER_PATH);
 
 /** Removes the headers with which pages of other sites can send a request or read a reply. */
-export const withoutCors = (reply: Reply): Reply => ({
-  ...reply,
-  headers: Object.fromEntries(Object.entries(reply.headers).filter(([name]) => !name.startsWith('access-control-'))),
-});
+export const headersWithoutCors = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('access-control-')));
+
+/** The same for a reply. */
+export const withoutCors = (reply: Reply): Reply => ({ ...reply, headers: headersWithoutCors(reply.headers) });

@@ -40,49 +40,46 @@ const Field = ({ label, hint, fault, isLabelHidden = false, children }: FieldFac
   );
 };
 
-interface TextFieldProps extends FieldFacts, Omit<ComponentProps<'input'>, 'className' | 'id' | 'onChange' | 'value'> {
+interface TextFacts extends FieldFacts {
   value: string;
   onChange: (value: string) => void;
   /** True: ids, codes and other text that is read letter by letter. */
   isCode?: boolean;
 }
 
-/** A line of text. */
-export const TextField = ({ label, hint, fault, isLabelHidden, value, onChange, isCode = false, ...rest }: TextFieldProps) => (
-  <Field label={label} hint={hint} fault={fault} {...(isLabelHidden && { isLabelHidden })}>
-    {(ids) => (
-      <input
-        type="text"
-        {...rest}
-        {...ids}
-        value={value}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-        className={`${classes.input} ${isCode ? classes['is-code'] : ''}`}
-      />
-    )}
-  </Field>
-);
+type OwnProps = 'className' | 'id' | 'onChange' | 'value';
 
-interface TextAreaProps extends FieldFacts, Omit<ComponentProps<'textarea'>, 'className' | 'id' | 'onChange' | 'value'> {
-  value: string;
-  onChange: (value: string) => void;
-  isCode?: boolean;
-}
+// Names, and what is wrong, are of the field; all else is of its element.
+const parted = <Props extends TextFacts>({
+  label,
+  hint,
+  fault,
+  isLabelHidden = false,
+  value,
+  onChange,
+  isCode = false,
+  ...rest
+}: Props) => ({
+  field: { label, hint, fault, isLabelHidden },
+  element: {
+    ...rest,
+    value,
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => onChange(currentTarget.value),
+    className: `${classes.input} ${isCode ? classes['is-code'] : ''}`,
+  },
+});
+
+/** A line of text. */
+export const TextField = (props: TextFacts & Omit<ComponentProps<'input'>, OwnProps>) => {
+  const { field, element } = parted(props);
+  return <Field {...field}>{(ids) => <input type="text" {...element} {...ids} />}</Field>;
+};
 
 /** Several lines of text. */
-export const TextArea = ({ label, hint, fault, isLabelHidden, value, onChange, isCode = false, ...rest }: TextAreaProps) => (
-  <Field label={label} hint={hint} fault={fault} {...(isLabelHidden && { isLabelHidden })}>
-    {(ids) => (
-      <textarea
-        {...rest}
-        {...ids}
-        value={value}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-        className={`${classes.input} ${isCode ? classes['is-code'] : ''}`}
-      />
-    )}
-  </Field>
-);
+export const TextArea = (props: TextFacts & Omit<ComponentProps<'textarea'>, OwnProps>) => {
+  const { field, element } = parted(props);
+  return <Field {...field}>{(ids) => <textarea {...element} {...ids} />}</Field>;
+};
 
 interface SelectFieldProps<Value extends string> extends FieldFacts {
   value: Value;

@@ -8,6 +8,7 @@ import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 let run: TestRun;
 let browser: Browser;
 let owner: SignedIn;
+let organization: string;
 let invited: { email: string; temporaryPassword: string };
 let created = 0;
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
   [run, browser] = await Promise.all([shareTestRun(), startChromium()]);
   const control = controlOf(run);
   const { token } = await control.asAdmin();
-  const { id: organization } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } });
+  ({ id: organization } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } }));
   owner = await control.createUser({ role: 'owner', organization });
   invited = { email: nextEmail(), temporaryPassword: 'Temporary-Password-1' };
   const body = { email: invited.email, role: 'member', organization, temporary_password: invited.temporaryPassword };
@@ -123,6 +124,24 @@ describe('a session', () => {
       await signIn(page, owner);
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    }));
+
+  test('shows another user who signs in again nothing of the first', () =>
+    inNewPage(async ({ page }) => {
+      await page.clock.install();
+      await page.goto(urlOf('/account'));
+      await signIn(page, owner);
+      await page.getByText(owner.email).first().waitFor();
+      const control = controlOf(run);
+      const other = await control.createUser({ role: 'viewer', organization });
+      const { token } = await control.logIn(owner.email, owner.password);
+      await control.done('DELETE', '/v1/me/sessions', { token });
+      await page.clock.fastForward('01:00');
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+      await signIn(page, other);
+      await page.getByText(other.email).first().waitFor();
+      expect(await page.getByText(owner.email).count()).toBe(0);
     }));
 });
 
