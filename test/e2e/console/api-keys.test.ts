@@ -1,35 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
-import { controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
 
-let run: TestRun;
-let control: ReturnType<typeof controlOf>;
-let browser: Browser;
+let ui: TestConsole;
 let owner: SignedIn;
 let organization: string;
 
-const PHONE = { viewport: { width: 390, height: 800 }, colorScheme: 'dark' } as const;
-
 const createKey = (fields: object, { token } = owner) =>
-  control.done('POST', '/v1/api-keys', { token, body: { name: 'production', ...fields } });
-const open = (path: string, user: SignedIn = owner, options = {}) =>
-  visit({ browser, controlUrl: run.control_url as string, user, path, options });
+  ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'production', ...fields } });
 
 beforeAll(async () => {
-  run = await shareTestRun();
-  control = controlOf(run);
-  ({ id: organization } = await control.createOrganization());
-  [browser, owner] = await Promise.all([startChromium(), control.createUser({ role: 'owner', organization })]);
+  ui = await openConsole();
+  ({ id: organization } = await ui.control.createOrganization());
+  owner = await ui.control.createUser({ role: 'owner', organization });
 });
-afterAll(() => browser.close());
+afterAll(() => ui.close());
 
 describe('API keys in the console', () => {
   test('creates a key with two clicks, and shows code with which the first request arrives', async () => {
-    const { page, faults, close } = await open('/api-keys');
+    const { page, faults, close } = await ui.open(owner, '/api-keys');
     await page.getByText('No active API key').waitFor();
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('ci');
@@ -56,12 +46,12 @@ describe('API keys in the console', () => {
 
   test('shows limits and what others wrote as text, and is accessible on a phone in the dark', async () => {
     const { id } = await createKey({ name: PLANTED, metadata: { team: PLANTED }, budgets: { month: '100' } });
-    const visited = await open(`/api-keys/${id}`, owner, PHONE);
+    const visited = await ui.open(owner, `/api-keys/${id}`, PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('heading', { name: PLANTED }).waitFor();
     await page.getByLabel('Budget this month').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.goto(`${run.control_url}/console/api-keys?q=onerror`);
+    await page.goto(`${ui.run.control_url}/console/api-keys?q=onerror`);
     await page.getByRole('link', { name: PLANTED }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
@@ -71,17 +61,17 @@ describe('API keys in the console', () => {
 
   test('saves nothing over the change of somebody else, and goes on with what the user chooses', async () => {
     const { id } = await createKey({});
-    const { page, faults, close } = await open(`/api-keys/${id}`);
+    const { page, faults, close } = await ui.open(owner, `/api-keys/${id}`);
     await page.getByRole('button', { name: 'Edit API key' }).click();
     await page.getByLabel('Name').fill('mine');
     await page.getByLabel('Concurrent requests').fill('8');
-    await control.done('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body: { name: 'theirs', budgets: { month: '250' } } });
+    await ui.control.done('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body: { name: 'theirs', budgets: { month: '250' } } });
     await page.getByRole('button', { name: 'Save API key' }).click();
     await page.getByText('Take the stored one').click();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save API key' }).click();
     await page.getByRole('heading', { name: 'theirs' }).waitFor();
-    const stored = await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token });
+    const stored = await ui.control.done('GET', `/v1/api-keys/${id}`, { token: owner.token });
     expect(stored).toMatchObject({ name: 'theirs', limits: { concurrency: 8 }, budgets: { month: '250' } });
     expect(faults).toEqual([]);
     await close();
@@ -89,7 +79,7 @@ describe('API keys in the console', () => {
 
   test('rotates a secret with an overlap, and revokes a key only after its name was typed', async () => {
     const { id } = await createKey({ name: 'old' });
-    const { page, faults, close } = await open(`/api-keys/${id}`);
+    const { page, faults, close } = await ui.open(owner, `/api-keys/${id}`);
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByLabel('The current secret works').selectOption('for one hour');
     await page.getByRole('button', { name: 'Rotate secret' }).last().click();
@@ -101,21 +91,21 @@ describe('API keys in the console', () => {
     await page.getByLabel('Type old to confirm').fill('old');
     await confirm.click();
     await page.getByText('revoked', { exact: true }).waitFor();
-    expect((await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token })).status).toBe('revoked');
+    expect((await ui.control.done('GET', `/v1/api-keys/${id}`, { token: owner.token })).status).toBe('revoked');
     expect(faults).toEqual([]);
     await close();
   });
 
   test('offers no changes to viewers, and nothing to those who manage only bills', async () => {
     const [viewer, billing] = await Promise.all([
-      control.createUser({ role: 'viewer', organization }),
-      control.createUser({ role: 'billing', organization }),
+      ui.control.createUser({ role: 'viewer', organization }),
+      ui.control.createUser({ role: 'billing', organization }),
     ]);
     const { id } = await createKey({ name: 'seen' });
-    const asViewer = await open(`/api-keys/${id}`, viewer);
+    const asViewer = await ui.open(viewer, `/api-keys/${id}`);
     await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Revoke/ }).count()).toBe(0);
-    const asBilling = await open('/api-keys', billing);
+    const asBilling = await ui.open(billing, '/api-keys');
     await asBilling.page.getByText("Your role can't see this").waitFor();
     expect([...asViewer.faults, ...asBilling.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asBilling.close()]);

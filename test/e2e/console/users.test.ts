@@ -1,32 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
-import { controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { hasRunPlanted, openConsole, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
 
-let run: TestRun;
-let control: ReturnType<typeof controlOf>;
-let browser: Browser;
+let ui: TestConsole;
 let owner: SignedIn;
 let organization: string;
 
 beforeAll(async () => {
-  run = await shareTestRun();
-  control = controlOf(run);
-  ({ id: organization } = await control.createOrganization());
-  [browser, owner] = await Promise.all([startChromium(), control.createUser({ role: 'owner', organization })]);
+  ui = await openConsole();
+  ({ id: organization } = await ui.control.createOrganization());
+  owner = await ui.control.createUser({ role: 'owner', organization });
 });
-afterAll(() => browser.close());
-
-const open = (user: SignedIn, path = '/users', options = {}) =>
-  visit({ browser, controlUrl: run.control_url as string, user, path, options });
+afterAll(() => ui.close());
 
 describe('users in the console', () => {
   test('invites a user with two clicks, changes their role, and shows names of others as text', async () => {
-    const visited = await open(owner);
+    const visited = await ui.open(owner, '/users');
     const { page, faults, close } = visited;
     const email = `grace-${randomUUID()}@example.com`;
     await page.getByRole('button', { name: 'Invite user' }).click();
@@ -47,28 +38,28 @@ describe('users in the console', () => {
   });
 
   test('disables a user, and leads to the API keys that still work', async () => {
-    const member = await control.createUser({ role: 'member', organization });
-    const key = await control.done('POST', '/v1/api-keys', { token: member.token, body: { name: 'left behind' } });
-    const { page, faults, close } = await open(owner, `/users?q=${member.id}`);
+    const member = await ui.control.createUser({ role: 'member', organization });
+    const key = await ui.control.done('POST', '/v1/api-keys', { token: member.token, body: { name: 'left behind' } });
+    const { page, faults, close } = await ui.open(owner, `/users?q=${member.id}`);
     await page.getByRole('button', { name: `Actions of ${member.email}` }).click();
     await page.getByRole('menuitem', { name: 'Disable user' }).click();
     await page.getByRole('button', { name: 'Disable user' }).click();
     await page.getByRole('link', { name: key.id }).click();
     await page.getByRole('heading', { name: 'left behind' }).waitFor();
-    expect((await control.call('GET', '/v1/me', { token: member.token })).status).toBe(401);
+    expect((await ui.control.call('GET', '/v1/me', { token: member.token })).status).toBe(401);
     expect(faults).toEqual([]);
     await close();
   });
 
   test('offers no changes to viewers, and nothing to members', async () => {
     const [viewer, member] = await Promise.all([
-      control.createUser({ role: 'viewer', organization }),
-      control.createUser({ role: 'member', organization }),
+      ui.control.createUser({ role: 'viewer', organization }),
+      ui.control.createUser({ role: 'member', organization }),
     ]);
-    const asViewer = await open(viewer);
+    const asViewer = await ui.open(viewer, '/users');
     await asViewer.page.getByRole('button', { name: `Actions of ${owner.email}` }).click();
     expect(await asViewer.page.getByRole('menuitem').allTextContents()).toEqual(['Show API keys']);
-    const asMember = await open(member);
+    const asMember = await ui.open(member, '/users');
     await asMember.page.getByText("Your role can't see this").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asMember.close()]);
