@@ -3,7 +3,7 @@ import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
-import { validate } from '../../shared/http/validate.ts';
+import { refuseQuery } from '../../shared/http/validate-query.ts';
 
 /** The addresses and features that the console needs before anyone signs in. */
 export const ConsoleConfiguration = z.object({
@@ -25,7 +25,6 @@ interface ConsoleRoute extends Operation<'Sessions'> {
   handle: (deps: ConsoleDependencies, event: ApiEvent) => Promise<Reply>;
 }
 
-const NO_QUERY = z.strictObject({});
 const CACHED = { 'cache-control': 'public, max-age=60' };
 
 export const consoleConfigurationRoute = {
@@ -43,7 +42,7 @@ export const consoleConfigurationRoute = {
   },
   errors: [400],
   handle: async ({ configuration }, { requestId, queryStringParameters }) => {
-    validate(NO_QUERY, queryStringParameters ?? {});
+    refuseQuery(queryStringParameters);
     return jsonReply(requestId, 200, configuration, CACHED);
   },
 } as const satisfies ConsoleRoute;

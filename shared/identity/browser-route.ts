@@ -1,10 +1,11 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { WithFacts } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { withoutCors } from '../http/browser-path.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { commonHeaders, jsonReply } from '../http/reply.ts';
 import { validate } from '../http/validate.ts';
+import { refuseQuery } from '../http/validate-query.ts';
 import { requireSameOrigin } from './browser-session.ts';
 import type { PublicRoute, PublicRouteFacts } from './public-route.ts';
 import { type Caller, callerOf } from './request-origin.ts';
@@ -22,8 +23,6 @@ export interface BrowserResult {
   cookie?: string;
 }
 
-const NO_QUERY = z.strictObject({});
-
 /**
  * Returns the `route()` of rules that need `Deps`, and that read or write the cookie with a refresh token.
  * @throws 403 for a request that another site could have caused, 400, then the rule's own errors
@@ -39,7 +38,7 @@ export const createBrowserRoute =
     access: 'public',
     handle: async (deps, event) => {
       requireSameOrigin(event);
-      validate(NO_QUERY, event.queryStringParameters ?? {});
+      refuseQuery(event.queryStringParameters);
       const given = validate(facts.body.schema, readJsonBody(event)) as Call<Deps, Facts>['body'];
       const { body, cookie } = await run({ deps, body: given, caller: callerOf(event), event });
       const { status, json } = facts.reply;

@@ -1,9 +1,10 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { Operation, WithFacts } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { commonHeaders, jsonReply, type Reply } from '../http/reply.ts';
 import { validate } from '../http/validate.ts';
+import { refuseQuery } from '../http/validate-query.ts';
 import { type Caller, callerOf } from './request-origin.ts';
 
 const TAG = 'Sessions';
@@ -25,8 +26,6 @@ interface Call<Deps, Facts extends PublicRouteFacts> {
   caller: Caller;
 }
 
-const NO_QUERY = z.strictObject({});
-
 /**
  * Returns the `route()` of rules that need `Deps`. A route validates the request, runs its rule and serializes the
  * result. @throws 400, then the rule's own errors
@@ -41,7 +40,7 @@ export const createPublicRoute =
     tag: TAG,
     access: 'public',
     handle: async (deps, event) => {
-      validate(NO_QUERY, event.queryStringParameters ?? {});
+      refuseQuery(event.queryStringParameters);
       const body = validate(facts.body.schema, readJsonBody(event)) as Call<Deps, Facts>['body'];
       const result = await run({ deps, body, caller: callerOf(event) });
       const { status, json } = facts.reply;

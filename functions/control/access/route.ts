@@ -7,6 +7,7 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
+import { validateQuery } from '../../../shared/http/validate-query.ts';
 import { type Caller, callerOf } from '../../../shared/identity/request-origin.ts';
 import { type OrganizationStatuses, rejectSuspended, requirePermission, requirePerson, SecondFactorRequired } from './actor.ts';
 import { type CallLimitName, limitsOf } from './call-limits.ts';
@@ -150,7 +151,7 @@ export const createRoute =
       const signedIn = await authorize(deps, facts, event);
       checkParameters(event);
       const querySchema = facts.query ?? NO_QUERY;
-      const query = validate(querySchema, queryParametersOf(querySchema, event));
+      const query = validateQuery(querySchema, queryParametersOf(querySchema, event));
       const body = facts.body && validate(facts.body.schema, readJsonBody(event));
       const call = {
         ...signedIn,
