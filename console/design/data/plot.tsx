@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import classes from './data.module.css';
 import { type ChartProps, colourOf } from './series.ts';
@@ -25,9 +25,28 @@ const stacked = (series: ChartProps['series']): (number | null)[][] => {
   );
 };
 
+// A number that changes with the theme, whoever chose it.
+const useTheme = (): number => {
+  const [theme, setTheme] = useState(0);
+  useEffect(() => {
+    const changed = () => setTheme((number) => number + 1);
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    const chosen = new MutationObserver(changed);
+    system.addEventListener('change', changed);
+    chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      system.removeEventListener('change', changed);
+      chosen.disconnect();
+    };
+  }, []);
+  return theme;
+};
+
 /** Draws a chart on a canvas. */
 export const Plot = ({ times, series, format, isStacked = false }: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);
+  const theme = useTheme();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is in the colours that it resolves
   useEffect(() => {
     const { current: element } = place;
     if (!element) return;
@@ -69,6 +88,6 @@ export const Plot = ({ times, series, format, isStacked = false }: ChartProps) =
       resizing.disconnect();
       plot.destroy();
     };
-  }, [times, series, format, isStacked]);
+  }, [times, series, format, isStacked, theme]);
   return <div ref={place} className={classes.uplot} />;
 };
