@@ -1,13 +1,19 @@
-import { readAgain } from '../../client/queries.ts';
+import { can, useSignedIn } from '../../client/me.ts';
+import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { type ApiKey, changesOfKey, draftOfKey, faultsOf, KEY_LABELS } from '../api-keys/key-draft.ts';
 import { KeyFields } from '../api-keys/key-fields.tsx';
+import { rangeOfMonth } from './key-usage.ts';
+import { effectsOf } from './limit-effects.ts';
 
 /** Changes a key's name, limits and restrictions. */
 export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
   const { id, name } = apiKey;
+  const me = useSignedIn();
+  const query = rangeOfMonth(Date.now());
+  const usage = useRead('GET /v1/api-keys/{id}/usage', { parameters: { id }, query }, { enabled: can(me, 'usage:read') });
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose}>
       <VersionedForm
@@ -26,7 +32,7 @@ export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => vo
           onClose();
         }}
       >
-        {(draft, change) => <KeyFields draft={draft} onChange={change} />}
+        {(draft, change) => <KeyFields draft={draft} onChange={change} hints={usage.data ? effectsOf(draft, usage.data, query.to) : {}} />}
       </VersionedForm>
     </Dialog>
   );

@@ -4,10 +4,17 @@ type UsageDay = ReplyBody<'GET /v1/api-keys/{id}/usage'>['days'][number];
 
 const DAY_MS = 86_400_000;
 
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
 /** The days of a range as `2026-11-26`, the first `days` - 1 days before the last. @param nowMs in the last day */
 export const rangeOfDays = (days: number, nowMs: number): { from: string; to: string } => {
-  const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   return { from: dayOf(nowMs - (days - 1) * DAY_MS), to: dayOf(nowMs) };
+};
+
+/** The days of a calendar month (UTC) until now. */
+export const rangeOfMonth = (nowMs: number): { from: string; to: string } => {
+  const to = dayOf(nowMs);
+  return { from: `${to.slice(0, -2)}01`, to };
 };
 
 /** The requests of each day of a range, by model. Days without requests have zero. */

@@ -8,6 +8,8 @@ interface KeyFieldsProps {
   onChange: (changes: Partial<KeyDraft>) => void;
   /** True: empty limits stand for the defaults. */
   isNew?: boolean;
+  /** Texts below limits. */
+  hints?: Partial<Record<keyof KeyDraft, string>>;
 }
 
 const RATES = [
@@ -17,7 +19,7 @@ const RATES = [
 ] as const;
 const BUDGETS = ['day', 'month', 'total'] as const;
 
-const LimitFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
+const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFieldsProps) => {
   const faults = faultsOf(draft);
   return (
     <Stack>
@@ -29,6 +31,7 @@ const LimitFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
             fault={faults[name]}
+            hint={hints[name]}
             inputMode="numeric"
             {...(isNew && { placeholder: byDefault })}
           />
@@ -42,6 +45,7 @@ const LimitFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
             fault={faults[name]}
+            hint={hints[name]}
             inputMode="decimal"
             placeholder="no budget"
           />
@@ -52,7 +56,7 @@ const LimitFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
 };
 
 /** The fields of a key that can be changed later as well. */
-export const KeyFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) => {
+export const KeyFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFieldsProps) => {
   const me = useSignedIn();
   return (
     <Stack>
@@ -80,7 +84,7 @@ export const KeyFields = ({ draft, onChange, isNew = false }: KeyFieldsProps) =>
       />
       {can(me, 'keys:limit') && (
         <Disclosure title="Limits and budgets" isOpen={!isNew}>
-          <LimitFields draft={draft} onChange={onChange} isNew={isNew} />
+          <LimitFields draft={draft} onChange={onChange} isNew={isNew} hints={hints} />
         </Disclosure>
       )}
       <CheckField

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { rangeOfDays, requestsByDay } from '../../../console/pages/api-key/key-usage.ts';
+import { rangeOfDays, rangeOfMonth, requestsByDay } from '../../../console/pages/api-key/key-usage.ts';
+import { effectsOf, type KeyUsage } from '../../../console/pages/api-key/limit-effects.ts';
 import {
   type ApiKey,
   changesOfKey,
@@ -119,5 +120,53 @@ describe('the usage of an API key', () => {
       { name: 'a', values: [0, 0, 1] },
       { name: 'b', values: [2, 0, 0] },
     ]);
+  });
+});
+
+const DAY = { model: 'm', requests: 1, failed_requests: 0, prompt_tokens: 1, cached_tokens: 0, completion_tokens: 1 };
+
+describe('what limits in the form of an API key would do', () => {
+  const usage: KeyUsage = {
+    days: [
+      { ...DAY, day: '2026-11-25', cost: '7' },
+      { ...DAY, day: '2026-11-26', cost: '0.1' },
+      { ...DAY, day: '2026-11-26', cost: '0.2' },
+    ],
+    cost: '7.3',
+    now: {
+      requests_per_minute: { limit: 600, remaining: 590, reset_ms: 1 },
+      tokens_per_minute: { limit: 200_000, remaining: 150_000, reset_ms: 1 },
+      concurrency: { limit: 32, in_flight: 3 },
+      budgets: { day: null, month: null, total: { limit: '100', remaining: '91.5' } },
+    },
+  };
+  const effects = (changes: object) => effectsOf({ ...draftOfKey(key), month: '', ...changes }, usage, '2026-11-26');
+
+  test('says what is used beside each limit', () => {
+    expect(effects({ day: '1', month: '10', total: '100' })).toEqual({
+      requestsPerMinute: '10 in the last minute.',
+      tokensPerMinute: '50,000 in the last minute.',
+      concurrency: '3 in progress now.',
+      day: '$0.30 used today.',
+      month: '$7.30 used this month.',
+      total: '$8.50 used in all.',
+    });
+  });
+
+  test('says what a limit below that would do', () => {
+    expect(effects({ requestsPerMinute: '9', concurrency: '2', day: '0.3', total: '8.500000001' })).toMatchObject({
+      requestsPerMinute: "10 in the last minute: some of such a minute's requests will be refused.",
+      concurrency: '3 in progress now: they go on, and new ones are refused until some have ended.',
+      day: "$0.30 used today: the key's requests will be refused.",
+      total: '$8.50 used in all.',
+    });
+  });
+
+  test('says nothing about fields that are empty or wrong', () => {
+    expect(effects({ requestsPerMinute: '', tokensPerMinute: 'many', concurrency: '', day: 'x', total: '' })).toEqual({});
+  });
+
+  test('counts from the first day of the month', () => {
+    expect(rangeOfMonth(Date.UTC(2026, 10, 26, 23))).toEqual({ from: '2026-11-01', to: '2026-11-26' });
   });
 });
