@@ -1,8 +1,9 @@
-import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { Router } from 'wouter';
 import { consolePath } from '../client/address.ts';
 import { refresh, sessionState, subscribe } from '../client/session.ts';
 import { returnedCode } from '../client/single-sign-on.ts';
+import { later } from '../design/feedback/later.tsx';
 import { Skeleton } from '../design/feedback/loaded.tsx';
 import { Entrance } from '../design/layout/layout.tsx';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
@@ -15,9 +16,9 @@ const Loading = () => (
 );
 
 // Whoever signs in first loads less.
-const SignedIn = lazy(async () => ({ default: (await import('./signed-in.tsx')).SignedIn }));
+const SignedIn = later(async () => (await import('./signed-in.tsx')).SignedIn, Loading);
 
-const FinishSingleSignOn = lazy(async () => ({ default: (await import('../pages/sign-in/single-sign-on.tsx')).FinishSingleSignOn }));
+const FinishSingleSignOn = later(async () => (await import('../pages/sign-in/single-sign-on.tsx')).FinishSingleSignOn, Loading);
 
 const Gate = () => {
   const state = useSyncExternalStore(subscribe, sessionState);
@@ -26,19 +27,10 @@ const Gate = () => {
   useEffect(() => {
     if (state === 'unknown' && code === undefined) refresh().catch(() => undefined);
   }, [state, code]);
-  if (code !== undefined)
-    return (
-      <Suspense fallback={<Loading />}>
-        <FinishSingleSignOn code={code} onDone={forgetCode} />
-      </Suspense>
-    );
+  if (code !== undefined) return <FinishSingleSignOn code={code} onDone={forgetCode} />;
   if (state === 'unknown') return <Loading />;
   if (state === 'signed-out') return <SignIn />;
-  return (
-    <Suspense fallback={<Loading />}>
-      <SignedIn />
-    </Suspense>
-  );
+  return <SignedIn />;
 };
 
 export const App = () => (

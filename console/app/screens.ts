@@ -1,5 +1,6 @@
-import { type ComponentType, lazy } from 'react';
+import type { ComponentType } from 'react';
 import { can, type Me } from '../client/me.ts';
+import { later } from '../design/feedback/later.tsx';
 
 /** The headings of the navigation, in its order. */
 export type ScreenGroup = 'Build' | 'Observe' | 'Money' | 'Organization' | 'Platform' | 'You';
@@ -19,7 +20,7 @@ interface Screen {
 
 type Module = { readonly Screen: ComponentType };
 
-const load = (read: () => Promise<Module>): ComponentType => lazy(async () => ({ default: (await read()).Screen }));
+const load = (read: () => Promise<Module>): ComponentType => later(async () => (await read()).Screen);
 
 const everyone = () => true;
 

@@ -1,11 +1,11 @@
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { isOfPlatform, type Me, useMe } from '../client/me.ts';
 import { OpenScreens } from '../client/open-screens.ts';
 import { logOut } from '../client/session.ts';
 import { Button } from '../design/controls/button.tsx';
 import { Empty } from '../design/feedback/failure.tsx';
-import { Loaded, Skeleton } from '../design/feedback/loaded.tsx';
+import { Loaded } from '../design/feedback/loaded.tsx';
 import { Entrance, Page } from '../design/layout/layout.tsx';
 import classes from './app.module.css';
 import { Boundary } from './boundary.tsx';
@@ -128,11 +128,9 @@ export const Shell = () => {
         <Side me={me.data} isOpen={isOpen} />
         <main id="main" className={classes.main} tabIndex={-1}>
           <Boundary key={location}>
-            <Suspense fallback={<Skeleton />}>
-              <OpenScreens value={isOpenTo(me.data)}>
-                <Screens me={me.data} />
-              </OpenScreens>
-            </Suspense>
+            <OpenScreens value={isOpenTo(me.data)}>
+              <Screens me={me.data} />
+            </OpenScreens>
           </Boundary>
         </main>
       </div>

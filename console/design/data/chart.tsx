@@ -1,10 +1,9 @@
-import { lazy, Suspense } from 'react';
-import { Skeleton } from '../feedback/loaded.tsx';
+import { later } from '../feedback/later.tsx';
 import classes from './data.module.css';
 import { type ChartProps, colourOf } from './series.ts';
 import { Table } from './table.tsx';
 
-const Plot = lazy(async () => ({ default: (await import('./plot.tsx')).Plot }));
+const Plot = later(async () => (await import('./plot.tsx')).Plot);
 
 /** Values over time. All numbers are also in a table, which can be opened. */
 export const Chart = (props: ChartProps) => {
@@ -20,9 +19,7 @@ export const Chart = (props: ChartProps) => {
         ))}
       </ul>
       <div className={classes['chart-canvas']} aria-hidden="true">
-        <Suspense fallback={<Skeleton />}>
-          <Plot {...props} />
-        </Suspense>
+        <Plot {...props} />
       </div>
       <details>
         <summary>Numbers</summary>

@@ -1,13 +1,13 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../design/controls/button.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
-import { Skeleton } from '../../design/feedback/loaded.tsx';
+import { later } from '../../design/feedback/later.tsx';
 import { Entrance, Row } from '../../design/layout/layout.tsx';
 import { LoginForm } from './login-form.tsx';
 
-const ResetForm = lazy(async () => ({ default: (await import('./reset-form.tsx')).ResetForm }));
+const ResetForm = later(async () => (await import('./reset-form.tsx')).ResetForm);
 
-const SingleSignOnForm = lazy(async () => ({ default: (await import('./single-sign-on.tsx')).SingleSignOnForm }));
+const SingleSignOnForm = later(async () => (await import('./single-sign-on.tsx')).SingleSignOnForm);
 
 type Way = 'password' | 'single-sign-on' | 'reset';
 
@@ -40,18 +40,16 @@ export const SignIn = () => {
           </Row>
         </>
       )}
-      <Suspense fallback={<Skeleton />}>
-        {way === 'single-sign-on' && <SingleSignOnForm onCancel={back} />}
-        {way === 'reset' && (
-          <ResetForm
-            onCancel={back}
-            onDone={() => {
-              setReset(true);
-              back();
-            }}
-          />
-        )}
-      </Suspense>
+      {way === 'single-sign-on' && <SingleSignOnForm onCancel={back} />}
+      {way === 'reset' && (
+        <ResetForm
+          onCancel={back}
+          onDone={() => {
+            setReset(true);
+            back();
+          }}
+        />
+      )}
     </Entrance>
   );
 };

@@ -1,28 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { visit } from '../../support/browser/console-session.ts';
-import { controlOf } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
 import { totpOf } from '../../support/clients/totp.ts';
 
-let run: TestRun;
-let control: ReturnType<typeof controlOf>;
-let browser: Browser;
+let ui: TestConsole;
 let organization: string;
 
 beforeAll(async () => {
-  run = await shareTestRun();
-  control = controlOf(run);
-  ({ id: organization } = await control.createOrganization());
-  browser = await startChromium();
+  ui = await openConsole();
+  ({ id: organization } = await ui.control.createOrganization());
 });
-afterAll(() => browser.close());
+afterAll(() => ui.close());
 
 const open = async (options = {}) => {
-  const user = await control.createUser({ role: 'member', organization });
-  return { user, ...(await visit({ browser, controlUrl: run.control_url as string, user, path: '/account', options })) };
+  const user = await ui.control.createUser({ role: 'member', organization });
+  return { user, ...(await ui.open(user, '/account', options)) };
 };
 
 describe('the account in the console', () => {
@@ -44,14 +36,14 @@ describe('the account in the console', () => {
   });
 
   test('ends all other sessions, and goes on with this one', async () => {
-    const { user, page, faults, close } = await open({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+    const { user, page, faults, close } = await open(PHONE);
     await page.getByText('this session').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'End all other sessions' }).click();
     await page.getByRole('button', { name: 'End other sessions' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'End session' }).waitFor({ state: 'detached' });
-    expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
+    expect((await ui.control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
     await page.reload();
     await page.getByText('this session').waitFor();
     expect(faults).toEqual([]);
@@ -65,7 +57,7 @@ describe('the account in the console', () => {
     await page.getByLabel('New password').fill('Another-Password-3');
     await page.getByRole('button', { name: 'Change password' }).last().click();
     await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
-    expect(await control.logIn(user.email, 'Another-Password-3')).toMatchObject({ id: user.id });
+    expect(await ui.control.logIn(user.email, 'Another-Password-3')).toMatchObject({ id: user.id });
     expect(faults).toEqual([]);
     await close();
   });

@@ -1,35 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
-import { controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { hasRunPlanted, openConsole, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
 
-let run: TestRun;
-let browser: Browser;
+let ui: TestConsole;
 let owner: SignedIn;
 let member: SignedIn;
 let key: string;
 
 beforeAll(async () => {
-  run = await shareTestRun();
-  const control = controlOf(run);
-  const { id: organization } = await control.createOrganization();
-  [browser, owner, member] = await Promise.all([
-    startChromium(),
-    control.createUser({ role: 'owner', organization }),
-    control.createUser({ role: 'member', organization }),
+  ui = await openConsole();
+  const { id: organization } = await ui.control.createOrganization();
+  [owner, member] = await Promise.all([
+    ui.control.createUser({ role: 'owner', organization }),
+    ui.control.createUser({ role: 'member', organization }),
   ]);
-  ({ id: key } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: PLANTED } }));
+  ({ id: key } = await ui.control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: PLANTED } }));
 });
-afterAll(() => browser.close());
-
-const open = (user: SignedIn, path = '/audit-log') => visit({ browser, controlUrl: run.control_url as string, user, path });
+afterAll(() => ui.close());
 
 describe('the audit log in the console', () => {
   test('finds who changed a thing by its id, keeps the filter in the address, and shows names as text', async () => {
-    const visited = await open(owner);
+    const visited = await ui.open(owner, '/audit-log');
     const { page, faults, close } = visited;
     await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
     await page.getByLabel('What (id)').fill(key);
@@ -46,7 +38,7 @@ describe('the audit log in the console', () => {
   });
 
   test('says that no entry matches, and how to see all again', async () => {
-    const { page, faults, close } = await open(owner, '/audit-log?action=price.created');
+    const { page, faults, close } = await ui.open(owner, '/audit-log?action=price.created');
     await page.getByText('No entry matches the filters').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
@@ -55,7 +47,7 @@ describe('the audit log in the console', () => {
   });
 
   test('is closed to a member, also by its address', async () => {
-    const { page, faults, close } = await open(member);
+    const { page, faults, close } = await ui.open(member, '/audit-log');
     await page.getByText("Your role can't see this").waitFor();
     expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
     expect(faults).toEqual([]);

@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
-import { controlOf } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { hasRunPlanted, openConsole, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 
-let run: TestRun;
-let control: ReturnType<typeof controlOf>;
-let browser: Browser;
+let ui: TestConsole;
 let organization: string;
 
 beforeAll(async () => {
-  run = await shareTestRun();
-  control = controlOf(run);
-  ({ id: organization } = await control.createOrganization(PLANTED));
-  browser = await startChromium();
+  ui = await openConsole();
+  ({ id: organization } = await ui.control.createOrganization(PLANTED));
 });
-afterAll(() => browser.close());
+afterAll(() => ui.close());
 
 const open = async (role: 'owner' | 'member' | 'support', options = {}) => {
-  const user = await control.createUser({ role, ...(role !== 'support' && { organization }) });
-  return { user, ...(await visit({ browser, controlUrl: run.control_url as string, user, path: '/', options })) };
+  const user = await ui.control.createUser({ role, ...(role !== 'support' && { organization }) });
+  return { user, ...(await ui.open(user, '/', options)) };
 };
 
 describe('the home screen of the console', () => {
@@ -37,7 +29,7 @@ describe('the home screen of the console', () => {
     const visited = await open('owner', { viewport: { width: 390, height: 800 } });
     const { user, page, faults, close } = visited;
     const expires_at = Math.floor(Date.now() / 1_000) + 86_400;
-    await control.done('POST', '/v1/api-keys', { token: user.token, body: { name: 'short', expires_at } });
+    await ui.control.done('POST', '/v1/api-keys', { token: user.token, body: { name: 'short', expires_at } });
     await page.reload();
     await page.getByRole('link', { name: '1 API key expires within 7 days' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

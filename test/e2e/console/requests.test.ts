@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { hasRunPlanted, PLANTED, visit } from '../../support/browser/console-session.ts';
-import { controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+import { startTestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
-let run: TestRun;
-let control: ReturnType<typeof controlOf>;
-let browser: Browser;
+let ui: TestConsole;
 let owner: SignedIn;
 let member: SignedIn;
 let billing: SignedIn;
@@ -18,19 +14,16 @@ let ownersKey: { id: string; secret: string };
 let ownersRequest: string;
 let membersRequest: string;
 
-const PHONE = { viewport: { width: 390, height: 800 }, colorScheme: 'dark' } as const;
+const open = (path: string, user: SignedIn = owner, options = {}) => ui.open(user, path, options);
 
-const open = (path: string, user: SignedIn = owner, options = {}) =>
-  visit({ browser, controlUrl: run.control_url as string, user, path, options });
-
-const createKey = ({ token }: SignedIn) => control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
+const createKey = ({ token }: SignedIn) => ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
 
 const send = async (secret: string, fields: object = {}): Promise<string> => {
-  const reply = await fetch(`${run.base_url}/v1/chat/completions`, {
+  const reply = await fetch(`${ui.run.base_url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      model: run.model,
+      model: ui.run.model,
       max_tokens: 4,
       messages: [{ role: 'user', content: 'Mail ann@example.com' }],
       ...fields,
@@ -42,30 +35,27 @@ const send = async (secret: string, fields: object = {}): Promise<string> => {
 
 const untilFound = (id: string): Promise<void> =>
   eventually(
-    async () => (await control.call('GET', `/v1/observability/requests/${id}`, { token: owner.token })).status === 200,
+    async () => (await ui.control.call('GET', `/v1/observability/requests/${id}`, { token: owner.token })).status === 200,
     `request ${id} is found`,
   );
 
 beforeAll(async () => {
   // Requests are found, and usage is counted, after the batching window.
-  run = await startTestRun('--batch-window-ms', '200');
-  control = controlOf(run);
-  const { id: organization } = await control.createOrganization();
-  [browser, owner, member, billing] = await Promise.all([
-    startChromium(),
-    ...(['owner', 'member', 'billing'] as const).map((role) => control.createUser({ role, organization })),
-  ] as [Promise<Browser>, Promise<SignedIn>, Promise<SignedIn>, Promise<SignedIn>]);
-  await control.done('PUT', '/v1/observability/payload-log', { token: owner.token, body: { enabled: true } });
+  ui = await openConsole(startTestRun('--batch-window-ms', '200'));
+  const { id: organization } = await ui.control.createOrganization();
+  [owner, member, billing] = await Promise.all([
+    ui.control.createUser({ role: 'owner', organization }),
+    ui.control.createUser({ role: 'member', organization }),
+    ui.control.createUser({ role: 'billing', organization }),
+  ]);
+  await ui.control.done('PUT', '/v1/observability/payload-log', { token: owner.token, body: { enabled: true } });
   ownersKey = await createKey(owner);
   const { secret } = await createKey(member);
   ownersRequest = await send(ownersKey.secret, { user: PLANTED, metadata: { team: PLANTED } });
   membersRequest = await send(secret);
   await Promise.all([untilFound(ownersRequest), untilFound(membersRequest)]);
 });
-afterAll(async () => {
-  await browser.close();
-  await run.close();
-});
+afterAll(() => ui.close());
 
 const shortened = (id: string): string => `req_…${id.slice(-8)}`;
 
@@ -79,7 +69,7 @@ describe('requests in the console', () => {
     expect(page.url()).toContain(`api_key_id=${ownersKey.id}`);
     await page.getByRole('link', { name: shortened(ownersRequest) }).click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-    const { cost, usage } = await control.done('GET', `/v1/observability/requests/${ownersRequest}`, { token: owner.token });
+    const { cost, usage } = await ui.control.done('GET', `/v1/observability/requests/${ownersRequest}`, { token: owner.token });
     const text = await page.locator('main').textContent();
     expect(text).toContain(`$${cost.total}`);
     expect(text).toContain(cost.ratings[0].price_version);
@@ -131,7 +121,7 @@ describe('requests in the console', () => {
 
   test('reads logged content only when it is asked to, because each read is audited', async () => {
     const reads = async (): Promise<number> => {
-      const { data } = await control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
+      const { data } = await ui.control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
       return data.filter(({ action }: { action: string }) => action === 'payload.read').length;
     };
     const { page, faults, close } = await open(`/requests/${ownersRequest}`);
@@ -150,7 +140,7 @@ describe('requests in the console', () => {
     await page.getByLabel('What happened, and what did you expect?').fill('It was slow.');
     await page.getByRole('button', { name: 'Open ticket', exact: true }).click();
     const id = await page.getByRole('dialog', { name: 'The ticket is open' }).getByRole('button', { name: /^tkt_/ }).textContent();
-    const { evidence } = await control.done('GET', `/v1/tickets/${id}`, { token: member.token });
+    const { evidence } = await ui.control.done('GET', `/v1/tickets/${id}`, { token: member.token });
     expect(evidence).toEqual([{ type: 'request', id: membersRequest }]);
     expect(faults).toEqual([]);
     await close();
@@ -160,7 +150,7 @@ describe('requests in the console', () => {
     const membersPage = await open('/requests', member);
     await membersPage.page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
     expect(await membersPage.page.getByRole('link', { name: shortened(ownersRequest) }).count()).toBe(0);
-    await membersPage.page.goto(`${run.control_url}/console/requests/${ownersRequest}`);
+    await membersPage.page.goto(`${ui.run.control_url}/console/requests/${ownersRequest}`);
     await membersPage.page.getByText('This request was not found').waitFor();
     const billingPage = await open('/requests', billing);
     await billingPage.page.getByText("Your role can't see this").waitFor();
@@ -186,7 +176,7 @@ describe('requests in the console', () => {
 describe('usage and costs in the console', () => {
   const costs = () => {
     const today = Math.floor(Date.now() / 86_400_000) * 86_400;
-    return control.done('GET', `/v1/organization/costs?start_time=${today}&group_by=api_key_id`, { token: owner.token });
+    return ui.control.done('GET', `/v1/organization/costs?start_time=${today}&group_by=api_key_id`, { token: owner.token });
   };
   const resultsOf = ({ data }: { data: { results: { cost: string; api_key_id: string }[] }[] }) => data.flatMap(({ results }) => results);
 

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { type ConsolePage, openPage } from '../../support/browser/console-page.ts';
-import { controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { Page } from 'playwright-core';
+import type { ConsolePage } from '../../support/browser/console-page.ts';
+import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
 
-let run: TestRun;
-let browser: Browser;
+let ui: TestConsole;
 let owner: SignedIn;
 let organization: string;
 let invited: { email: string; temporaryPassword: string };
@@ -15,8 +13,8 @@ let created = 0;
 const nextEmail = (): string => `console-${process.pid}-${created++}@acme.example`;
 
 beforeAll(async () => {
-  [run, browser] = await Promise.all([shareTestRun(), startChromium()]);
-  const control = controlOf(run);
+  ui = await openConsole();
+  const { control } = ui;
   const { token } = await control.asAdmin();
   ({ id: organization } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } }));
   owner = await control.createUser({ role: 'owner', organization });
@@ -24,12 +22,7 @@ beforeAll(async () => {
   const body = { email: invited.email, role: 'member', organization, temporary_password: invited.temporaryPassword };
   await control.done('POST', '/v1/users', { token, body });
 });
-afterAll(async () => {
-  await browser.close();
-  await run.close();
-});
-
-const urlOf = (path: string): string => `${run.control_url}/console${path}`;
+afterAll(() => ui.close());
 
 const signIn = async (page: Page, { email: address, password }: { email: string; password: string }): Promise<void> => {
   await page.getByLabel('E-mail').fill(address);
@@ -37,17 +30,16 @@ const signIn = async (page: Page, { email: address, password }: { email: string;
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
 
-const inNewPage = async (run: (opened: ConsolePage) => Promise<void>): Promise<void> => {
-  const opened = await openPage(browser);
-  await run(opened);
+const signedOut = async (path: string, use: (opened: ConsolePage) => Promise<void>): Promise<void> => {
+  const opened = await ui.openSignedOut(path);
+  await use(opened);
   expect(opened.faults).toEqual([]);
   await opened.close();
 };
 
 describe('the sign-in page', () => {
   test('opens the screen of the link after the login, and keeps the session when the page is loaded again', () =>
-    inNewPage(async ({ page }) => {
-      await page.goto(urlOf('/account?from=mail'));
+    signedOut('/account?from=mail', async ({ page }) => {
       await signIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
       expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/account?from=mail');
@@ -56,16 +48,15 @@ describe('the sign-in page', () => {
     }));
 
   test('keeps no token where scripts can read one, and none in an address', () =>
-    inNewPage(async ({ page, context }) => {
+    signedOut('/', async ({ page, context }) => {
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.url()));
-      await page.goto(urlOf('/'));
       await signIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
       const readable = await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])');
       expect(readable).not.toMatch(/eyJ|ses_|[\w-]{40}/);
       expect(requested.join('\n')).not.toMatch(/eyJ|token=/);
-      const [cookie] = await context.cookies(run.control_url as string);
+      const [cookie] = await context.cookies(ui.run.control_url as string);
       expect(cookie).toMatchObject({
         name: expect.stringMatching(/^__Host-sluice-/),
         httpOnly: true,
@@ -76,16 +67,14 @@ describe('the sign-in page', () => {
     }));
 
   test('says in the words of the API that a password is wrong, and keeps the address', () =>
-    inNewPage(async ({ page }) => {
-      await page.goto(urlOf('/'));
+    signedOut('/', async ({ page }) => {
       await signIn(page, { email: owner.email, password: 'Not-the-password-9' });
       expect((await page.getByRole('alert').textContent()) ?? '').toMatch(/e-mail|password/i);
       expect(await page.getByLabel('E-mail').inputValue()).toBe(owner.email);
     }));
 
   test('asks an invited user for a password of their own', () =>
-    inNewPage(async ({ page }) => {
-      await page.goto(urlOf('/'));
+    signedOut('/', async ({ page }) => {
       await signIn(page, { email: invited.email, password: invited.temporaryPassword });
       await page.getByLabel('New password').fill('short');
       await page.getByText('Still needs: 12 characters, an upper case letter, a digit, a symbol.').waitFor();
@@ -97,12 +86,11 @@ describe('the sign-in page', () => {
 
 describe('a session', () => {
   test('ends in all tabs when one signs out', () =>
-    inNewPage(async ({ page, context }) => {
-      await page.goto(urlOf('/'));
+    signedOut('/', async ({ page, context }) => {
       await signIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
       const other = await context.newPage();
-      await other.goto(urlOf('/account'));
+      await other.goto(`${ui.run.control_url}/console/account`);
       await other.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await other.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
@@ -110,12 +98,11 @@ describe('a session', () => {
     }));
 
   test('asks to sign in again above the screen if it was ended elsewhere', () =>
-    inNewPage(async ({ page }) => {
+    signedOut('/account', async ({ page }) => {
       await page.clock.install();
-      await page.goto(urlOf('/account'));
       await signIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
-      const control = controlOf(run);
+      const { control } = ui;
       const { token } = await control.logIn(owner.email, owner.password);
       await control.done('DELETE', '/v1/me/sessions', { token });
       await page.clock.fastForward('01:00');
@@ -127,12 +114,11 @@ describe('a session', () => {
     }));
 
   test('shows another user who signs in again nothing of the first', () =>
-    inNewPage(async ({ page }) => {
+    signedOut('/account', async ({ page }) => {
       await page.clock.install();
-      await page.goto(urlOf('/account'));
       await signIn(page, owner);
       await page.getByText(owner.email).first().waitFor();
-      const control = controlOf(run);
+      const { control } = ui;
       const other = await control.createUser({ role: 'viewer', organization });
       const { token } = await control.logIn(owner.email, owner.password);
       await control.done('DELETE', '/v1/me/sessions', { token });
@@ -146,8 +132,7 @@ describe('a session', () => {
 });
 
 test('an address that is no screen says so, and names the way on', () =>
-  inNewPage(async ({ page }) => {
-    await page.goto(urlOf('/no/such.screen'));
+  signedOut('/no/such.screen', async ({ page }) => {
     await signIn(page, owner);
     await page.getByRole('heading', { name: 'The console has no such screen' }).waitFor();
   }));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { startChromium } from '../../support/browser/chromium.ts';
-import { type ConsolePage, openPage } from '../../support/browser/console-page.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { ConsolePage } from '../../support/browser/console-page.ts';
+import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
+import type { Control, SignedIn } from '../../support/clients/control.ts';
 import { startTestRun } from '../../support/clients/local-run.ts';
 import { totpOf } from '../../support/clients/totp.ts';
 import { startDns } from '../../support/emulators/dns-server.ts';
@@ -11,9 +11,9 @@ import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulator
 const zone: Record<string, string[]> = {};
 let dns: Awaited<ReturnType<typeof startDns>>;
 let openId: OpenIdProvider;
-let run: Awaited<ReturnType<typeof startTestRun>>;
+let ui: TestConsole;
 let control: Control;
-let browser: Browser;
+let url: string;
 let owner: SignedIn;
 let secret: string;
 let provider: string;
@@ -22,10 +22,11 @@ let organization: string;
 beforeAll(async () => {
   dns = await startDns((name) => zone[name]);
   process.env.SLUICE_DNS_SERVERS = dns.server;
-  [run, browser] = await Promise.all([startTestRun(), startChromium()]);
+  ui = await openConsole(startTestRun());
   delete process.env.SLUICE_DNS_SERVERS;
-  openId = await startOpenIdProvider(`${run.control_url}/v1/auth/sso/callback`);
-  control = controlOf(run);
+  ({ control } = ui);
+  url = ui.run.control_url as string;
+  openId = await startOpenIdProvider(`${url}/v1/auth/sso/callback`);
   ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });
   secret = await control.setUpSecondFactor(owner);
@@ -48,13 +49,12 @@ beforeAll(async () => {
   await control.done('POST', `/v1/identity-providers/${provider}/domains/example.com/verify`, { token: owner.token });
 });
 afterAll(async () => {
-  await browser.close();
-  await run.close();
+  await ui.close();
   await Promise.all([dns.close(), openId.close()]);
 });
 
-const inNewPage = async (use: (opened: ConsolePage) => Promise<void>): Promise<void> => {
-  const opened = await openPage(browser);
+const signedOut = async (path: string, use: (opened: ConsolePage) => Promise<void>): Promise<void> => {
+  const opened = await ui.openSignedOut(path);
   await use(opened);
   expect(opened.faults).toEqual([]);
   await opened.close();
@@ -62,10 +62,9 @@ const inNewPage = async (use: (opened: ConsolePage) => Promise<void>): Promise<v
 
 // There is another one for the login itself.
 const sessionCookies = async (context: BrowserContext) =>
-  (await context.cookies(run.control_url as string)).filter(({ name }) => /^__Host-sluice-\d+$/.test(name));
+  (await context.cookies(url)).filter(({ name }) => /^__Host-sluice-\d+$/.test(name));
 
-const beginAt = async (page: Page, path: string, email: string): Promise<void> => {
-  await page.goto(`${run.control_url}/console${path}`);
+const begin = async (page: Page, email: string): Promise<void> => {
   await page.getByRole('button', { name: 'Sign in with your company' }).click();
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('button', { name: 'Go to your company’s login' }).click();
@@ -81,14 +80,14 @@ const signInAtProvider = async (page: Page, account: string): Promise<void> => {
 
 describe('single sign-on in a browser', () => {
   test('leads to the screen at which it was begun, with the role of the groups', () =>
-    inNewPage(async ({ page, context }) => {
+    signedOut('/account?from=mail', async ({ page, context }) => {
       openId.groups.set('fay@example.com', ['finance']);
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.url()));
-      await beginAt(page, '/account?from=mail', 'fay@example.com');
+      await begin(page, 'fay@example.com');
       await signInAtProvider(page, 'fay@example.com');
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
-      expect(page.url()).toBe(`${run.control_url}/console/account?from=mail`);
+      expect(page.url()).toBe(`${url}/console/account?from=mail`);
       const [cookie] = await sessionCookies(context);
       expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict' });
       expect(await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])')).not.toMatch(/[\w-]{40}/);
@@ -101,27 +100,25 @@ describe('single sign-on in a browser', () => {
     }));
 
   test('refuses a person without a group, in words, and leaves nobody signed in', () =>
-    inNewPage(async ({ page, context }) => {
-      await beginAt(page, '/', 'nobody@example.com');
+    signedOut('/', async ({ page, context }) => {
+      await begin(page, 'nobody@example.com');
       await signInAtProvider(page, 'nobody@example.com');
       await page.getByText('Request id:').waitFor();
       expect(await sessionCookies(context)).toEqual([]);
     }));
 
   test('takes no code that another tab began', () =>
-    inNewPage(async ({ page }) => {
-      await page.goto(`${run.control_url}/console/sign-in#sso=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM`);
+    signedOut('/sign-in#sso=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', async ({ page }) => {
       await page.getByText('This tab has begun no login.').waitFor();
       await page.getByRole('button', { name: 'Back to the login' }).click();
       await page.getByLabel('Password').waitFor();
     }));
 
   test('is the only way if it is enforced, but for the break-glass owner with a second factor', () =>
-    inNewPage(async ({ page }) => {
+    signedOut('/', async ({ page }) => {
       const member = await control.createUser({ role: 'member', organization });
       const body = { enforced: true, break_glass: owner.id };
       await control.done('PATCH', `/v1/identity-providers/${provider}`, { token: owner.token, body });
-      await page.goto(`${run.control_url}/console/`);
       await page.getByLabel('E-mail').fill(member.email);
       await page.getByLabel('Password').fill(member.password);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();

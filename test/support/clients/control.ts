@@ -24,6 +24,8 @@ export interface SignedIn {
   password: string;
   token: string;
   refreshToken: string;
+  /** The secret of their authenticator app. */
+  secondFactor?: string;
 }
 
 const NEED_SECOND_FACTOR: readonly Role[] = ['admin', 'platform_billing'];
@@ -89,8 +91,7 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
       const { session } = await done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
       const answer = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: PASSWORD } });
       const user = { id: answer.user.id, email, password: PASSWORD, token: answer.access_token, refreshToken: answer.refresh_token };
-      if (NEED_SECOND_FACTOR.includes(fields.role)) await setUpSecondFactor(user);
-      return user;
+      return NEED_SECOND_FACTOR.includes(fields.role) ? { ...user, secondFactor: await setUpSecondFactor(user) } : user;
     },
   };
 };
