@@ -194,12 +194,16 @@ describe('usage and costs in the console', () => {
     await close();
   });
 
-  test('counts tokens and requests, and is accessible on a phone in the dark', async () => {
+  test('counts tokens and requests, is accessible on a phone in the dark, and draws its chart in the light too', async () => {
     const visited = await open('/usage?measure=requests&group=user_id', owner, PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('cell', { name: PLANTED }).first().waitFor();
     await page.getByText('Numbers').click();
     expect(await accessibilityFaults(page)).toEqual([]);
+    const drawn = "document.querySelector('canvas').toDataURL()";
+    const inTheDark = await page.evaluate<string>(drawn);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.waitForFunction(`${drawn} !== ${JSON.stringify(inTheDark)}`);
     expect(await hasRunPlanted(visited)).toBe(false);
     expect(faults).toEqual([]);
     await close();
