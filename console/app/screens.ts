@@ -102,6 +102,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/users/screen.tsx')),
   },
   {
+    path: '/organizations',
+    title: 'Organizations',
+    group: 'Platform',
+    words: 'customers onboard suspend limits credit',
+    isFor: (me) => can(me, 'organizations:list'),
+    component: load(() => import('../pages/organizations/screen.tsx')),
+  },
+  {
+    path: '/organizations/:id',
+    title: 'Organization',
+    isFor: (me) => can(me, 'organizations:list'),
+    component: load(() => import('../pages/organization/screen.tsx')),
+  },
+  {
     path: '/account',
     title: 'Account',
     group: 'You',

@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { utcSeconds } from '../../design/format/times.ts';
+import { Form } from '../../design/forms/form.tsx';
+import { isDollars, type Organization } from './limits-draft.ts';
+
+const isAmount = (text: string): boolean => isDollars(text.replace(/^-/, '')) && /[1-9]/.test(text);
+
+/** Grants prepaid credit to an organization, or takes some back. */
+export const CreditDialog = ({ organization: { id, name }, onClose }: { organization: Organization; onClose: () => void }) => {
+  const [amount, setAmount] = useState('');
+  const [reason, setReason] = useState('');
+  const [expires, setExpires] = useState('');
+  const expires_at = utcSeconds(expires);
+  return (
+    <Dialog title={`Grant credit to ${name}`} onClose={onClose}>
+      <Form
+        submitLabel="Grant credit"
+        canSubmit={isAmount(amount) && reason.trim() !== ''}
+        onCancel={onClose}
+        onSubmit={async ({ idempotencyKey }) => {
+          await request('POST /v1/organizations/{id}/credit-grants', {
+            parameters: { id },
+            body: { amount, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) },
+            idempotencyKey,
+          });
+          void readAgain('/v1/organizations');
+          onClose();
+        }}
+      >
+        <TextField
+          label="Amount, dollars"
+          hint="A negative amount takes credit back."
+          fault={amount === '' || isAmount(amount) ? undefined : 'Enter dollars, such as 100 or -12.50.'}
+          value={amount}
+          onChange={setAmount}
+          inputMode="decimal"
+          autoFocus
+        />
+        <TextField
+          label="Reason"
+          hint="The organization sees it in its ledger, for example the number of an invoice."
+          value={reason}
+          onChange={setReason}
+          maxLength={500}
+        />
+        <TextField label="Expires (UTC)" hint="Empty: never." type="date" value={expires} onChange={setExpires} />
+      </Form>
+    </Dialog>
+  );
+};

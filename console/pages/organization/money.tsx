@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import { useRead } from '../../client/queries.ts';
+import { Chart } from '../../design/data/chart.tsx';
+import { Gauge, Money } from '../../design/data/values.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatAmount, sumOf } from '../../design/format/amounts.ts';
+import { rangeOf } from '../../design/format/ranges.ts';
+import { dayOf } from '../../design/format/times.ts';
+import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
+
+const DAYS_OF_MONTH = 31;
+
+const dollars = (amount: string): string => `$${formatAmount(amount)}`;
+const sumOfDay = ({ results }: { results: readonly { cost: string }[] }): string => sumOf(results.map(({ cost }) => cost));
+
+/** What an organization has cost since the month began, by day. @param budget of a month; null: none */
+export const CostThisMonth = ({ id, budget }: { id: string; budget: string | null }) => {
+  const [start] = useState(() => rangeOf('month', { from: '', to: '' }, Math.floor(Date.now() / 1_000)).startS);
+  const query = useRead('GET /v1/organization/costs', {
+    query: { organization: id, start_time: String(start), limit: String(DAYS_OF_MONTH) },
+  });
+  return (
+    <Section title="Cost this month (UTC)" isCard>
+      <Loaded query={query}>
+        {({ data: days }) => {
+          const texts = days.map(sumOfDay);
+          const total = sumOf(texts);
+          return (
+            <Stack>
+              <h3>
+                <Money amount={total} />
+              </h3>
+              {budget !== null && <Gauge label="Of the budget" used={total} limit={budget} format={dollars} />}
+              {days.length > 1 && (
+                <Chart
+                  label="Cost by day"
+                  times={days.map(({ start_time }) => start_time)}
+                  series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(dollars) }]}
+                  format={(value) => `$${value}`}
+                  formatTime={dayOf}
+                />
+              )}
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+};
+
+/** The prepaid credit of an organization. */
+export const CreditNow = ({ id }: { id: string }) => {
+  const query = useRead('GET /v1/organizations/{id}/balance', { parameters: { id } });
+  return (
+    <Section title="Credit" isCard>
+      <Loaded query={query}>
+        {({ available, granted, spent, held }) => (
+          <Facts
+            facts={[
+              ['Left', <Money key="left" amount={available} />],
+              ['Granted', <Money key="granted" amount={granted} />],
+              ['Spent', <Money key="spent" amount={spent} />],
+              ['Held for requests', <Money key="held" amount={held} />],
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+};
