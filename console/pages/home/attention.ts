@@ -38,10 +38,16 @@ const RULES: readonly Rule[] = [
     invoices?.drafts
       ? { text: `${counted(invoices.drafts, 'invoice is a draft', 'invoices are drafts')} to issue`, to: '/invoices', tone: 'warn' }
       : undefined,
-  ({ tickets }) =>
-    tickets?.breaching_next
-      ? { text: `Ticket ${tickets.breaching_next.id} has the earliest clock`, to: `/tickets/${tickets.breaching_next.id}`, tone: 'warn' }
-      : undefined,
+  ({ tickets, created_at }) => {
+    if (!tickets?.breaching_next) return undefined;
+    const { id, due_at } = tickets.breaching_next;
+    const isLate = due_at < created_at;
+    return {
+      text: isLate ? `Ticket ${id} is overdue` : `Ticket ${id} has the earliest clock`,
+      to: `/tickets/${id}`,
+      tone: isLate ? 'bad' : 'warn',
+    };
+  },
   ({ tickets }) =>
     tickets && tickets.waiting_on_me > 0
       ? { text: `${counted(tickets.waiting_on_me, 'ticket waits', 'tickets wait')} for you`, to: '/tickets', tone: 'warn' }
@@ -83,7 +89,7 @@ export const stepsOf = ({ onboarding }: Summary): readonly Step[] => {
   if (!onboarding) return [];
   const all: readonly (readonly [isDone: boolean | undefined, title: string, to: string])[] = [
     [onboarding.has_model, 'Register a model', '/models'],
-    [onboarding.has_organization, 'Create an organization', '/organizations'],
+    [onboarding.has_organization, 'Create an organization', '/organizations?dialog=onboard'],
     [onboarding.has_owner, 'Invite its owner', '/organizations'],
     [onboarding.has_key, 'Create an API key', '/api-keys?dialog=create'],
     [onboarding.has_request, 'Send a request', onboarding.has_key ? '/api-keys' : '/playground'],

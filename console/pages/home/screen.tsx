@@ -8,6 +8,7 @@ import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Items, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { attentionOf, type Summary } from './attention.ts';
 import { FirstSteps } from './first-steps.tsx';
+import { PlatformLinks, PlatformNow } from './platform.tsx';
 import { SummaryTiles } from './tiles.tsx';
 
 const REFRESH_MS = 60_000;
@@ -40,6 +41,7 @@ const Overview = ({ summary }: { summary: Summary }) => (
     )}
     <Attention summary={summary} />
     <FirstSteps summary={summary} />
+    <PlatformNow />
     <SummaryTiles summary={summary} />
     <p>
       Updated <Time seconds={summary.created_at} />
@@ -65,7 +67,9 @@ export const Screen = () => {
           </p>
         </Notice>
       )}
+      {isOfPlatform(me) && <PlatformLinks />}
       <Loaded query={summary}>{(data) => <Overview summary={data} />}</Loaded>
+      {!summary.data && <PlatformNow />}
     </Page>
   );
 };

@@ -86,7 +86,8 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
 export const SummaryTiles = ({ summary }: { summary: Summary }) => (
   <Tiles>
     <CostTiles {...summary} />
-    <UseTiles {...summary} />
+    {/* The platform's home has a section for them. */}
+    <UseTiles {...summary} deployments={summary.organization === null ? null : summary.deployments} />
     {summary.tickets && (
       <Tile
         label="Tickets that wait for you"

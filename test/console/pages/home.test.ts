@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { attentionOf, type Summary, stepsOf } from '../../../console/pages/home/attention.ts';
+import { type Deployment, instancesOf, isWaiting, notableOf } from '../../../console/pages/home/running.ts';
 
 const empty: Summary = { object: 'summary', created_at: 1, organization: 'org_1', unavailable: [] };
 
@@ -37,6 +38,44 @@ describe('what needs attention', () => {
   test.each(['0', '0.00', '-1.5'])('has a credit of %s', (balance) => {
     expect(attentionOf({ ...empty, credit: { prepaid: true, balance } })).toHaveLength(1);
     expect(attentionOf({ ...empty, credit: { prepaid: false, balance } })).toEqual([]);
+  });
+});
+
+describe('a ticket', () => {
+  const withClock = (due_at: number): Summary => ({
+    ...empty,
+    created_at: 100,
+    tickets: { waiting_on_me: 0, breaching_next: { id: 'tkt_1', clock: 'resolution', due_at }, is_partial: false },
+  });
+
+  test.each([
+    [99, 'Ticket tkt_1 is overdue', 'bad'],
+    [101, 'Ticket tkt_1 has the earliest clock', 'warn'],
+  ])('whose clock ends at %i of 100 needs attention: %s', (due_at, text, tone) => {
+    expect(attentionOf(withClock(due_at))).toEqual([{ text, to: '/tickets/tkt_1', tone }]);
+  });
+});
+
+describe('the deployments of all organizations', () => {
+  const deploymentOf = (id: string, state: Deployment['state'], count: number, price_per_hour: string) =>
+    ({
+      id,
+      state,
+      price_per_hour,
+      instances: count > 0 ? [{ instance_type: 'ml.g6.xlarge', generation: 1, count, phase: 'running' }] : [],
+    }) as unknown as Deployment;
+
+  test('are shown if they cost, wait or have failed: failures first, then by cost', () => {
+    const all = [
+      deploymentOf('cheap', 'in_service', 1, '0.000000001'),
+      deploymentOf('asleep', 'scaled_to_zero', 0, '0'),
+      deploymentOf('dear', 'in_service', 2, '12.5'),
+      deploymentOf('waking', 'waking', 0, '0'),
+      deploymentOf('failed', 'failed', 0, '0'),
+    ];
+    expect(notableOf(all).map(({ id }) => id)).toEqual(['failed', 'waking', 'dear', 'cheap']);
+    expect(all.filter(isWaiting).map(({ id }) => id)).toEqual(['waking']);
+    expect(all.map(instancesOf)).toEqual([1, 0, 2, 0, 0]);
   });
 });
 

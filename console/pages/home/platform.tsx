@@ -1,0 +1,28 @@
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { ButtonLink } from '../../design/controls/button.tsx';
+import { Row } from '../../design/layout/layout.tsx';
+import { GpuNow } from './gpu-now.tsx';
+import { HealthNow } from './health-now.tsx';
+
+/** What those who work for the platform come for most often. Each role sees its own. */
+export const PlatformLinks = () => (
+  <Row>
+    <ButtonLink to="/organizations?dialog=onboard">Onboard organization</ButtonLink>
+    <ButtonLink to="/tickets">Answer tickets</ButtonLink>
+    <ButtonLink to="/invoices?state=draft">Issue invoices</ButtonLink>
+    <ButtonLink to="/organizations?status=suspended">Suspended organizations</ButtonLink>
+    <ButtonLink to="/prices">Change prices</ButtonLink>
+  </Row>
+);
+
+/** The health and the running costs of the whole platform, for those who can see them. */
+export const PlatformNow = () => {
+  const me = useSignedIn();
+  if (!isOfPlatform(me)) return null;
+  return (
+    <>
+      {can(me, 'requests:read') && <HealthNow />}
+      {can(me, 'deployments:read') && <GpuNow />}
+    </>
+  );
+};
