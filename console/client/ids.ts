@@ -3,6 +3,7 @@ const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   key: '/api-keys',
   org: '/organizations',
   req: '/requests',
+  rr: '/rerates',
 };
 
 /** The path of the screen of a thing; undefined for a text that is no id, or of a thing without a screen. */

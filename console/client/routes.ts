@@ -42,6 +42,9 @@ export type Query<Name extends RouteName> = FactsNamed<Name> extends { query: in
 export type RequestBody<Name extends RouteName> = FactsNamed<Name> extends { body: { schema: infer S } } ? InputOf<S> : undefined;
 /** The JSON of a reply; undefined if there is none. */
 export type ReplyBody<Name extends RouteName> = FactsNamed<Name> extends { reply: { json: { schema: infer S } } } ? OutputOf<S> : undefined;
+/** The JSON of the reply to a request that only asks what would change; undefined if the route has none. */
+export type TrialBody<Name extends RouteName> =
+  FactsNamed<Name> extends { trialReply: { json: { schema: infer S } } } ? OutputOf<S> : undefined;
 /** The parameters of a route's path; undefined if it has none. */
 export type PathParameters<Name extends RouteName> = [ParameterOf<PathOf<Name>>] extends [never]
   ? undefined

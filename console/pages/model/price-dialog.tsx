@@ -3,52 +3,79 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { perMillion } from '../../design/format/amounts.ts';
-import { utcSeconds } from '../../design/format/times.ts';
+import { Notice } from '../../design/feedback/failure.tsx';
 import { Form } from '../../design/forms/form.tsx';
-import type { Model } from './model-facts.tsx';
-import { isPrice } from './price-draft.ts';
+import { draftOfPrice, isCompletePrice, isPrice, newPriceOf, type PriceDraft, type PricedModel } from './price-draft.ts';
+import { PriceChange, type PricePreview } from './price-preview.tsx';
 
-/** Adds a price version to a model. */
-export const PriceDialog = ({ model: { name, organization, pricing }, onClose }: { model: Model; onClose: () => void }) => {
-  const [input, setInput] = useState(pricing ? perMillion(pricing.prompt) : '');
-  const [cached, setCached] = useState(pricing ? perMillion(pricing.cached_prompt) : '');
-  const [output, setOutput] = useState(pricing ? perMillion(pricing.completion) : '');
-  const [from, setFrom] = useState('');
+const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (changes: Partial<PriceDraft>) => void }) => {
+  const { input, cached, output, from } = draft;
   const faultOf = (text: string): string | undefined =>
     text === '' || isPrice(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
   return (
-    <Dialog title={`Add a price to ${name}`} onClose={onClose}>
-      <p>A price version can't be changed or removed. It applies to requests from its time on, at most 30 s late.</p>
+    <>
+      <TextField
+        label="Input, dollars per million"
+        value={input}
+        onChange={(text) => onChange({ input: text })}
+        inputMode="decimal"
+        fault={faultOf(input)}
+      />
+      <TextField
+        label="Cached input, dollars per million"
+        hint="Empty: the price of other input."
+        value={cached}
+        onChange={(text) => onChange({ cached: text })}
+        inputMode="decimal"
+        fault={faultOf(cached)}
+      />
+      <TextField
+        label="Output, dollars per million"
+        value={output}
+        onChange={(text) => onChange({ output: text })}
+        inputMode="decimal"
+        fault={faultOf(output)}
+      />
+      <TextField label="From (UTC)" hint="Empty: now." type="datetime-local" value={from} onChange={(text) => onChange({ from: text })} />
+    </>
+  );
+};
+
+/** Adds a price version to a model, after it has shown what changes. */
+export const PriceDialog = ({ model, onClose }: { model: PricedModel; onClose: () => void }) => {
+  const [draft, setDraft] = useState(() => draftOfPrice(model));
+  const [preview, setPreview] = useState<PricePreview>();
+  const body = newPriceOf(model, draft);
+  if (preview)
+    return (
+      <Dialog title={`Add this price to ${model.name}?`} onClose={onClose}>
+        <PriceChange preview={preview} />
+        <Notice tone="warn">A price version can’t be changed or removed. It applies from its time on, at most 30 s late.</Notice>
+        <Form
+          submitLabel="Add price"
+          onCancel={() => setPreview(undefined)}
+          onSubmit={async () => {
+            await request('POST /v1/prices', { body });
+            await readAgain('/v1/models', '/v1/pricing', '/v1/prices');
+            onClose();
+          }}
+        >
+          {null}
+        </Form>
+      </Dialog>
+    );
+  return (
+    <Dialog title={`Add a price to ${model.name}`} onClose={onClose}>
       <Form
-        submitLabel="Add price"
-        canSubmit={isPrice(input) && isPrice(output) && (cached === '' || isPrice(cached))}
+        submitLabel="Show what changes"
+        canSubmit={isCompletePrice(draft)}
         onCancel={onClose}
         onSubmit={async () => {
-          const effective_at = utcSeconds(from);
-          await request('POST /v1/prices', {
-            body: {
-              model: name,
-              ...(organization !== null && { organization }),
-              ...(effective_at !== undefined && { effective_at }),
-              per_million: { prompt: input, ...(cached !== '' && { cached_prompt: cached }), completion: output },
-            },
-          });
-          await readAgain('/v1/models', '/v1/pricing', '/v1/prices');
-          onClose();
+          const trial: unknown = await request('POST /v1/prices', { body: { ...body, validate_only: true } });
+          setPreview(trial as PricePreview);
         }}
       >
-        <TextField label="Input, dollars per million" value={input} onChange={setInput} inputMode="decimal" fault={faultOf(input)} />
-        <TextField
-          label="Cached input, dollars per million"
-          hint="Empty: the price of other input."
-          value={cached}
-          onChange={setCached}
-          inputMode="decimal"
-          fault={faultOf(cached)}
-        />
-        <TextField label="Output, dollars per million" value={output} onChange={setOutput} inputMode="decimal" fault={faultOf(output)} />
-        <TextField label="From (UTC)" hint="Empty: now." type="datetime-local" value={from} onChange={setFrom} />
+        <PriceFields draft={draft} onChange={(changes) => setDraft((was) => ({ ...was, ...changes }))} />
       </Form>
     </Dialog>
   );

@@ -1,0 +1,56 @@
+import { useList } from '../../client/queries.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { IdLink } from '../../design/controls/id-link.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Chip, Count, Money } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { sumOf } from '../../design/format/amounts.ts';
+import { Section } from '../../design/layout/layout.tsx';
+import { formatDifference, isWorking, type Rerate } from '../rerates/rerate-draft.ts';
+
+type Effect = ReplyBody<'GET /v1/billing/rerates/{id}/organizations'>['data'][number];
+type Month = Effect['months'][number];
+
+const REFRESH_MS = 5_000;
+
+const sumOfMonths = ({ months }: Effect, name: 'old_cost' | 'new_cost' | 'difference'): string =>
+  sumOf(months.map((month: Month) => month[name]));
+
+// A rerate of all organizations looks at each, and most have no such usage.
+const isAffected = ({ months }: Effect): boolean => months.length > 0;
+
+const COLUMNS: readonly Column<Effect>[] = [
+  { title: 'Organization', render: ({ organization }) => <IdLink id={organization} /> },
+  { title: 'Months (UTC)', render: ({ months }) => months.map(({ month }) => month).join(', ') || '–' },
+  { title: 'Events', isNumeric: true, render: ({ months }) => <Count value={months.reduce((sum, { events }) => sum + events, 0)} /> },
+  { title: 'Old cost', isNumeric: true, render: (effect) => <Money amount={sumOfMonths(effect, 'old_cost')} /> },
+  { title: 'New cost', isNumeric: true, render: (effect) => <Money amount={sumOfMonths(effect, 'new_cost')} /> },
+  { title: 'Difference', isNumeric: true, render: (effect) => formatDifference(sumOfMonths(effect, 'difference')) },
+  {
+    title: 'State',
+    isWhole: true,
+    render: ({ is_done }) => <Chip state={is_done ? 'computed' : 'in progress'} tone={is_done ? 'good' : 'accent'} />,
+  },
+];
+
+/** The exact difference for each organization. */
+export const Effects = ({ rerate }: { rerate: Rerate }) => {
+  const refetchMs = isWorking(rerate) ? REFRESH_MS : undefined;
+  const query = useList('GET /v1/billing/rerates/{id}/organizations', { parameters: { id: rerate.id } }, { refetchMs });
+  return (
+    <Section title="By organization">
+      <PagedTable
+        label="Differences by organization"
+        query={{ ...query, data: query.data?.map(({ data }) => ({ data: data.filter(isAffected) })) }}
+        keyOf={({ organization }) => organization}
+        columns={COLUMNS}
+        empty={
+          <Empty title={isWorking(rerate) ? 'The organizations are being read' : 'No organization is affected'}>
+            <p>Those with usage that was rated by the old price version in this time are listed here.</p>
+          </Empty>
+        }
+      />
+    </Section>
+  );
+};

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+
+const SECOND_MS = 1_000;
+const HOUR_S = 3_600;
+
+let ui: TestConsole;
+let admin: SignedIn;
+let model: string;
+
+// Of its own, because prices are never removed.
+const registerModel = async (): Promise<string> => {
+  const name = `priced-${randomUUID()}`;
+  const { targets } = await ui.control.done('GET', `/v1/models/${ui.run.model}`, { token: admin.token });
+  const [{ endpoint, component }] = targets;
+  const body = {
+    name,
+    targets: [{ endpoint, ...(component !== null && { component }) }],
+    context_length: 4_096,
+    max_output_tokens: 1_024,
+    default_output_tokens: 256,
+    prices: [{ per_million: { prompt: '0.10', completion: '0.40' } }],
+  };
+  await ui.control.done('POST', '/v1/models', { token: admin.token, body });
+  return name;
+};
+
+beforeAll(async () => {
+  ui = await openConsole();
+  admin = await ui.control.asAdmin();
+  model = await registerModel();
+});
+afterAll(() => ui.close());
+
+describe('prices in the console', () => {
+  test('adds a price after it has shown what changes for whom and from when', async () => {
+    const { page, faults, close } = await ui.open(admin, `/prices?model=${model}`);
+    await page.getByText('applies now').waitFor();
+    await page.getByRole('button', { name: 'Add price' }).click();
+    await page.getByLabel('Input, dollars').fill('0.123456789');
+    await page.getByLabel('From (UTC)').fill('2099-01-01T00:00');
+    await page.getByRole('button', { name: 'Show what changes' }).click();
+    await page.getByText(`All organizations pay this price for ${model} from 2099-01-01 00:00:00 UTC on`).waitFor();
+    await page.getByRole('cell', { name: '+0.023456789' }).waitFor();
+    const before = await ui.control.done('GET', `/v1/prices?model=${model}`, { token: admin.token });
+    expect(before.data).toHaveLength(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add price' }).last().click();
+    await page.getByText('scheduled').waitFor();
+    const after = await ui.control.done('GET', `/v1/prices?model=${model}`, { token: admin.token });
+    expect(after.data[0]).toMatchObject({ per_million: { prompt: '0.123456789', completion: '0.4' }, effective_at: 4_070_908_800 });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('previews a rerate, and executes it only then', async () => {
+    const { data } = await ui.control.done('GET', `/v1/prices?model=${model}`, { token: admin.token });
+    const { page, faults, close } = await ui.open(admin, `/prices?model=${model}`);
+    await page.getByRole('link', { name: 'Correct past usage' }).click();
+    await page.getByLabel('Usage that was rated by').selectOption(data.at(-1).id);
+    await page.getByLabel('Is rated by').selectOption(data[0].id);
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_S * SECOND_MS).toISOString().slice(0, 16);
+    await page.getByLabel('From (UTC)').fill(hoursAgo(5));
+    await page.getByLabel('Until (UTC)').fill(hoursAgo(2));
+    await page.getByLabel('Reason').fill(PLANTED);
+    await page.getByRole('button', { name: 'Compute the differences' }).click();
+    await page.getByText('Nothing has changed yet').waitFor();
+    await page.getByText('No organization is affected').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Execute rerate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Execute rerate' }).click();
+    await page.getByText('completed', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'All rerates' }).click();
+    await page.getByText(PLANTED).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('sets the seller, and keeps what somebody else has changed meanwhile', async () => {
+    const { body: before } = await ui.control.call('GET', '/v1/billing/seller', { token: admin.token });
+    const { page, faults, close } = await ui.open(admin, '/seller');
+    await page.getByLabel('Legal name').fill('Example Inference GmbH');
+    await page.getByLabel('Address').fill('Hafenstraße 1\n20457 Hamburg');
+    await page.getByLabel('Country').fill('de');
+    const body = { legal_name: 'Other', address: { lines: ['1'], country: 'DE' }, invoice_note: PLANTED };
+    await ui.control.done('PUT', '/v1/billing/seller', { token: admin.token, body });
+    await page.getByRole('button', { name: 'Save seller' }).click();
+    await page.getByText('changed by someone else').waitFor();
+    await page.getByRole('button', { name: 'Continue with these values' }).click();
+    await page.getByRole('button', { name: 'Save seller' }).click();
+    await page.getByText('Saved. Invoices').waitFor();
+    expect(await ui.control.done('GET', '/v1/billing/seller', { token: admin.token })).toMatchObject({
+      legal_name: 'Example Inference GmbH',
+      address: { lines: ['Hafenstraße 1', '20457 Hamburg'], country: 'DE' },
+      invoice_note: PLANTED,
+    });
+    // The suites of a run share its seller.
+    const { object: _, version: __, ...fields } = before as Record<string, unknown>;
+    if (before.object === 'seller') await ui.control.done('PUT', '/v1/billing/seller', { token: admin.token, body: fields });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('shows the home of the platform on a phone in the dark, and no prices to support', async () => {
+    await ui.control.createOrganization(PLANTED);
+    const support = await ui.control.createUser({ role: 'support' });
+    const visited = await ui.open(admin, '/', PHONE);
+    const { page, faults, close } = visited;
+    await page.getByRole('heading', { name: 'Health now' }).waitFor();
+    await page.getByText('Models that wait').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Change prices' }).click();
+    await page.getByRole('link', { name: ui.run.model, exact: true }).click();
+    await page.getByText('applies now').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await hasRunPlanted(visited)).toBe(false);
+    const ofSupport = await ui.open(support, '/prices');
+    await ofSupport.page.getByText("Your role can't see this").waitFor();
+    expect([...faults, ...ofSupport.faults]).toEqual([]);
+    await Promise.all([close(), ofSupport.close()]);
+  });
+});
