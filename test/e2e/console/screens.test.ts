@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { ROLES, type Role } from '../../../shared/hosts/permissions.ts';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import type { ConsolePage } from '../../support/browser/console-page.ts';
+import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
+import { exampleOf, isOfOneThing, screenPaths } from '../../support/browser/screens.ts';
+import { type ScreenCall, type SeenScreen, walkScreens } from '../../support/browser/walk.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+
+const SCREENS = screenPaths();
+const MAX_CALLS = 3;
+const SECRET = /eyJ|sk-[\w-]{20}|ses_\w{18}\./;
+const PLATFORM: readonly Role[] = ['support', 'platform_billing', 'admin'];
+// Between them, they open every screen.
+const FIRST: readonly Role[] = ['owner', 'admin'];
+
+let ui: TestConsole;
+let users: Record<Role, SignedIn>;
+
+const createThings = async ({ token }: SignedIn): Promise<void> => {
+  const create = (path: string, body: object) => ui.control.done('POST', path, { token, body });
+  await create('/v1/api-keys', { name: 'production' });
+  await create('/v1/tickets', { subject: 'A question', body: 'Why?' });
+  await create('/v1/webhooks', { url: 'https://example.com/events' });
+  await create('/v1/service-accounts', { name: 'deployer', role: 'member' });
+};
+
+beforeAll(async () => {
+  ui = await openConsole();
+  const { id: organization } = await ui.control.createOrganization();
+  const create = async (role: Role) =>
+    [role, await ui.control.createUser({ role, ...(!PLATFORM.includes(role) && { organization }) })] as const;
+  users = Object.fromEntries(await Promise.all(ROLES.map(create))) as typeof users;
+  await createThings(users.owner);
+});
+afterAll(() => ui.close());
+
+// A screen as a role has seen it, at this path.
+interface Visit extends SeenScreen {
+  role: Role;
+  screen: string;
+  path: string;
+}
+
+const visits: Visit[] = [];
+// One path for each screen, which all roles open.
+const paths = new Map<string, string>();
+
+// All screens share these, and the browser keeps the configuration.
+const SHARED = /^\/v1\/(?:me|auth\/browser\/refresh|console\/configuration)$/;
+
+const isOfScreen = ({ path }: ScreenCall): boolean => !SHARED.test(path);
+const openVisits = (screen: string): Visit[] => visits.filter((visit) => visit.screen === screen && !visit.isForbidden);
+
+// Screens of one thing come last, because the others have links to them.
+const ORDER = [...SCREENS].sort((one, other) => Number(isOfOneThing(one)) - Number(isOfOneThing(other)));
+
+const pathOf = (screen: string): string => {
+  const links = visits.flatMap((visit) => visit.links);
+  const path = paths.get(screen) ?? (isOfOneThing(screen) ? exampleOf(screen, links) : screen);
+  if (path !== undefined) paths.set(screen, path);
+  return path ?? screen.replace(/:\w+|\*/g, 'unknown');
+};
+
+const walk = async (
+  role: Role,
+  look?: (page: Page, visit: Visit, hide: () => Promise<ScreenCall[]>) => Promise<void>,
+): Promise<ConsolePage> => {
+  const opened = await ui.open(users[role]);
+  if (look) await opened.page.clock.install();
+  const { go, hide } = await walkScreens(opened.page);
+  for (const screen of ORDER) {
+    const path = pathOf(screen);
+    const visit = { ...(await go(path)), role, screen, path };
+    visits.push(visit);
+    if (look && !visit.isForbidden) await look(opened.page, visit, hide);
+  }
+  return opened;
+};
+
+const themesOf = async (page: Page): Promise<string[]> => {
+  const faults = await accessibilityFaults(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  faults.push(...(await accessibilityFaults(page, 'color-contrast')));
+  await page.emulateMedia({ colorScheme: 'light' });
+  return faults;
+};
+
+const readableBy = (page: Page): Promise<string> =>
+  page.evaluate<string>(`(async () => JSON.stringify([
+    document.cookie, { ...localStorage }, { ...sessionStorage }, await indexedDB.databases(), await caches.keys(),
+    history.state, location.href, performance.getEntries().map(({ name }) => name),
+  ]))()`);
+
+describe('every screen of the console', () => {
+  test('opens without a fault in both themes, with few calls, and none while it is hidden', async () => {
+    const faults: string[] = [];
+    for (const role of FIRST) {
+      const opened = await walk(role, async (page, { screen, path, calls }, hide) => {
+        if (openVisits(screen).length > 1) return;
+        faults.push(...(await themesOf(page)).map((fault) => `${path}: ${fault}`));
+        const count = calls.filter(isOfScreen).length;
+        if (count > MAX_CALLS) faults.push(`${path} sends ${count} requests: ${calls.map((call) => call.path).join(' ')}`);
+        const hidden = await hide();
+        if (hidden.length > 0) faults.push(`${path} sends ${hidden.length} requests while it is hidden: ${hidden[0]?.path}`);
+      });
+      faults.push(...opened.faults.map((fault) => `${role}: ${fault}`));
+      expect(await readableBy(opened.page)).not.toMatch(SECRET);
+      await opened.close();
+    }
+    expect(faults).toEqual([]);
+    expect(SCREENS.filter((screen) => openVisits(screen).length === 0)).toEqual([]);
+  });
+
+  test('is open to exactly the roles to which the API is', async () => {
+    const others = await Promise.all(ROLES.filter((role) => !FIRST.includes(role)).map((role) => walk(role)));
+    expect(others.flatMap(({ faults }) => faults)).toEqual([]);
+    const refuses = async ({ role, screen }: Visit): Promise<boolean> => {
+      const reads = openVisits(screen).flatMap(({ calls }) => calls.filter((call) => call.method === 'GET' && isOfScreen(call)));
+      for (const path of new Set(reads.map((call) => call.path)))
+        if ((await ui.control.call('GET', path, { token: users[role].token })).status === 403) return true;
+      return false;
+    };
+    const wrong = await Promise.all(
+      visits.map(async (visit) => {
+        const { role, path, isForbidden, calls } = visit;
+        if (!isForbidden) return calls.some(({ status }) => status === 403) ? [`${path} is open to ${role}, but the API is not`] : [];
+        return (await refuses(visit)) ? [] : [`${path} is closed to ${role}, but the API is not`];
+      }),
+    );
+    expect(wrong.flat()).toEqual([]);
+    await Promise.all(others.map(({ close }) => close()));
+  });
+});

@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core';
+
+/** A request of a screen to the API. */
+export interface ScreenCall {
+  method: string;
+  /** With the query, from `/v1` on. */
+  path: string;
+  status: number;
+}
+
+/** A screen when nothing is loading any more. */
+export interface SeenScreen {
+  title: string;
+  calls: ScreenCall[];
+  /** True: the console says that the user's role can't see it. */
+  isForbidden: boolean;
+  /** The paths of other screens that it links to, below the console's path. */
+  links: string[];
+}
+
+const BASE = '/console';
+const LIMIT_MS = 30_000;
+const HIDDEN_MS = 61_000;
+
+// A text, because it runs in the browser. A screen is whole when its code and replies have come and are rendered.
+const WATCH = `(() => {
+  if (window.walk) return;
+  const walk = { calls: [], open: 0 };
+  const send = window.fetch;
+  window.fetch = async (input, init = {}) => {
+    const url = new URL(input.url ?? input, location.href);
+    const place = url.pathname.indexOf('/v1/');
+    const call = { method: init.method ?? 'GET', path: url.pathname.slice(place) + url.search, status: 0 };
+    if (place >= 0) walk.calls.push(call);
+    walk.open++;
+    try {
+      const reply = await send(input, init);
+      call.status = reply.status;
+      return reply;
+    } finally {
+      walk.open--;
+    }
+  };
+  const frame = () => new Promise((next) => requestAnimationFrame(next));
+  const isLoading = () => walk.open > 0 || document.querySelector('main [role=status][aria-label=Loading]') || !document.querySelector('main h1');
+  walk.untilWhole = async () => {
+    const end = performance.now() + ${LIMIT_MS};
+    for (let quiet = 0; quiet < 3; quiet = isLoading() ? 0 : quiet + 1) {
+      if (performance.now() > end) throw new Error(location.pathname + ' was still loading: ' + JSON.stringify(walk.calls));
+      await frame();
+    }
+    const text = (selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
+    const seen = {
+      title: text('main h1')[0],
+      calls: walk.calls.splice(0),
+      isForbidden: text('main h2').includes("Your role can't see this"),
+      links: [...document.querySelectorAll('main a[href^="${BASE}/"]')].map((link) => link.getAttribute('href').slice(${BASE.length})),
+    };
+    return seen;
+  };
+  walk.show = (state) => {
+    for (const [name, get] of [['visibilityState', () => state], ['hidden', () => state === 'hidden']])
+      Object.defineProperty(document, name, { configurable: true, get });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  };
+  window.walk = walk;
+})()`;
+
+/**
+ * Goes from screen to screen inside an open page, as its links do.
+ * @returns `go` waits until a screen is whole; `hide` returns the calls of a minute in which the page is hidden, and
+ *   needs the clock of the page, so that what is read then is old
+ */
+export const walkScreens = async (page: Page) => {
+  await page.evaluate(WATCH);
+  const untilWhole = (): Promise<SeenScreen> => page.evaluate<SeenScreen>('walk.untilWhole()');
+  return {
+    go: (path: string): Promise<SeenScreen> =>
+      page.evaluate<SeenScreen>(`history.pushState(null, '', ${JSON.stringify(BASE + path)}), walk.untilWhole()`),
+    hide: async (): Promise<ScreenCall[]> => {
+      await page.evaluate("walk.show('hidden')");
+      await page.clock.fastForward(HIDDEN_MS);
+      const { calls } = await untilWhole();
+      await page.evaluate("walk.show('visible')");
+      await untilWhole();
+      return calls;
+    },
+  };
+};
