@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Button } from '../controls/button.tsx';
 import classes from './data.module.css';
+import { useRowWindow } from './use-row-window.ts';
 
 export interface Column<Row> {
   title: string;
@@ -21,34 +22,50 @@ interface TableProps<Row> {
 
 const alignOf = <Row,>({ isNumeric }: Column<Row>) => (isNumeric ? 'end' : undefined);
 
+// In the place of rows that are not rendered, so that the page keeps its height.
+const Space = ({ columns, heightPx }: { columns: number; heightPx: number }) =>
+  heightPx > 0 && (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row of a table can't be focused
+    <tr aria-hidden="true">
+      <td className={classes.space} colSpan={columns} style={{ height: heightPx }} />
+    </tr>
+  );
+
 /** Rows of things with the same columns. On a narrow screen it scrolls sideways by itself. */
-export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable table must be reachable by keyboard
-  <section className={classes.scroll} tabIndex={0} aria-label={label}>
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th key={column.title} scope="col" data-align={alignOf(column)}>
-              {column.title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
+export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) => {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, end, rowPx } = useRowWindow(body, rows.length);
+  const isCut = end - first < rows.length;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable table must be reachable by keyboard
+    <section className={classes.scroll} tabIndex={0} aria-label={label}>
+      <table className={classes.table} aria-rowcount={isCut ? rows.length + 1 : undefined}>
+        <thead>
+          <tr aria-rowindex={isCut ? 1 : undefined}>
             {columns.map((column) => (
-              <td key={column.title} data-align={alignOf(column)} data-whole={column.isWhole || undefined}>
-                {column.render(row)}
-              </td>
+              <th key={column.title} scope="col" data-align={alignOf(column)}>
+                {column.title}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
-);
+        </thead>
+        <tbody ref={body}>
+          <Space columns={columns.length} heightPx={first * rowPx} />
+          {rows.slice(first, end).map((row, i) => (
+            <tr key={keyOf(row)} aria-rowindex={isCut ? first + i + 2 : undefined}>
+              {columns.map((column) => (
+                <td key={column.title} data-align={alignOf(column)} data-whole={column.isWhole || undefined}>
+                  {column.render(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space columns={columns.length} heightPx={(rows.length - end) * rowPx} />
+        </tbody>
+      </table>
+    </section>
+  );
+};
 
 interface MoreProps {
   /** How many are shown. */

@@ -17,6 +17,8 @@ import type { ApiKey } from './key-draft.ts';
 import { KEY_FILTERS, keysQueryOf } from './key-filters.ts';
 import { keyStateOf } from './key-state.ts';
 
+const AT_ONCE = 100;
+
 const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
   {
     title: 'Name',
@@ -39,7 +41,7 @@ const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
 const KeyList = ({ organization }: { organization: string | undefined }) => {
   const me = useSignedIn();
   const [filters] = useUrlStates(KEY_FILTERS);
-  const keys = useList('GET /v1/api-keys', { query: keysQueryOf(filters, organization, Date.now() / 1_000) });
+  const keys = useList('GET /v1/api-keys', { query: { ...keysQueryOf(filters, organization, Date.now() / 1_000), limit: AT_ONCE } });
   const isFiltered = Object.values(filters).some(Boolean);
   return (
     <PagedTable
