@@ -10,10 +10,13 @@ export interface ScreenCall {
 
 /** A screen when nothing is loading any more. */
 export interface SeenScreen {
-  title: string;
   calls: ScreenCall[];
   /** True: the console says that the user's role can't see it. */
   isForbidden: boolean;
+  /** True: a fault of its code ended it. */
+  hasCrashed: boolean;
+  /** The texts of its alerts. */
+  alerts: string[];
   /** The paths of other screens that it links to, below the console's path. */
   links: string[];
 }
@@ -36,27 +39,30 @@ const WATCH = `(() => {
     try {
       const reply = await send(input, init);
       call.status = reply.status;
-      return reply;
+      if (!walk.change || place < 0 || call.method !== 'GET' || url.pathname.endsWith('/v1/me')) return reply;
+      const { status, json } = walk.change({ status: reply.status, json: await reply.json().catch(() => null) });
+      return new Response(JSON.stringify(json), { status, headers: reply.headers });
     } finally {
       walk.open--;
     }
   };
   const frame = () => new Promise((next) => requestAnimationFrame(next));
-  const isLoading = () => walk.open > 0 || document.querySelector('main [role=status][aria-label=Loading]') || !document.querySelector('main h1');
+  const texts = (selector) => [...document.querySelectorAll('main ' + selector)].map(({ textContent }) => textContent);
+  const hasCrashed = () => texts('button').includes('Load the page again');
+  const isLoading = () => walk.open > 0 || texts('[role=status][aria-label=Loading]').length > 0 || (texts('h1').length === 0 && !hasCrashed());
   walk.untilWhole = async () => {
     const end = performance.now() + ${LIMIT_MS};
     for (let quiet = 0; quiet < 3; quiet = isLoading() ? 0 : quiet + 1) {
       if (performance.now() > end) throw new Error(location.pathname + ' was still loading: ' + JSON.stringify(walk.calls));
       await frame();
     }
-    const text = (selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
-    const seen = {
-      title: text('main h1')[0],
+    return {
       calls: walk.calls.splice(0),
-      isForbidden: text('main h2').includes("Your role can't see this"),
+      isForbidden: texts('h2').includes("Your role can't see this"),
+      hasCrashed: hasCrashed(),
+      alerts: texts('[role=alert]'),
       links: [...document.querySelectorAll('main a[href^="${BASE}/"]')].map((link) => link.getAttribute('href').slice(${BASE.length})),
     };
-    return seen;
   };
   walk.show = (state) => {
     for (const [name, get] of [['visibilityState', () => state], ['hidden', () => state === 'hidden']])
@@ -69,7 +75,8 @@ const WATCH = `(() => {
 /**
  * Goes from screen to screen inside an open page, as its links do.
  * @returns `go` waits until a screen is whole; `hide` returns the calls of a minute in which the page is hidden, and
- *   needs the clock of the page, so that what is read then is old
+ *   needs the clock of the page, so that what is read then is old; `change` takes the text of a function, which gets
+ *   the status and JSON of each reply and returns others
  */
 export const walkScreens = async (page: Page) => {
   await page.evaluate(WATCH);
@@ -77,6 +84,7 @@ export const walkScreens = async (page: Page) => {
   return {
     go: (path: string): Promise<SeenScreen> =>
       page.evaluate<SeenScreen>(`history.pushState(null, '', ${JSON.stringify(BASE + path)}), walk.untilWhole()`),
+    change: (script: string): Promise<void> => page.evaluate<void>(`void (walk.change = ${script})`),
     hide: async (): Promise<ScreenCall[]> => {
       await page.evaluate("walk.show('hidden')");
       await page.clock.fastForward(HIDDEN_MS);
