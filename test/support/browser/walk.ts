@@ -17,6 +17,8 @@ export interface SeenScreen {
   hasCrashed: boolean;
   /** The texts of its alerts. */
   alerts: string[];
+  /** The headings below its title, which are also those of empty lists. */
+  headings: string[];
   /** The paths of other screens that it links to, below the console's path. */
   links: string[];
 }
@@ -58,6 +60,7 @@ const WATCH = `(() => {
     }
     return {
       calls: walk.calls.splice(0),
+      headings: texts('h2'),
       isForbidden: texts('h2').includes("Your role can't see this"),
       hasCrashed: hasCrashed(),
       alerts: texts('[role=alert]'),

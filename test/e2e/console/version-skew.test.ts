@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
+import { exampleOf, isOfOneThing, screenPaths } from '../../support/browser/screens.ts';
+import { type SeenScreen, walkScreens } from '../../support/browser/walk.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+
+const SCREENS = [...screenPaths()].sort((one, other) => Number(isOfOneThing(one)) - Number(isOfOneThing(other)));
+
+let ui: TestConsole;
+let users: SignedIn[];
+const links: string[] = [];
+
+beforeAll(async () => {
+  ui = await openConsole();
+  const { id: organization } = await ui.control.createOrganization();
+  users = await Promise.all([ui.control.createUser({ role: 'owner', organization }), ui.control.createUser({ role: 'admin' })]);
+  const token = users[0]?.token;
+  await ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'production' } });
+  await ui.control.done('POST', '/v1/tickets', { token, body: { subject: 'A question', body: 'Why?' } });
+  await ui.control.done('POST', '/v1/webhooks', { token, body: { url: 'https://example.com/events' } });
+});
+afterAll(() => ui.close());
+
+// Scripts of the page: what a newer API replies in place of this one, but not to who the user is.
+const NEWER = `({ status, json }) => {
+  const changed = (value) => {
+    if (Array.isArray(value)) return value.map(changed);
+    if (value === null || typeof value !== 'object') return value;
+    const fields = Object.entries(value).map(([name, one]) => [
+      name,
+      ['state', 'status', 'role', 'type', 'severity', 'kind'].includes(name) && typeof one === 'string' ? 'newer_than_this' : changed(one),
+    ]);
+    return { ...Object.fromEntries(fields), field_of_a_newer_release: { nested: [1] } };
+  };
+  return { status, json: changed(json) };
+}`;
+const GONE = 'Nothing is here any more.';
+
+const gone = (status: number): string => `() => ({
+  status: ${status},
+  json: { error: { message: '${GONE}', type: 'invalid_request_error', code: null, param: null } },
+})`;
+
+/** Opens all screens with replies that a script changes. @returns what is wrong with them */
+const walkWith = async (user: SignedIn, change: string, isRight: (seen: SeenScreen) => boolean): Promise<string[]> => {
+  const opened = await ui.open(user);
+  const { go, change: changeReplies } = await walkScreens(opened.page);
+  await changeReplies(change);
+  const wrong: string[] = [];
+  for (const screen of SCREENS) {
+    const path = isOfOneThing(screen) ? (exampleOf(screen, links) ?? screen.replace(/:\w+|\*/g, 'unknown')) : screen;
+    const seen = await go(path);
+    links.push(...seen.links);
+    if (seen.hasCrashed || !isRight(seen)) wrong.push(path);
+  }
+  await opened.close();
+  return [...wrong, ...opened.faults];
+};
+
+describe('a console that was opened before the API was updated', () => {
+  test('shows every screen if replies have new fields and states', async () => {
+    const wrong = [];
+    for (const user of users) wrong.push(...(await walkWith(user, NEWER, ({ calls }) => calls.every(({ status }) => status < 500))));
+    expect(wrong).toEqual([]);
+  });
+
+  test.each([404, 410])('says on every screen that something is gone if its routes answer %i', async (status) => {
+    // Some screens say it in words of their own.
+    const saysIt = ({ calls, alerts, headings }: SeenScreen): boolean =>
+      calls.length === 0 || headings.length > 0 || alerts.some((text) => text.includes(GONE));
+    const wrong = await Promise.all(users.map((user) => walkWith(user, gone(status), saysIt)));
+    expect(wrong.flat()).toEqual([]);
+  });
+
+  test('keeps the navigation, and offers to load the page again, if a field is gone', async () => {
+    const { page, close } = await ui.open(users[0] as SignedIn);
+    await page.route(/\/v1\/api-keys\?/, async (route) => {
+      const { data, ...rest } = (await (await route.fetch()).json()) as { data: Record<string, unknown>[] };
+      await route.fulfill({ json: { ...rest, data: data.map(({ limits: _, ...fields }) => fields) } });
+    });
+    await page.evaluate("history.pushState(null, '', '/console/api-keys')");
+    await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    await close();
+  });
+});
