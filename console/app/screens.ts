@@ -42,6 +42,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/api-key/screen.tsx')),
   },
   {
+    path: '/playground',
+    title: 'Playground',
+    group: 'Build',
+    words: 'try chat compare stream prompt tokens',
+    isFor: (me) => can(me, 'keys:write') && can(me, 'models:read'),
+    component: load(() => import('../pages/playground/screen.tsx')),
+  },
+  {
     path: '/models',
     title: 'Models and prices',
     group: 'Build',

@@ -9,6 +9,8 @@ interface FailureFacts {
   param?: string | null;
   requestId?: string | null;
   retryAfterSeconds?: number | undefined;
+  /** All that the service says of the error, such as the `wake` of a deployment. */
+  details?: Readonly<Record<string, unknown>>;
 }
 
 /** A request that failed. Its message is the API's own, which says what to do. */
@@ -18,8 +20,9 @@ export class ApiFailure extends Error {
   readonly param: string | null;
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor({ status, code, message, param = null, requestId = null, retryAfterSeconds }: FailureFacts) {
+  constructor({ status, code, message, param = null, requestId = null, retryAfterSeconds, details = {} }: FailureFacts) {
     super(message);
     this.name = 'ApiFailure';
     this.status = status;
@@ -27,10 +30,11 @@ export class ApiFailure extends Error {
     this.param = param;
     this.requestId = requestId;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.details = details;
   }
 }
 
-interface ErrorBody {
+interface ErrorBody extends Record<string, unknown> {
   message?: string;
   code?: string | null;
   param?: string | null;
@@ -51,15 +55,24 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** The failure that a reply describes. */
-export const failureOf = async (response: Response): Promise<ApiFailure> => {
-  const { message, code = null, param = null } = errorOf(parsed(await response.text()));
-  const retryAfter = Number(response.headers.get('retry-after'));
+/** The failure that a body describes. @param body parsed; anything if it is no error of ours */
+export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'requestId' | 'retryAfterSeconds'>): ApiFailure => {
+  const details = errorOf(body);
+  const { message, code = null, param = null } = details;
   return new ApiFailure({
-    status: response.status,
+    ...facts,
     code,
     param,
-    message: message ?? `The service replied with status ${response.status}. Try again, and open a ticket if it stays so.`,
+    message: message ?? `The service replied with status ${facts.status}. Try again, and open a ticket if it stays so.`,
+    details,
+  });
+};
+
+/** The failure that a reply describes. */
+export const failureOf = async (response: Response): Promise<ApiFailure> => {
+  const retryAfter = Number(response.headers.get('retry-after'));
+  return failureIn(parsed(await response.text()), {
+    status: response.status,
     requestId: response.headers.get('x-request-id'),
     retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
   });

@@ -16,6 +16,8 @@ export type CallOptions<Name extends RouteName> = Needed<'parameters', PathParam
     version?: number | undefined;
     /** Equal for the repetitions of one intended change. */
     idempotencyKey?: string;
+    /** True: the request is sent even if the page closes meanwhile. */
+    keepalive?: boolean;
     signal?: AbortSignal;
   };
 
@@ -25,6 +27,7 @@ type AnyOptions = {
   query?: Readonly<Record<string, unknown>> | undefined;
   version?: number | undefined;
   idempotencyKey?: string;
+  keepalive?: boolean;
   signal?: AbortSignal;
 };
 
@@ -48,10 +51,11 @@ const urlOf = (path: string, { parameters = {}, query = {} }: AnyOptions): URL =
 
 const send = async (name: string, options: AnyOptions, token: string): Promise<Response> => {
   const [method = 'GET', path = '/'] = name.split(' ');
-  const { body, version, idempotencyKey, signal } = options;
+  const { body, version, idempotencyKey, keepalive = false, signal } = options;
   return fetchReply(urlOf(path, options), {
     method,
     credentials: 'omit',
+    keepalive,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),

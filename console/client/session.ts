@@ -77,8 +77,16 @@ export const refresh = (): Promise<string> => {
 /** The access token of the session, renewed if it ends soon. @throws ApiFailure */
 export const accessToken = async (): Promise<string> => (tokens && Date.now() < tokens.renewAtMs ? tokens.accessToken : refresh());
 
+const lastCalls = new Set<() => Promise<unknown>>();
+
+/** Adds something to do at each logout while the session still works. It must end soon, and may fail. */
+export const beforeLogOut = (call: () => Promise<unknown>): void => {
+  lastCalls.add(call);
+};
+
 /** Logs out here and in all tabs of this browser. The state is `signed-out` even if the service can't be reached. */
 export const logOut = async (): Promise<void> => {
+  await Promise.allSettled([...lastCalls].map((call) => call()));
   try {
     await callWithCookie('POST /v1/auth/browser/logout', {});
   } finally {

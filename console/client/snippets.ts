@@ -34,7 +34,7 @@ const jsonOf = (body: ChatRequest['body']): string => {
 
 const curlOf = ({ baseUrl, body, headers = {} }: ChatRequest): string =>
   [
-    `curl ${shellOf(`${baseUrl}/chat/completions`)}`,
+    `curl ${body.stream === true ? '-N ' : ''}${shellOf(`${baseUrl}/chat/completions`)}`,
     '-H "authorization: Bearer $API_KEY"',
     ...Object.entries({ ...headers, 'content-type': 'application/json' }).map(([name, value]) => `-H ${shellOf(`${name}: ${value}`)}`),
     `-d ${shellOf(jsonOf(body))}`,
@@ -54,7 +54,10 @@ const pythonCall = ({ baseUrl, body, headers }: ChatRequest): string => {
     'completion = client.chat.completions.create(',
     ...fields,
     ')',
-    ...(body.stream === true ? ['for chunk in completion:', '    print(chunk)'] : ['print(completion.choices[0].message.content)']),
+    // The last chunk has the usage, and no choice.
+    ...(body.stream === true
+      ? ['for chunk in completion:', '    for choice in chunk.choices:', '        print(choice.delta.content or "", end="", flush=True)']
+      : ['print(completion.choices[0].message.content)']),
   ].join('\n');
 };
 
@@ -69,7 +72,7 @@ const javaScriptCall = ({ baseUrl, body, headers }: ChatRequest): string =>
     '});',
     `const completion = await client.chat.completions.create(${JSON.stringify(body, null, INDENT)});`,
     ...(body.stream === true
-      ? ['for await (const chunk of completion) console.log(chunk);']
+      ? ["for await (const { choices } of completion) process.stdout.write(choices[0]?.delta.content ?? '');"]
       : ['console.log(completion.choices[0].message.content);']),
   ].join('\n');
 

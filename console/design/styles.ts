@@ -6,3 +6,4 @@ import './layout/layout.module.css';
 import './controls/controls.module.css';
 import './data/data.module.css';
 import './feedback/feedback.module.css';
+import './chat/chat.module.css';

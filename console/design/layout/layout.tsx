@@ -74,6 +74,14 @@ export const Filters = ({ children }: { children: ReactNode }) => <search classN
 /** Sections of equal width beside one another, as many as there is room for. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className={classes.columns}>{children}</div>;
 
+/** The content of a screen, and beside it something narrow, such as its settings. On a narrow screen, that comes first. */
+export const Split = ({ children, beside }: { children: ReactNode; beside: ReactNode }) => (
+  <div className={classes.split}>
+    {beside}
+    {children}
+  </div>
+);
+
 /** Fields of numbers and other short values beside one another. */
 export const ShortFields = ({ children }: { children: ReactNode }) => <div className={classes['short-fields']}>{children}</div>;
 
@@ -104,6 +112,20 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, valu
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => (
         <div key={name} style={{ display: 'contents' }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
+
+/** Names and short values beside one another. Facts whose value is undefined are left out. */
+export const ShortFacts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className={classes['short-facts']}>
+    {facts
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -57,7 +57,15 @@ export const Screen = () => {
     <Page
       title="Home"
       description={`${organization}, as you can see it as ${me.role.replaceAll('_', ' ')}.`}
-      actions={can(me, 'keys:write') && !isOfPlatform(me) && <ButtonLink to="/api-keys?dialog=create">Create API key</ButtonLink>}
+      actions={
+        can(me, 'keys:write') &&
+        !isOfPlatform(me) && (
+          <>
+            <ButtonLink to="/playground">Try a model</ButtonLink>
+            <ButtonLink to="/api-keys?dialog=create">Create API key</ButtonLink>
+          </>
+        )
+      }
     >
       {me.second_factor === 'off' && (
         <Notice>

@@ -9,6 +9,7 @@ import { formatUtc } from '../../design/format/times.ts';
 import { Columns, Page, Row } from '../../design/layout/layout.tsx';
 import { modelNameOf, modelPath } from '../models/model-path.ts';
 import { ModelStatus } from '../models/model-status.tsx';
+import { playgroundPath } from '../playground/model-choice.ts';
 import { type Model, ModelLimits, ModelPrice } from './model-facts.tsx';
 import { ModelSnippet } from './model-snippet.tsx';
 import { PlatformActions } from './platform-actions.tsx';
@@ -59,7 +60,7 @@ export const Screen = () => {
       actions={
         data && (
           <Row>
-            <ButtonLink to={`/playground?${new URLSearchParams({ model: name })}`}>Try it</ButtonLink>
+            <ButtonLink to={playgroundPath(data)}>Try it</ButtonLink>
             <PlatformActions model={data} />
           </Row>
         )

@@ -1,4 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { snippetsOf } from '../../../console/client/snippets.ts';
 
@@ -16,8 +21,27 @@ describe('snippetsOf', () => {
   test('writes values as Python has them', () => {
     const python = snippets.get('Python');
     expect(python).toContain('    stream=True,\n    stop=None,\n)');
-    expect(python).toContain('for chunk in completion:');
+    expect(python).toContain('for chunk in completion:\n    for choice in chunk.choices:');
     expect(python).toContain(String.raw`"content": "It's \"here\": $HOME`);
+  });
+
+  test('runs with the OpenAI client of JavaScript, which sends the body and prints the stream', async () => {
+    const received: { body: unknown; headers: IncomingHttpHeaders }[] = [];
+    const server = createServer(async (request, response) => {
+      received.push({ body: await json(request), headers: request.headers });
+      const chunks = [{ choices: [{ delta: { content: 'Hello' } }] }, { choices: [], usage: {} }];
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const code = new Map(snippetsOf({ baseUrl: `http://127.0.0.1:${port}/v1`, body, headers: { 'x-user-id': 'a' } })).get('JavaScript');
+    const run = promisify(execFile);
+    const env = { ...process.env, API_KEY: 'sk-test' };
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code ?? ''], { env });
+    server.close();
+    expect(stdout).toBe('Hello');
+    expect(received).toEqual([{ body, headers: expect.objectContaining({ 'x-user-id': 'a', authorization: 'Bearer sk-test' }) }]);
   });
 
   test('reads the secret from a variable in each language', () => {
