@@ -15,6 +15,8 @@ interface Screen {
   words?: string;
   /** True for users who can do something there. */
   isFor: (me: Me) => boolean;
+  /** True for users whose navigation has it. Default: all for whom it is. */
+  isListedFor?: (me: Me) => boolean;
   component: ComponentType;
 }
 
@@ -62,6 +64,26 @@ export const SCREENS: readonly Screen[] = [
     title: 'Model',
     isFor: (me) => can(me, 'models:read'),
     component: load(() => import('../pages/model/screen.tsx')),
+  },
+  {
+    path: '/deployments',
+    title: 'Deployments',
+    group: 'Build',
+    words: 'gpu on demand own model deploy copies stop start wake',
+    isFor: (me) => can(me, 'deployments:read'),
+    component: load(() => import('../pages/deployments/screen.tsx')),
+  },
+  {
+    path: '/deployments/new',
+    title: 'Deploy a model',
+    isFor: (me) => can(me, 'deployments:read'),
+    component: load(() => import('../pages/deploy/screen.tsx')),
+  },
+  {
+    path: '/deployments/:id',
+    title: 'Deployment',
+    isFor: (me) => can(me, 'deployments:read'),
+    component: load(() => import('../pages/deployment/screen.tsx')),
   },
   {
     path: '/requests',
@@ -152,6 +174,24 @@ export const SCREENS: readonly Screen[] = [
     words: 'company address tax currency payment invoice prefix',
     isFor: (me) => can(me, 'billing:issue'),
     component: load(() => import('../pages/seller/screen.tsx')),
+  },
+  {
+    path: '/runtimes',
+    title: 'Runtimes',
+    group: 'Platform',
+    words: 'image container vllm catalogue deployments',
+    isFor: (me) => can(me, 'deployments:read'),
+    isListedFor: (me) => can(me, 'catalogue:write'),
+    component: load(() => import('../pages/runtimes/screen.tsx')),
+  },
+  {
+    path: '/instance-types',
+    title: 'Instance types',
+    group: 'Platform',
+    words: 'gpu price hour accelerators catalogue deployments',
+    isFor: (me) => can(me, 'deployments:read'),
+    isListedFor: (me) => can(me, 'catalogue:write'),
+    component: load(() => import('../pages/instance-types/screen.tsx')),
   },
   {
     path: '/account',

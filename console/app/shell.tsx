@@ -37,7 +37,7 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
     <nav aria-label="Screens">
       <NavigationLink path="/" title="Home" />
       {GROUPS.map((group) => {
-        const screens = SCREENS.filter((screen) => screen.group === group && screen.isFor(me));
+        const screens = SCREENS.filter((screen) => screen.group === group && (screen.isListedFor ?? screen.isFor)(me));
         if (screens.length === 0) return null;
         return (
           <div key={group}>

@@ -1,5 +1,6 @@
 // The screens of things by the prefix of their ids.
 const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
+  dep: '/deployments',
   key: '/api-keys',
   org: '/organizations',
   req: '/requests',

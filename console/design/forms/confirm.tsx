@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { Look } from '../controls/button.tsx';
 import { TextField } from '../controls/fields.tsx';
 import { Dialog, type DialogProps } from '../feedback/dialog.tsx';
 import { Form } from './form.tsx';
@@ -6,19 +7,21 @@ import { Form } from './form.tsx';
 interface ConfirmProps extends DialogProps {
   /** The verb of what will be done, such as `Revoke key`. */
   action: string;
+  /** `primary` for what begins something. */
+  look?: Look;
   /** What must be typed first, for what can't be undone: the name of the thing. */
   typed?: string;
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before something is ended or deleted. `children` says what will happen, and to what. */
-export const Confirm = ({ title, action, typed, onConfirm, onClose, children }: ConfirmProps) => {
+/** Asks before something is ended, deleted or begun. `children` says what will happen, and to what. */
+export const Confirm = ({ title, action, look = 'danger', typed, onConfirm, onClose, children }: ConfirmProps) => {
   const [text, setText] = useState('');
   return (
     <Dialog title={title} onClose={onClose}>
       <Form
         submitLabel={action}
-        look="danger"
+        look={look}
         canSubmit={typed === undefined || text === typed}
         onCancel={onClose}
         onSubmit={async () => {

@@ -82,6 +82,14 @@ export const Split = ({ children, beside }: { children: ReactNode; beside: React
   </div>
 );
 
+/** Steps with a summary that stays in sight beside them. On a narrow page it is below them. */
+export const WithSummary = ({ summary, children }: { summary: ReactNode; children: ReactNode }) => (
+  <div className={classes['with-summary']}>
+    <div>{children}</div>
+    <div className={classes.summary}>{summary}</div>
+  </div>
+);
+
 /** Fields of numbers and other short values beside one another. */
 export const ShortFields = ({ children }: { children: ReactNode }) => <div className={classes['short-fields']}>{children}</div>;
 

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
+import { useUrlState } from '../../client/url-state.ts';
 import { SelectField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
@@ -21,7 +22,7 @@ interface CreateKeyProps {
 /** Creates a key, then shows its secret once with code that uses it. */
 export const CreateKey = ({ organization, onClose }: CreateKeyProps) => {
   const [draft, setDraft] = useState(EMPTY_DRAFT);
-  const [scope, setScope] = useState<ApiKey['scope']>('serverless');
+  const [scope, setScope] = useUrlState<ApiKey['scope']>('scope', 'serverless');
   const [created, setCreated] = useState<CreatedKey>();
   if (created)
     return (

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useRead } from '../../client/queries.ts';
 import { snippetsOf } from '../../client/snippets.ts';
 import { Code } from '../../design/controls/copy.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded, Skeleton } from '../../design/feedback/loaded.tsx';
 import { Stack } from '../../design/layout/layout.tsx';
@@ -42,9 +43,14 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
   if (apiKey.models === null && models.data && model === undefined)
     return (
       <Notice>
-        {isOnDemand
-          ? 'Your organization has no deployment yet. Create one, then send requests to it with this key.'
-          : 'No model is published yet. When there is one, requests with this key can use it.'}
+        {isOnDemand ? (
+          <p>
+            Your organization has no deployment yet. <ScreenLink to="/deployments/new">Deploy a model</ScreenLink>, then send requests to it
+            with this key.
+          </p>
+        ) : (
+          'No model is published yet. When there is one, requests with this key can use it.'
+        )}
       </Notice>
     );
   if (apiKey.models === null && models.isPending) return <Skeleton />;

@@ -1,4 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
 import { formatUtc } from '../../design/format/times.ts';
@@ -57,7 +58,16 @@ export const ModelLimits = ({ model }: { model: Model }) => (
         ['Default max_tokens', <Count key="default" value={model.default_output_tokens} />],
         ['Features', featuresOf(model)],
         ['Prompts counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],
-        ['Kind', model.organization === null ? <Chip key="kind" state="shared model" /> : <Chip key="kind" state="deployment" />],
+        [
+          'Kind',
+          model.organization === null ? (
+            <Chip key="kind" state="shared model" />
+          ) : (
+            <ScreenLink key="kind" to="/deployments">
+              deployment
+            </ScreenLink>
+          ),
+        ],
         ['Registered', <Time key="created" seconds={model.created} />],
       ]}
     />

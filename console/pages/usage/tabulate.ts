@@ -10,7 +10,7 @@ type Result = Readonly<Record<Grouping, string | null>> & {
   readonly output_tokens?: unknown;
 };
 
-interface Bucket {
+export interface UsageBucket {
   readonly start_time: number;
   readonly results: readonly Result[];
 }
@@ -74,7 +74,7 @@ const inOrder = (rows: Iterable<UsageRow>, measure: Measure): UsageRow[] =>
   });
 
 /** Sums buckets by group and by day. A day can be in several buckets: of other organizations, or of other pages. */
-export const tabulate = (buckets: readonly Bucket[], groupBy: Grouping, measure: Measure): UsageTable => {
+export const tabulate = (buckets: readonly UsageBucket[], groupBy: Grouping, measure: Measure): UsageTable => {
   const byDay = new Map<number, Map<string | null, UsageRow>>();
   const groups = new Map<string | null, UsageRow>();
   const add = (to: Map<string | null, UsageRow>, name: string | null, sums: UsageSums) =>

@@ -72,10 +72,10 @@ const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, '
 
 /** The usage of a range: its total, a chart by day, and a table by group. */
 export const UsageResults = ({ measure, groupBy, title, times, organization, nameOf }: UsageResultsProps) => {
-  const { query, isComplete, isCut } = useUsage({ measure, groupBy, times, organization });
-  const table = useMemo(() => tabulate(query.data?.flatMap(({ data }) => data) ?? [], groupBy, measure), [query.data, groupBy, measure]);
+  const { query, buckets, isComplete, isCut } = useUsage({ measure, groupBy, times, organization });
+  const table = useMemo(() => tabulate(buckets, groupBy, measure), [buckets, groupBy, measure]);
   return (
-    <Loaded query={query}>
+    <Loaded<readonly unknown[]> query={query}>
       {() =>
         isComplete && table.groups.length === 0 ? (
           <NothingUsed />

@@ -1,0 +1,51 @@
+import { SelectField, TextField } from '../../design/controls/fields.tsx';
+import { Section, ShortFields, Stack } from '../../design/layout/layout.tsx';
+import { idleChoices } from './deployment-draft.ts';
+import type { StepProps } from './model-step.tsx';
+
+/** Step 3: how many copies run, and when it sleeps. */
+export const CopiesStep = ({ draft, onChange, faults }: StepProps) => (
+  <Section title="3. Copies and sleep" isCard>
+    <Stack>
+      <ShortFields>
+        <TextField
+          label="Least copies"
+          value={draft.minCopies}
+          onChange={(minCopies) => onChange({ minCopies })}
+          fault={faults.minCopies}
+          inputMode="numeric"
+          hint="While it is awake."
+        />
+        <TextField
+          label="Most copies"
+          value={draft.maxCopies}
+          onChange={(maxCopies) => onChange({ maxCopies })}
+          fault={faults.maxCopies}
+          placeholder={draft.minCopies}
+          inputMode="numeric"
+          hint="Added under load."
+        />
+        <TextField
+          label="Requests at once for each copy"
+          value={draft.concurrency}
+          onChange={(concurrency) => onChange({ concurrency })}
+          fault={faults.concurrency}
+          inputMode="numeric"
+          hint="With more, copies are added."
+        />
+      </ShortFields>
+      <SelectField
+        label="Sleeps"
+        value={draft.idle}
+        onChange={(idle) => onChange({ idle })}
+        fault={faults.idle}
+        choices={idleChoices(draft.idle)}
+        hint={
+          draft.idle === ''
+            ? 'It costs money around the clock, and requests never wait for it to start.'
+            : 'Asleep it costs nothing. The next request wakes it, which takes minutes.'
+        }
+      />
+    </Stack>
+  </Section>
+);

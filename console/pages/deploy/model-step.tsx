@@ -1,0 +1,107 @@
+import { can, useSignedIn } from '../../client/me.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
+import { Columns, Disclosure, Section, Stack } from '../../design/layout/layout.tsx';
+import { type Faults, type NewDraft, nameFor } from './deployment-draft.ts';
+
+export interface StepProps {
+  draft: NewDraft;
+  onChange: (changes: Partial<NewDraft>) => void;
+  faults: Faults;
+}
+
+interface ModelStepProps extends StepProps {
+  runtimes: readonly { id: string; description: string }[];
+  /** The folder of the organization, as the API names it. */
+  folder: string | undefined;
+  hubModels: boolean;
+}
+
+const Advanced = ({ draft, onChange, faults }: StepProps) => {
+  const me = useSignedIn();
+  return (
+    <Disclosure title="Context, variables and code">
+      <Stack>
+        <TextField
+          label="Context length"
+          value={draft.contextLength}
+          onChange={(contextLength) => onChange({ contextLength })}
+          fault={faults.contextLength}
+          placeholder="8192"
+          inputMode="numeric"
+          hint="Tokens of the prompt and the completion together. More needs more accelerator memory."
+        />
+        <TextArea
+          label="Variables of the runtime"
+          value={draft.environment}
+          onChange={(environment) => onChange({ environment })}
+          fault={faults.environment}
+          placeholder="SM_VLLM_GPU_MEMORY_UTILIZATION=0.9"
+          hint="One NAME=value on each line."
+          isCode
+        />
+        {can(me, 'catalogue:write') && (
+          <CheckField
+            label="Allow code in the model’s folder"
+            hint="It runs in the container, beside the model."
+            checked={draft.allowsCode}
+            onChange={(allowsCode) => onChange({ allowsCode })}
+          />
+        )}
+      </Stack>
+    </Disclosure>
+  );
+};
+
+/** Step 1: the model, the name that requests use, and the runtime. */
+export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepProps) => {
+  const { draft, onChange, faults } = step;
+  const description = runtimes.find(({ id }) => id === draft.runtime)?.description;
+  return (
+    <Section title="1. Model" isCard>
+      <Stack>
+        <TextField
+          label="Files of the model"
+          value={draft.model}
+          onChange={(model) => onChange({ model })}
+          fault={faults.model}
+          placeholder={`${folder ?? 's3://…/'}qwen3-8b/`}
+          hint={
+            hubModels
+              ? 'The folder of the model’s files in S3, or the id of a model on the Hugging Face Hub, such as Qwen/Qwen3-8B.'
+              : 'The folder of the model’s files in S3, in which config.json is.'
+          }
+          isCode
+          autoFocus
+          spellCheck={false}
+        />
+        {folder !== undefined && !draft.model.startsWith(folder) && (
+          <div>
+            <Button onClick={() => onChange({ model: folder })}>Begin with your organization’s folder</Button>
+          </div>
+        )}
+        <Columns>
+          <TextField
+            label="Name"
+            value={draft.name}
+            onChange={(name) => onChange({ name })}
+            fault={faults.name}
+            placeholder={nameFor(draft.model) || 'qwen3-8b'}
+            hint="Requests use it as their model."
+            isCode
+            spellCheck={false}
+          />
+          <SelectField
+            label="Runtime"
+            value={draft.runtime}
+            onChange={(runtime) => onChange({ runtime })}
+            fault={faults.runtime}
+            choices={runtimes.map(({ id }) => [id, id] as const)}
+            hint={description ?? 'What serves the model.'}
+          />
+        </Columns>
+        <Advanced {...step} />
+      </Stack>
+    </Section>
+  );
+};

@@ -1,0 +1,80 @@
+import { Money } from '../../design/data/values.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
+import { roughly } from '../deployments/deployment-state.ts';
+import { hourCostOf, type InstanceType } from '../deployments/hour-cost.ts';
+import { fieldOf, isCount, type NewDeployment, type NewDraft } from './deployment-draft.ts';
+import type { Estimate, Judged } from './use-estimate.ts';
+
+interface ReviewProps {
+  draft: NewDraft;
+  body: NewDeployment | undefined;
+  types: readonly InstanceType[];
+  judged: Judged;
+  isCurrent: boolean;
+  /** Warnings that are about no field. */
+  warnings: readonly string[];
+  onCreate: (attempt: { idempotencyKey: string }) => Promise<unknown>;
+}
+
+const startText = ({ p50_seconds, p90_seconds }: Estimate['start']): string =>
+  `about ${roughly(p50_seconds)}; nine of ten within ${roughly(p90_seconds)}`;
+
+const HourCost = ({ draft, types }: Pick<ReviewProps, 'draft' | 'types'>) => {
+  const type = types.find(({ id }) => id === draft.instanceTypes[0]);
+  const ofCopy = Number(draft.accelerators);
+  const costOf = (copies: string) => (isCount(copies) ? hourCostOf(type, ofCopy, Number(copies)) : undefined);
+  const [least, most] = [costOf(draft.minCopies), costOf(draft.maxCopies || draft.minCopies)];
+  return (
+    <Facts
+      facts={[
+        [
+          'Awake',
+          least === undefined ? (
+            '–'
+          ) : (
+            <span key="awake">
+              <Money amount={least} />
+              {most !== undefined && most !== least && (
+                <>
+                  {' '}
+                  to <Money amount={most} />
+                </>
+              )}{' '}
+              an hour
+            </span>
+          ),
+        ],
+        ['Asleep', draft.idle === '' ? 'it never sleeps' : <Money key="asleep" amount="0" />],
+        ['Runs on', draft.instanceTypes.join(', ') || '–'],
+      ]}
+    />
+  );
+};
+
+const Verdict = ({ draft, judged: { estimate, failure }, isCurrent }: Pick<ReviewProps, 'draft' | 'judged' | 'isCurrent'>) => {
+  if (draft.model.trim() === '') return <p role="status">Say where the model’s files are.</p>;
+  if (!isCurrent) return <p role="status">Checking…</p>;
+  if (estimate) return <Notice tone="good">It can be deployed: the files are there, and the settings are accepted.</Notice>;
+  if (failure && fieldOf(failure) !== undefined) return <p role="status">Correct what is marked in the steps.</p>;
+  return <Notice tone="warn">{failure?.message}</Notice>;
+};
+
+/** The last step: what it costs, if it can run, and its creation. */
+export const Review = ({ draft, body, types, judged, isCurrent, warnings, onCreate }: ReviewProps) => (
+  <Section title="Review" isCard>
+    <Form submitLabel="Create deployment" canSubmit={body !== undefined && draft.model.trim() !== ''} onSubmit={onCreate}>
+      <Stack>
+        <HourCost draft={draft} types={types} />
+        {judged.estimate && <Facts facts={[['First start', startText(judged.estimate.start)]]} />}
+        <Verdict draft={draft} judged={judged} isCurrent={isCurrent} />
+        {warnings.map((warning) => (
+          <Notice key={warning} tone="warn">
+            {warning}
+          </Notice>
+        ))}
+      </Stack>
+    </Form>
+  </Section>
+);

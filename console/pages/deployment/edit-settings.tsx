@@ -1,0 +1,65 @@
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { SelectField, TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
+import { ShortFields } from '../../design/layout/layout.tsx';
+import { idleChoices } from '../deploy/deployment-draft.ts';
+import type { Deployment } from '../deployments/deployment-state.ts';
+import { SETTINGS_LABELS, type SettingsDraft, settingsChange, settingsFaults, settingsOf } from './settings-draft.ts';
+
+const COUNTS = ['minCopies', 'maxCopies', 'concurrency'] as const;
+const SIZES = ['contextLength', 'maxOutput'] as const;
+
+interface FieldsProps {
+  draft: SettingsDraft;
+  onChange: (changes: Partial<SettingsDraft>) => void;
+}
+
+const Numbers = ({ names, draft, onChange }: FieldsProps & { names: readonly (keyof SettingsDraft)[] }) => (
+  <ShortFields>
+    {names.map((name) => (
+      <TextField
+        key={name}
+        label={SETTINGS_LABELS[name]}
+        value={draft[name]}
+        onChange={(text) => onChange({ [name]: text })}
+        fault={settingsFaults(draft)[name]}
+        inputMode="numeric"
+      />
+    ))}
+  </ShortFields>
+);
+
+/** Changes the settings of a deployment that apply without a new generation. */
+export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; onClose: () => void }) => {
+  const { id, name } = deployment;
+  return (
+    <Dialog title={`Change settings of ${name}`} onClose={onClose}>
+      <p>They apply at once. More copies cost more as soon as they start; fewer can break off requests in progress.</p>
+      <VersionedForm
+        thing={deployment}
+        draftOf={settingsOf}
+        labels={SETTINGS_LABELS}
+        read={() => request('GET /v1/deployments/{id}', { parameters: { id } })}
+        submitLabel="Save settings"
+        onCancel={onClose}
+        canSubmit={(draft, base) => Object.keys(settingsFaults(draft)).length === 0 && Object.keys(settingsChange(draft, base)).length > 0}
+        save={async (draft, base) => {
+          const { version } = base;
+          await request('PATCH /v1/deployments/{id}', { parameters: { id }, body: settingsChange(draft, base), version });
+          void readAgain('/v1/deployments', '/v1/models');
+          onClose();
+        }}
+      >
+        {(draft, onChange) => (
+          <>
+            <Numbers names={COUNTS} draft={draft} onChange={onChange} />
+            <SelectField label="Sleeps" value={draft.idle} onChange={(idle) => onChange({ idle })} choices={idleChoices(draft.idle)} />
+            <Numbers names={SIZES} draft={draft} onChange={onChange} />
+          </>
+        )}
+      </VersionedForm>
+    </Dialog>
+  );
+};

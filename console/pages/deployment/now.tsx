@@ -1,0 +1,100 @@
+import { useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { useUrlState } from '../../client/url-state.ts';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
+import { Money, Time } from '../../design/data/values.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { sumOf } from '../../design/format/amounts.ts';
+import { rangeOf } from '../../design/format/ranges.ts';
+import { Section, Stack, Tile, Tiles } from '../../design/layout/layout.tsx';
+import { type Deployment, expectedAt, nowOf } from '../deployments/deployment-state.ts';
+import { ReasonText } from './reason-text.tsx';
+
+const MAX_DAYS = 31;
+
+const instancesText = ({ instances }: Deployment): string =>
+  instances.map(({ count, instance_type, phase }) => `${count} × ${instance_type}, ${phase}`).join('; ') || 'no instances run';
+
+const MonthCost = ({ deployment: { id, organization } }: { deployment: Deployment }) => {
+  const { startS = 0 } = rangeOf('month', { from: '', to: '' }, Date.now() / 1_000);
+  const { data } = useRead('GET /v1/organization/costs', {
+    query: { organization, start_time: String(startS), limit: String(MAX_DAYS), group_by: ['deployment'] },
+  });
+  const amounts = data?.data.flatMap(({ results }) => results.filter(({ deployment }) => deployment === id).map(({ cost }) => cost));
+  return (
+    <Tile
+      label="Cost this month"
+      value={<Money amount={amounts && sumOf(amounts)} />}
+      note={<ScreenLink to="/usage?group=deployment&range=month">Compare deployments</ScreenLink>}
+    />
+  );
+};
+
+const Progress = ({ deployment }: { deployment: Deployment }) => {
+  const [expected] = useUrlState<string>('expected', '');
+  const { state, progress } = deployment;
+  const end = expectedAt(deployment, /^\d{1,11}$/.test(expected) ? Number(expected) : undefined);
+  const isStarting = state === 'pending' || state === 'creating' || state === 'waking' || state === 'updating';
+  if (!isStarting) return null;
+  const steps = [
+    ['waiting for an instance', progress.pending_capacity],
+    ['downloading the model', progress.downloading],
+    ['loading the model', progress.loading],
+    ['ready', progress.ready],
+  ] as const;
+  const counts = steps.filter(([, count]) => count > 0).map(([step, count]) => `${count} ${step}`);
+  return (
+    <Stack>
+      {end !== undefined && (
+        <p>
+          Expected to answer {end * 1_000 > Date.now() ? <Time seconds={end} /> : 'any moment: it takes longer than most of its starts'}.
+        </p>
+      )}
+      {counts.length > 0 && <p>Copies: {counts.join(', ')}.</p>}
+    </Stack>
+  );
+};
+
+/** What a deployment does now, what it costs, and what comes next. */
+export const Now = ({ deployment }: { deployment: Deployment }) => {
+  const me = useSignedIn();
+  const { state, state_since, reason, progress, copies, price_per_hour, last_used_at, published_as } = deployment;
+  return (
+    <>
+      <Section title="Now" isCard>
+        <Stack>
+          <p role="status">
+            {nowOf(state)} The state changed <Time seconds={state_since} />.
+          </p>
+          <Progress deployment={deployment} />
+          {reason && (
+            <Notice tone="warn">
+              <ReasonText reason={reason} />
+            </Notice>
+          )}
+          {published_as !== null && <p>It also serves the shared model {published_as}, whose callers pay by the token.</p>}
+        </Stack>
+      </Section>
+      <Tiles>
+        <Tile label="Cost an hour now" value={<Money amount={price_per_hour} />} note={instancesText(deployment)} />
+        {me.role !== 'member' && <MonthCost deployment={deployment} />}
+        <Tile
+          label="Copies ready"
+          value={`${progress.ready} of ${progress.wanted}`}
+          note={copies.min === copies.max ? `always ${copies.min} while awake` : `${copies.min} to ${copies.max}, by load`}
+        />
+        <Tile
+          label="Last used"
+          value={<Time seconds={last_used_at} />}
+          note={
+            <ScreenLink
+              to={`/requests?${new URLSearchParams({ deployment: deployment.id, ...(me.organization === null && { organization: deployment.organization }) })}`}
+            >
+              Show requests
+            </ScreenLink>
+          }
+        />
+      </Tiles>
+    </>
+  );
+};

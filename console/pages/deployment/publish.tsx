@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { CheckField, TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { ShortFields } from '../../design/layout/layout.tsx';
+import type { Deployment } from '../deployments/deployment-state.ts';
+import { isPrice } from '../model/price-draft.ts';
+
+interface PublishProps {
+  deployment: Deployment;
+  onClose: () => void;
+}
+
+const changed = () => readAgain('/v1/deployments', '/v1/models', '/v1/pricing');
+
+const faultOf = (text: string): string | undefined =>
+  text === '' || isPrice(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
+
+/** Makes a shared model of a deployment, which callers of the serverless host pay by the token. */
+export const PublishDeployment = ({ deployment: { id, name, version }, onClose }: PublishProps) => {
+  const [publicName, setName] = useState(name);
+  const [input, setInput] = useState('');
+  const [output, setOutput] = useState('');
+  const [acceptsFailed, setAccepts] = useState(false);
+  return (
+    <Dialog title={`Publish ${name}`} onClose={onClose}>
+      <p>
+        Within 30 s, all organizations can call it as a shared model and pay for its tokens. Its organization goes on paying for its GPU
+        time.
+      </p>
+      <Form
+        submitLabel="Publish deployment"
+        canSubmit={publicName.trim() !== '' && isPrice(input) && isPrice(output)}
+        onCancel={onClose}
+        onSubmit={async () => {
+          await request('POST /v1/deployments/{id}/publish', {
+            parameters: { id },
+            version,
+            body: {
+              name: publicName.trim(),
+              prices: [{ per_million: { prompt: input, completion: output } }],
+              accept_failed_checks: acceptsFailed,
+            },
+          });
+          await changed();
+          onClose();
+        }}
+      >
+        <TextField label="Name of the shared model" value={publicName} onChange={setName} isCode />
+        <ShortFields>
+          <TextField label="Input, dollars per million" value={input} onChange={setInput} fault={faultOf(input)} inputMode="decimal" />
+          <TextField label="Output, dollars per million" value={output} onChange={setOutput} fault={faultOf(output)} inputMode="decimal" />
+        </ShortFields>
+        <CheckField
+          label="Publish it even if a check fails"
+          hint="Its targets are checked as in the registration of a model."
+          checked={acceptsFailed}
+          onChange={setAccepts}
+        />
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Takes a shared model back. */
+export const UnpublishDeployment = ({ deployment: { id, published_as: shared, version }, onClose }: PublishProps) => (
+  <Confirm
+    title={`Unpublish ${shared}`}
+    action="Unpublish deployment"
+    typed={shared ?? ''}
+    onClose={onClose}
+    onConfirm={async () => {
+      await request('POST /v1/deployments/{id}/unpublish', { parameters: { id }, version });
+      await changed();
+    }}
+  >
+    <p>Within 30 s, requests to the shared model {shared} fail with status 404. The deployment goes on for its own organization.</p>
+  </Confirm>
+);

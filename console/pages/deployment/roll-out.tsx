@@ -1,0 +1,99 @@
+import { readAgain, useRead } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
+import { ShortFields } from '../../design/layout/layout.tsx';
+import type { Deployment } from '../deployments/deployment-state.ts';
+import { ROLLOUT_LABELS, type RolloutDraft, rolloutChange, rolloutDraftOf, rolloutFaults } from './settings-draft.ts';
+
+const SHARES = [
+  ['100', 'All, which replaces the old generation'],
+  ['50', 'Half, beside the old generation'],
+  ['10', 'A tenth, beside the old generation'],
+  ['1', 'One percent, beside the old generation'],
+] as const;
+
+interface FieldsProps {
+  draft: RolloutDraft;
+  onChange: (changes: Partial<RolloutDraft>) => void;
+}
+
+const Fields = ({ draft, onChange }: FieldsProps) => {
+  const { data } = useRead('GET /v1/runtimes', {});
+  const faults = rolloutFaults(draft);
+  const available = data?.data.filter(({ status }) => status === 'available').map(({ id }) => id) ?? [];
+  const runtimes = available.includes(draft.runtime) ? available : [draft.runtime, ...available];
+  return (
+    <>
+      <SelectField
+        label={ROLLOUT_LABELS.runtime}
+        value={draft.runtime}
+        onChange={(runtime) => onChange({ runtime })}
+        choices={runtimes.map((id) => [id, id] as const)}
+      />
+      <TextField label={ROLLOUT_LABELS.model} value={draft.model} onChange={(model) => onChange({ model })} isCode />
+      <ShortFields>
+        <TextField
+          label={ROLLOUT_LABELS.instanceTypes}
+          value={draft.instanceTypes}
+          onChange={(instanceTypes) => onChange({ instanceTypes })}
+          fault={faults.instanceTypes}
+          isCode
+        />
+        <TextField
+          label={ROLLOUT_LABELS.accelerators}
+          value={draft.accelerators}
+          onChange={(accelerators) => onChange({ accelerators })}
+          fault={faults.accelerators}
+          inputMode="numeric"
+        />
+      </ShortFields>
+      <TextArea
+        label={ROLLOUT_LABELS.environment}
+        value={draft.environment}
+        onChange={(environment) => onChange({ environment })}
+        fault={faults.environment}
+        hint="One NAME=value on each line."
+        isCode
+      />
+      <SelectField
+        label={ROLLOUT_LABELS.traffic}
+        value={draft.traffic}
+        onChange={(traffic) => onChange({ traffic })}
+        choices={SHARES}
+        hint="Once it is ready. You can change the share, complete the rollout or return later."
+      />
+    </>
+  );
+};
+
+/** Rolls out a change of what a deployment runs. */
+export const RollOut = ({ deployment, onClose }: { deployment: Deployment; onClose: () => void }) => {
+  const { id, name } = deployment;
+  return (
+    <Dialog title={`Roll out a change of ${name}`} onClose={onClose}>
+      <p>
+        A new generation starts on instances of its own, which cost money beside the old ones until one of the two is removed. Callers
+        notice nothing: if the new one fails, all requests go to the old one.
+      </p>
+      <VersionedForm
+        thing={deployment}
+        draftOf={rolloutDraftOf}
+        labels={ROLLOUT_LABELS}
+        read={() => request('GET /v1/deployments/{id}', { parameters: { id } })}
+        submitLabel="Roll out change"
+        onCancel={onClose}
+        canSubmit={(draft, base) => Object.keys(rolloutFaults(draft)).length === 0 && rolloutChange(draft, base) !== undefined}
+        save={async (draft, base) => {
+          const body = rolloutChange(draft, base);
+          if (body) await request('PATCH /v1/deployments/{id}', { parameters: { id }, body, version: base.version });
+          void readAgain('/v1/deployments');
+          onClose();
+        }}
+      >
+        {(draft, onChange) => <Fields draft={draft} onChange={onChange} />}
+      </VersionedForm>
+    </Dialog>
+  );
+};

@@ -1,0 +1,119 @@
+import type { RequestBody } from '../../client/routes.ts';
+import { isCount, linesOf, variablesIn } from '../deploy/deployment-draft.ts';
+import type { Deployment } from '../deployments/deployment-state.ts';
+
+type Update = RequestBody<'PATCH /v1/deployments/{id}'>;
+
+/** The settings that apply at once. */
+export type SettingsDraft = {
+  minCopies: string;
+  maxCopies: string;
+  /** Seconds; empty: it never sleeps. */
+  idle: string;
+  concurrency: string;
+  contextLength: string;
+  maxOutput: string;
+};
+
+export const SETTINGS_LABELS = {
+  minCopies: 'Least copies',
+  maxCopies: 'Most copies',
+  idle: 'Sleeps after, in seconds',
+  concurrency: 'Requests at once for each copy',
+  contextLength: 'Context length',
+  maxOutput: 'Most output tokens',
+} as const satisfies Record<keyof SettingsDraft, string>;
+
+/** The settings of a deployment as their form edits them. */
+export const settingsOf = (deployment: Deployment): SettingsDraft => ({
+  minCopies: String(deployment.copies.min),
+  maxCopies: String(deployment.copies.max),
+  idle: String(deployment.scale_to_zero_after_seconds ?? ''),
+  concurrency: String(deployment.max_concurrency_per_copy),
+  contextLength: String(deployment.context_length),
+  maxOutput: String(deployment.max_output_tokens),
+});
+
+/** Why settings can't be sent. */
+export const settingsFaults = (draft: SettingsDraft): Partial<Record<keyof SettingsDraft, string>> =>
+  Object.fromEntries(
+    (['minCopies', 'maxCopies', 'concurrency', 'contextLength', 'maxOutput'] as const)
+      .filter((name) => !isCount(draft[name]))
+      .map((name) => [name, 'Enter a whole number of at least 1.']),
+  );
+
+/** The change of a deployment's settings: only those that differ. */
+export const settingsChange = (draft: SettingsDraft, deployment: Deployment): Update => {
+  const opened = settingsOf(deployment);
+  const differs = (name: keyof SettingsDraft): boolean => draft[name] !== opened[name];
+  const copies = {
+    ...(differs('minCopies') && { min: Number(draft.minCopies) }),
+    ...(differs('maxCopies') && { max: Number(draft.maxCopies) }),
+  };
+  return {
+    ...(Object.keys(copies).length > 0 && { copies }),
+    ...(differs('idle') && { scale_to_zero_after_seconds: draft.idle === '' ? null : Number(draft.idle) }),
+    ...(differs('concurrency') && { max_concurrency_per_copy: Number(draft.concurrency) }),
+    ...(differs('contextLength') && { context_length: Number(draft.contextLength) }),
+    ...(differs('maxOutput') && { max_output_tokens: Number(draft.maxOutput) }),
+  };
+};
+
+/** What a generation runs. A change makes a new generation. */
+export type RolloutDraft = {
+  runtime: string;
+  model: string;
+  /** With commas between them, the preferred one first. */
+  instanceTypes: string;
+  accelerators: string;
+  /** Lines of `NAME=value`. */
+  environment: string;
+  /** The share of requests that the new generation gets. */
+  traffic: string;
+};
+
+export const ROLLOUT_LABELS = {
+  runtime: 'Runtime',
+  model: 'Files of the model',
+  instanceTypes: 'Instance types',
+  accelerators: 'Accelerators for each copy',
+  environment: 'Variables of the runtime',
+  traffic: 'Its share of the requests',
+} as const satisfies Record<keyof RolloutDraft, string>;
+
+/** What a deployment runs, as the form of a rollout edits it. */
+export const rolloutDraftOf = (deployment: Deployment): RolloutDraft => ({
+  runtime: deployment.runtime,
+  model: deployment.model,
+  instanceTypes: deployment.instance_types.join(', '),
+  accelerators: String(deployment.accelerators),
+  environment: linesOf(deployment.environment),
+  traffic: '100',
+});
+
+const namesIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+
+/** Why a rollout can't be sent. */
+export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof RolloutDraft, string>> => ({
+  ...(namesIn(draft.instanceTypes).length === 0 && { instanceTypes: 'Enter at least one instance type.' }),
+  ...(!isCount(draft.accelerators) && { accelerators: 'Enter a whole number of at least 1.' }),
+  ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
+});
+
+/** The change that rolls out a new generation; undefined if it would run the same. */
+export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Update | undefined => {
+  const opened = rolloutDraftOf(deployment);
+  const differs = (name: keyof RolloutDraft): boolean => draft[name].trim() !== opened[name];
+  const change: Update = {
+    ...(differs('runtime') && { runtime: draft.runtime }),
+    ...(differs('model') && { model: draft.model.trim() }),
+    ...(differs('instanceTypes') && { instance_types: namesIn(draft.instanceTypes) }),
+    ...(differs('accelerators') && { accelerators: Number(draft.accelerators) }),
+    ...(differs('environment') && { environment: variablesIn(draft.environment) ?? {} }),
+  };
+  return Object.keys(change).length === 0 ? undefined : { ...change, traffic_percent: Number(draft.traffic) };
+};

@@ -1,0 +1,109 @@
+import type { ReplyBody } from '../../client/routes.ts';
+
+export type Deployment = ReplyBody<'GET /v1/deployments/{id}'>;
+export type DeploymentState = Deployment['state'];
+
+// As a chip has it.
+type Tone = 'good' | 'warn' | 'bad' | 'accent';
+
+interface StateFacts {
+  tone?: Tone;
+  /** True: it changes soon by itself. */
+  isMoving?: true;
+  /** What happens now, and what requests get. */
+  now: string;
+}
+
+const STATES: Readonly<Record<DeploymentState, StateFacts>> = {
+  pending: { tone: 'accent', isMoving: true, now: 'Its creation on AWS begins in a moment.' },
+  creating: { tone: 'accent', isMoving: true, now: 'AWS starts its instances. Then each copy downloads and loads the model.' },
+  in_service: { tone: 'good', now: 'It answers requests.' },
+  updating: {
+    tone: 'accent',
+    isMoving: true,
+    now: 'A new generation starts beside the old one, which answers all requests until the new one is ready.',
+  },
+  draining: {
+    tone: 'warn',
+    isMoving: true,
+    now: 'It has no copies, but its instances still run and are charged until AWS releases them. A request wakes it.',
+  },
+  scaled_to_zero: { now: 'It is asleep and costs nothing. The next request wakes it.' },
+  waking: {
+    tone: 'accent',
+    isMoving: true,
+    now: 'It is waking up. Requests get a 503 that says when to come back, or wait if they ask for it.',
+  },
+  stopping: { tone: 'warn', isMoving: true, now: 'Everything is being removed from AWS. Its settings stay.' },
+  stopped: { now: 'It is stopped and costs nothing. Requests get a 503 until someone starts it.' },
+  deleting: { tone: 'warn', isMoving: true, now: 'Everything is being removed from AWS. Then its name is free.' },
+  deleted: { now: 'It is deleted. Nothing of it is left on AWS.' },
+  failed: { tone: 'bad', now: 'It has failed. Requests get a 503 until a retry succeeds.' },
+};
+
+/** The states that a list can be filtered by. */
+export const LISTED_STATES = (Object.keys(STATES) as DeploymentState[]).filter((state) => state !== 'deleted');
+
+export const toneOf = (state: DeploymentState): Tone | undefined => STATES[state].tone;
+
+/** One or two sentences on what a deployment in this state does now. */
+export const nowOf = (state: DeploymentState): string => STATES[state].now;
+
+/** True for a deployment that changes soon by itself. */
+export const isMoving = ({ state }: Pick<Deployment, 'state'>): boolean => STATES[state].isMoving === true;
+
+/** True if a request or a change of its settings wakes it. */
+export const isAsleep = ({ state }: Pick<Deployment, 'state'>): boolean => state === 'scaled_to_zero' || state === 'draining';
+
+export type Action = 'stop' | 'start' | 'retry' | 'wake' | 'delete';
+
+/** The actions that the state of a deployment allows. */
+export const actionsFor = ({ state }: Pick<Deployment, 'state'>): Action[] => {
+  if (state === 'deleting' || state === 'deleted') return [];
+  if (state === 'stopped' || state === 'stopping') return ['start', 'delete'];
+  if (state === 'failed') return ['retry', 'stop', 'delete'];
+  return [...(isAsleep({ state }) ? (['wake'] as const) : []), 'stop', 'delete'];
+};
+
+/** The generations of a rollout that isn't finished: the old one and the new one. */
+export const rolloutOf = ({ generations }: Pick<Deployment, 'generations'>) => {
+  const live = generations.filter(({ status }) => status === 'creating' || status === 'ready');
+  const [old, next] = live.slice(-2);
+  return old && next ? { old, next } : undefined;
+};
+
+const STARTS: readonly DeploymentState[] = ['pending', 'creating', 'waking'];
+
+/** The seconds from the beginning of the last start in a history until it was in service; undefined if there was none. */
+export const lastStartSeconds = (history: Deployment['history']): number | undefined => {
+  const end = history.findLastIndex(({ state }, i) => state === 'in_service' && STARTS.includes(history[i - 1]?.state ?? 'failed'));
+  if (end < 0) return undefined;
+  let begin = end;
+  while (STARTS.includes(history[begin - 1]?.state ?? 'failed')) begin--;
+  return (history[end]?.at ?? 0) - (history[begin]?.at ?? 0);
+};
+
+/**
+ * When a deployment that starts is expected to answer, in Unix seconds; undefined if nothing predicts it.
+ * @param estimated the time that its creation estimated
+ */
+export const expectedAt = ({ state, state_since, wake, history }: Deployment, estimated: number | undefined): number | undefined => {
+  if (wake) return wake.expected_at;
+  if (state !== 'pending' && state !== 'creating') return undefined;
+  if (estimated !== undefined) return estimated;
+  const seconds = lastStartSeconds(history);
+  return seconds === undefined ? undefined : state_since + seconds;
+};
+
+/** A model in a few words: its id on the Hub, or the last part of its folder. */
+export const shortModel = (model: string): string =>
+  model.startsWith('s3://') ? (model.replace(/\/+$/, '').split('/').at(-1) ?? model) : model;
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+
+/** A duration that is known only about, rounded up to whole minutes or hours. */
+export const roughly = (seconds: number): string => {
+  if (seconds < MINUTE_S) return `${Math.ceil(seconds)} s`;
+  return seconds < 2 * HOUR_S ? `${Math.ceil(seconds / MINUTE_S)} min` : `${Math.ceil(seconds / HOUR_S)} h`;
+};

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { utcSeconds } from '../../design/format/times.ts';
+import { Confirm } from '../../design/forms/confirm.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { ShortFields } from '../../design/layout/layout.tsx';
+import type { InstanceType } from '../deployments/hour-cost.ts';
+import { isPrice } from '../model/price-draft.ts';
+
+interface TypeDialogProps {
+  type: InstanceType;
+  onClose: () => void;
+}
+
+const changed = () => void readAgain('/v1/instance-types');
+
+/** Registers an instance type of SageMaker. */
+export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
+  const [id, setId] = useState('');
+  const [accelerator, setAccelerator] = useState('');
+  const [accelerators, setAccelerators] = useState('1');
+  const [acceleratorMemory, setAcceleratorMemory] = useState('');
+  const [memory, setMemory] = useState('');
+  const isFull =
+    [id, accelerator].every((text) => text.trim() !== '') && [accelerators, acceleratorMemory, memory].every((text) => Number(text) > 0);
+  return (
+    <Dialog title="Register instance type" onClose={onClose}>
+      <p>Deployments can use it once it has a price. These facts can’t be changed later: take them from AWS’s page of the type.</p>
+      <Form
+        submitLabel="Register instance type"
+        canSubmit={isFull}
+        onCancel={onClose}
+        onSubmit={async () => {
+          await request('POST /v1/instance-types', {
+            body: {
+              id: id.trim(),
+              accelerator: accelerator.trim(),
+              accelerators: Number(accelerators),
+              accelerator_memory_gib: Number(acceleratorMemory),
+              memory_gib: Number(memory),
+            },
+          });
+          changed();
+          onClose();
+        }}
+      >
+        <TextField label="Instance type" value={id} onChange={setId} placeholder="ml.g7.2xlarge" isCode autoFocus />
+        <TextField label="Accelerator" value={accelerator} onChange={setAccelerator} placeholder="NVIDIA RTX PRO 6000" />
+        <ShortFields>
+          <TextField label="Accelerators" value={accelerators} onChange={setAccelerators} inputMode="numeric" />
+          <TextField label="Memory of each, GiB" value={acceleratorMemory} onChange={setAcceleratorMemory} inputMode="decimal" />
+          <TextField label="Memory of the instance, GiB" value={memory} onChange={setMemory} inputMode="decimal" />
+        </ShortFields>
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Adds a price version to an instance type. */
+export const AddInstancePrice = ({ type: { id, price, version }, onClose }: TypeDialogProps) => {
+  const [perHour, setPerHour] = useState(price?.per_hour ?? '');
+  const [from, setFrom] = useState('');
+  const effective_at = utcSeconds(from);
+  return (
+    <Dialog title={`Add a price to ${id}`} onClose={onClose}>
+      <p>
+        A price version can’t be changed or removed. GPU time is charged at the price of its second, to every organization whose deployments
+        run on this type.
+      </p>
+      <Form
+        submitLabel="Add price"
+        canSubmit={isPrice(perHour)}
+        onCancel={onClose}
+        onSubmit={async () => {
+          await request('POST /v1/instance-types/{id}/prices', {
+            parameters: { id },
+            body: { per_hour: perHour, ...(effective_at !== undefined && { effective_at }) },
+            version,
+          });
+          changed();
+          onClose();
+        }}
+      >
+        <ShortFields>
+          <TextField
+            label="Dollars an hour"
+            value={perHour}
+            onChange={setPerHour}
+            fault={perHour === '' || isPrice(perHour) ? undefined : 'Enter dollars, such as 1.41, with at most nine decimals.'}
+            inputMode="decimal"
+            autoFocus
+          />
+          <TextField label="From (UTC)" type="datetime-local" value={from} onChange={setFrom} hint="Empty: from now on." />
+        </ShortFields>
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Retires an instance type, or offers it again. */
+export const ChangeTypeStatus = ({ type: { id, status, version }, onClose }: TypeDialogProps) => {
+  const retires = status === 'available';
+  return (
+    <Confirm
+      title={retires ? `Retire ${id}` : `Offer ${id} again`}
+      action={retires ? 'Retire instance type' : 'Offer instance type'}
+      look={retires ? 'danger' : 'primary'}
+      onClose={onClose}
+      onConfirm={async () => {
+        await request('PATCH /v1/instance-types/{id}', {
+          parameters: { id },
+          body: { status: retires ? 'retired' : 'available' },
+          version,
+        });
+        changed();
+      }}
+    >
+      <p>
+        {retires
+          ? 'No new deployment or generation can use it. Deployments that do go on, at its price.'
+          : 'New deployments and generations can use it, if it has a price.'}
+      </p>
+    </Confirm>
+  );
+};

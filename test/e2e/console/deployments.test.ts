@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { accessibilityFaults } from '../../support/browser/accessibility.ts';
+import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const TYPE = 'ml.g6e.2xlarge';
+const POLL_MS = 5_000;
+const SETTLED_MS = 1_000;
+const QUICK = { instance_ms: 100, download_ms: 100, load_ms: 100, delete_ms: 100, release_ms: 100 };
+
+let ui: TestConsole;
+// Each organization can validate a few deployments a minute.
+let first: Tenant;
+let second: Tenant;
+
+const setAws = (settings: object): Promise<unknown> =>
+  fetch(`${ui.run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify(settings) });
+
+interface Tenant {
+  organization: string;
+  owner: SignedIn;
+  /** Where its models are. */
+  folder: string;
+}
+
+const newTenant = async (): Promise<Tenant> => {
+  const { id: organization } = await ui.control.createOrganization();
+  const owner = await ui.control.createUser({ role: 'owner', organization });
+  const { s3_endpoint: s3, buckets } = ui.run;
+  await fetch(`${s3}/${buckets.Weights}/${organization}/qwen3-8b/config.json`, { method: 'PUT', body: '{}' });
+  return { organization, owner, folder: `s3://${buckets.Weights}/${organization}/` };
+};
+
+beforeAll(async () => {
+  ui = await openConsole();
+  await setAws({ times: QUICK, quotas: { [TYPE]: 2 } });
+  const { token } = await ui.control.asAdmin();
+  await ui.control.done('POST', `/v1/instance-types/${TYPE}/prices`, { token, body: { per_hour: '2.8' } });
+  [first, second] = await Promise.all([newTenant(), newTenant()]);
+});
+afterAll(async () => {
+  await setAws({});
+  await ui.close();
+});
+
+const deploymentOf = async (id: string) => ui.control.done('GET', `/v1/deployments/${id}`, { token: (await ui.control.asAdmin()).token });
+
+// The queue would look at it only every 15 seconds.
+const reconcile = (id: string): Promise<unknown> =>
+  fetch(`${ui.run.lambda_endpoint}/2015-03-31/functions/deployments/invocations`, {
+    method: 'POST',
+    body: JSON.stringify({ reconcile: id }),
+  });
+
+const becomes = (id: string, wanted: string): Promise<void> =>
+  eventually(async () => {
+    await reconcile(id);
+    return (await deploymentOf(id)).state === wanted;
+  }, `the deployment is ${wanted}`);
+
+// As the curl command on the page sends it.
+const sendShown = async (command: string, secret: string): Promise<Response> => {
+  const [, url = ''] = /curl '([^']+)'/.exec(command) ?? [];
+  const [, body = ''] = /-d '(.+)'$/s.exec(command) ?? [];
+  const headers = Object.fromEntries([...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]));
+  return fetch(url, { method: 'POST', headers: { ...headers, authorization: `Bearer ${secret}` }, body });
+};
+
+describe('deployments in the console', () => {
+  test('deploys a model from the empty list with five clicks until it answers a request, and stops it', async () => {
+    const { organization, owner, folder } = first;
+    const { page, faults, close } = await ui.open(owner, '/deployments');
+    await page.clock.install();
+    await page.getByRole('link', { name: 'Deploy a model' }).last().click();
+    await page.getByRole('button', { name: 'Begin with your organization’s folder' }).click();
+    expect(await page.getByLabel('Files of the model').inputValue()).toBe(folder);
+    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
+    await page.getByRole('radio', { name: TYPE }).click();
+    await page.clock.fastForward(SETTLED_MS);
+    await page.getByText('It can be deployed').waitFor();
+    await page.getByText('AWS’s quota has 2 of 2 instances left.').waitFor();
+    expect(await page.locator('main').textContent()).toContain('$2.80 an hour');
+    await page.getByRole('button', { name: 'Create deployment' }).click();
+    await page.getByRole('heading', { name: 'qwen3-8b' }).waitFor();
+    await page.getByText(/Expected to answer in \d+ minutes/).waitFor();
+    const [, id = ''] = /deployments\/(dep_\w+)/.exec(page.url()) ?? [];
+    await becomes(id, 'in_service');
+    await page.clock.fastForward(POLL_MS);
+    await page.getByText('It answers requests.').waitFor();
+    const command = await page.getByLabel('A request to this deployment').locator('pre').textContent();
+    const { secret } = await ui.run.createKey({ org: organization, scope: 'on_demand' });
+    expect((await sendShown(command ?? '', secret)).status).toBe(200);
+    await page.getByRole('button', { name: 'Stop deployment' }).click();
+    await page.getByText('which ends its cost of').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop deployment' }).click();
+    await page.getByText('Everything is being removed from AWS. Its settings stay.').waitFor();
+    expect(await deploymentOf(id)).toMatchObject({ state: 'stopping', instance_types: [TYPE] });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('shows the API’s words beside what they are about, and keeps what somebody else has changed', async () => {
+    const { owner, folder } = second;
+    const { page, faults, close } = await ui.open(owner, '/deployments/new');
+    await page.clock.install();
+    await page.getByLabel('Files of the model').fill(`${folder}nothing/`);
+    await page.getByRole('radio', { name: TYPE }).click();
+    await page.clock.fastForward(SETTLED_MS);
+    await page.getByText('has no files').waitFor();
+    expect(await page.getByLabel('Files of the model').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
+    await page.getByLabel('Least copies').fill('3');
+    await page.clock.fastForward(SETTLED_MS);
+    await page.getByText(`The deployment can't start on ${TYPE}, because AWS's quota has too few instances left`).waitFor();
+    await page.getByText('$8.40 an hour').waitFor();
+    await page.getByLabel('Least copies').fill('1');
+    await page.getByRole('button', { name: 'Create deployment' }).click();
+    await page.getByRole('button', { name: 'Change settings' }).click();
+    const [, id = ''] = /deployments\/(dep_\w+)/.exec(page.url()) ?? [];
+    await ui.control.done('PATCH', `/v1/deployments/${id}`, { token: owner.token, body: { max_concurrency_per_copy: 4 } });
+    await page.getByLabel('Most copies').fill('2');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('changed by someone else').waitFor();
+    await page.getByRole('button', { name: 'Continue with these values' }).click();
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await deploymentOf(id)).toMatchObject({ copies: { min: 1, max: 2 }, max_concurrency_per_copy: 4 });
+    await page.getByRole('button', { name: 'Delete deployment' }).click();
+    await page.getByLabel('Type qwen3-8b to confirm').fill('qwen3-8b');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete deployment' }).click();
+    await page.getByText('Then its name is free').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('lets a member see deployments, and offers them no change', async () => {
+    const member = await ui.control.createUser({ role: 'member', organization: first.organization });
+    const { page, faults, close } = await ui.open(member, '/deployments');
+    await page.getByRole('link', { name: 'qwen3-8b' }).click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    const buttons = await page.locator('main').getByRole('button').allTextContents();
+    expect(buttons.filter((name) => /deployment|settings|Roll out/.test(name))).toEqual([]);
+    expect(await page.getByText('Cost this month').count()).toBe(0);
+    await page.goto(`${ui.run.control_url}/console/deployments/new`);
+    await page.getByText("Your role can't deploy models").waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe('the catalogue of deployments in the console', () => {
+  test('registers a runtime and a price on a phone, and shows texts of others as text', async () => {
+    const admin = await ui.control.asAdmin();
+    const visited = await ui.open(admin, '/runtimes?dialog=add', PHONE);
+    const { page, faults, close } = visited;
+    const id = `planted-${randomUUID()}`;
+    await page.getByLabel('Id').fill(id);
+    await page.getByLabel('Image').fill('vllm:server-sagemaker-cuda-v2.5');
+    await page.getByLabel('For', { exact: true }).fill(PLANTED);
+    await page.getByRole('dialog').getByRole('button', { name: 'Register runtime' }).click();
+    await page.getByText(PLANTED).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: `Actions of ${id}` }).click();
+    await page.getByRole('menuitem', { name: 'Retire runtime' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retire runtime' }).click();
+    await page.getByText('retired', { exact: true }).first().waitFor();
+    const type = `ml.x${id.slice(-12)}.xlarge`;
+    await ui.control.done('POST', '/v1/instance-types', {
+      token: admin.token,
+      body: { id: type, accelerator: PLANTED, accelerators: 1, accelerator_memory_gib: 24, memory_gib: 16 },
+    });
+    await page.goto(`${ui.run.control_url}/console/instance-types?q=${type}`);
+    await page.getByRole('button', { name: `Actions of ${type}` }).click();
+    await page.getByRole('menuitem', { name: 'Add price' }).click();
+    await page.getByLabel('Dollars an hour').fill('999');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add price' }).click();
+    await page.getByText('$999.00').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${ui.run.control_url}/console/deployments/new?organization=${second.organization}`);
+    await page.getByText(PLANTED).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await hasRunPlanted(visited)).toBe(false);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
