@@ -7,13 +7,15 @@ import { Notice } from '../../design/feedback/failure.tsx';
 import { sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { Section, Stack, Tile, Tiles } from '../../design/layout/layout.tsx';
-import { type Deployment, expectedAt, nowOf } from '../deployments/deployment-state.ts';
+import { type Deployment, expectedAt, nowOf, rolloutOf } from '../deployments/deployment-state.ts';
 import { ReasonText } from './reason-text.tsx';
 
 const MAX_DAYS = 31;
 
 const instancesText = ({ instances }: Deployment): string =>
-  instances.map(({ count, instance_type, phase }) => `${count} × ${instance_type}, ${phase}`).join('; ') || 'no instances run';
+  instances
+    .map(({ count, instance_type, generation, phase }) => `${count} × ${instance_type}, generation ${generation}, ${phase}`)
+    .join('; ') || 'no instances run';
 
 const MonthCost = ({ deployment: { id, organization } }: { deployment: Deployment }) => {
   const { startS = 0 } = rangeOf('month', { from: '', to: '' }, Date.now() / 1_000);
@@ -59,6 +61,7 @@ const Progress = ({ deployment }: { deployment: Deployment }) => {
 export const Now = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
   const { state, state_since, reason, progress, copies, price_per_hour, last_used_at, published_as } = deployment;
+  const rollout = rolloutOf(deployment);
   return (
     <>
       <Section title="Now" isCard>
@@ -66,6 +69,12 @@ export const Now = ({ deployment }: { deployment: Deployment }) => {
           <p role="status">
             {nowOf(state)} The state changed <Time seconds={state_since} />.
           </p>
+          {rollout?.next.status === 'ready' && (
+            <p>
+              A rollout is not finished: generation {rollout.next.number} gets {rollout.next.traffic_percent} % of the requests. Complete it
+              or return below.
+            </p>
+          )}
           <Progress deployment={deployment} />
           {reason && (
             <Notice tone="warn">

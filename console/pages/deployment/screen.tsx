@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { can, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
@@ -27,6 +27,9 @@ type DialogName = keyof typeof DIALOGS;
 
 const isEnding = ({ state }: Deployment): boolean => state === 'deleting' || state === 'deleted';
 
+// Requests to others get a 503 whatever they ask for.
+const canAnswer = ({ state }: Deployment): boolean => !['deleting', 'deleted', 'failed', 'stopping', 'stopped'].includes(state);
+
 const PageActions = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
   // A dialog acts on the version that it was opened with.
@@ -50,10 +53,10 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
   );
 };
 
-const factsOf = (deployment: Deployment) =>
+const factsOf = (deployment: Deployment, me: Me) =>
   [
     ['Id', <CopyText key="id" text={deployment.id} />],
-    ['Organization', <IdLink key="organization" id={deployment.organization} />],
+    ['Organization', isOfPlatform(me) ? <IdLink key="organization" id={deployment.organization} /> : undefined],
     [
       'Sleeps',
       deployment.scale_to_zero_after_seconds === null
@@ -93,10 +96,10 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       actions={<PageActions deployment={deployment} />}
     >
       <Now deployment={deployment} />
-      {!isEnding(deployment) && <FirstRequest deployment={deployment} />}
+      {canAnswer(deployment) && <FirstRequest deployment={deployment} />}
       <Generations deployment={deployment} />
       <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
-        <Facts facts={factsOf(deployment)} />
+        <Facts facts={factsOf(deployment, me)} />
       </Section>
       <History deployment={deployment} />
     </Page>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { can, useSignedIn } from '../../client/me.ts';
 import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
-import { Button } from '../../design/controls/button.tsx';
+import { Button, type Look } from '../../design/controls/button.tsx';
 import { Menu } from '../../design/controls/menu.tsx';
 import { Money } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
@@ -16,6 +16,14 @@ const LABELS: Readonly<Record<Action, string>> = {
   retry: 'Retry deployment',
   wake: 'Wake deployment',
   delete: 'Delete deployment',
+};
+
+const LOOKS: Readonly<Record<Action, { look?: Look }>> = {
+  stop: {},
+  start: { look: 'primary' },
+  retry: { look: 'primary' },
+  wake: { look: 'primary' },
+  delete: { look: 'danger' },
 };
 
 const send = (action: Action, { id, version }: Deployment): Promise<unknown> => {
@@ -136,7 +144,7 @@ export const DeploymentActions = ({ deployment, isMenu = false }: DeploymentActi
         />
       ) : (
         actions.map((action) => (
-          <Button key={action} {...(action === 'delete' && { look: 'danger' })} onClick={() => open(action)}>
+          <Button key={action} {...LOOKS[action]} onClick={() => open(action)}>
             {LABELS[action]}
           </Button>
         ))
