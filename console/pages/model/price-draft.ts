@@ -1,7 +1,8 @@
-import type { RequestBody } from '../../client/routes.ts';
+import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { fromUnits, perMillion, toUnits } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
-import type { Model } from './model-facts.tsx';
+
+type Model = ReplyBody<'GET /v1/models/{model+}'>;
 
 /** A model whose price can be changed. */
 export type PricedModel = Pick<Model, 'name' | 'organization' | 'pricing'>;
