@@ -3,6 +3,7 @@ import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { remainingOfGrants } from '../../../shared/credit/credit-consumption.ts';
 import { AlreadyExpired, type ExpiryCheck, type Grant } from '../../../shared/credit/credit-store.ts';
 import { applyGrants, grantCredit, type LedgerDependencies } from '../../../shared/credit/grant-credit.ts';
 import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';
@@ -16,7 +17,6 @@ import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import { OutOfTime } from '../close/read-day.ts';
 import { progressOf } from '../close/read-days.ts';
-import { remainingOfGrants } from './credit-consumption.ts';
 import { dueExpiries } from './due-expiries.ts';
 import { type PrepaidCostDependencies, prepaidCostsByDay } from './prepaid-costs.ts';
 

@@ -2,6 +2,7 @@ import { availableNanosOf } from '../../../shared/admission/item/limiter-item.ts
 import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
+import { remainingOfGrants } from '../../../shared/credit/credit-consumption.ts';
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { NoCredit } from '../../../shared/credit/grant-credit.ts';
 import { heldForDeployments, heldForRequests } from '../../../shared/credit/held-credit.ts';
@@ -32,6 +33,11 @@ export interface Balance {
    * granted − spent − held − available: 0, unless requests were settled during the read or totals are not up to date.
    */
   drift: bigint;
+  /**
+   * The grants that are not used up, and the rest of each, before the held amount. It follows from the ledger and the
+   * totals of each day, as when a grant expires.
+   */
+  left: readonly { grant: number; amount: bigint }[];
 }
 
 const MAX_PARALLEL = 16;
@@ -51,14 +57,18 @@ export const balanceOf = async (
   const grants = await Array.fromAsync(credit.list(organization));
   const keys = new Set<string>();
   for await (const id of limiters.listByOrganization(organization)) if (ownerIdOf(id) !== organization) keys.add(ownerIdOf(id));
-  let spent = 0n;
+  const costs = new Map<string, bigint>();
+  const count = (day: string, nanos: bigint): void => void costs.set(day, (costs.get(day) ?? 0n) + nanos);
   const add = async (key: string): Promise<void> => {
-    for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
+    for await (const { day, totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) count(day, totals.prepaid_nanos);
   };
   throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
-  for await (const { prepaidNanos } of gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY)) spent += prepaidNanos;
+  for await (const { day, prepaidNanos } of gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY)) count(day, prepaidNanos);
+  const spent = sum([...costs.values()]);
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
   const held = heldForRequests(shards) + (await heldForDeployments(deployments, organization));
   const available = sum(shards.map(availableNanosOf));
-  return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
+  const rests = [...remainingOfGrants(grants, costs, Date.parse(LAST_DAY))].filter(([, nanos]) => nanos > 0n);
+  const left = rests.map(([grant, amount]) => ({ grant, amount }));
+  return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available, left };
 };

@@ -72,6 +72,12 @@ export const CreditBalance = z.object({
   held: dollars('The amount reserved for requests in flight and for the next 15 minutes of deployments.'),
   available: dollars('The amount that is left.'),
   drift: dollars('The amount that does not add up: 0, unless requests ended during this read or the last few minutes are not summed yet.'),
+  left: z
+    .array(z.object({ grant: z.int().meta({ description: 'The number of its entry.' }), amount: dollars('What is left of it.') }))
+    .meta({
+      description:
+        'What is left of each grant, before what is held: the costs of each UTC day use up the grants that are valid on it, those that expire first before others. Used up ones are left out.',
+    }),
 });
 export type CreditBalance = z.infer<typeof CreditBalance>;
 
@@ -181,7 +187,7 @@ export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, 
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 
 /** Converts a balance to the wire. */
-export const balanceToWire = ({ organization, grants, ...amounts }: Balance): CreditBalance => ({
+export const balanceToWire = ({ organization, grants, left, ...amounts }: Balance): CreditBalance => ({
   object: 'credit_balance',
   organization,
   grants,
@@ -190,4 +196,5 @@ export const balanceToWire = ({ organization, grants, ...amounts }: Balance): Cr
   held: dollarsOf(amounts.held),
   available: dollarsOf(amounts.available),
   drift: dollarsOf(amounts.drift),
+  left: left.map(({ grant, amount }) => ({ grant, amount: dollarsOf(amount) })),
 });

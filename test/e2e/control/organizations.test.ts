@@ -45,7 +45,13 @@ describe('credit', () => {
     await put(id, { prepaid: true });
     expect((await grant(id, { amount: '100.000000001' })).body).toMatchObject({ number: 1, amount: '100.000000001', actor: admin.id });
     expect((await grant(id, { amount: '-0.000000001', reason: 'correction' })).body).toMatchObject({ number: 2, amount: '-0.000000001' });
-    expect(await balanceOf(id)).toMatchObject({ grants: 2, granted: '100', available: '100', drift: '0' });
+    expect(await balanceOf(id)).toMatchObject({
+      grants: 2,
+      granted: '100',
+      available: '100',
+      drift: '0',
+      left: [{ grant: 1, amount: '100' }],
+    });
     const { data } = await control.done('GET', `/v1/organizations/${id}/credit-grants`, { token: admin.token });
     expect(data.map(({ number, reason }: { number: number; reason: string }) => [number, reason])).toEqual([
       [2, 'correction'],

@@ -1,5 +1,4 @@
 import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
-import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/credit-consumption.ts';
 import { dueExpiries } from '../../../../functions/billing/credit-expiry/due-expiries.ts';
 import { type ExpiryDependencies, expireCredit } from '../../../../functions/billing/credit-expiry/expire-credit.ts';
 import { type RerateEventsDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
@@ -8,6 +7,7 @@ import type { Invoice } from '../../../../shared/billing/invoice.ts';
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../../shared/billing/month.ts';
 import type { Rerate } from '../../../../shared/billing/rerate.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
+import { remainingOfGrants } from '../../../../shared/credit/credit-consumption.ts';
 import { createCreditStore, type Grant, isGrant } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';

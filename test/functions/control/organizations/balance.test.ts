@@ -67,8 +67,20 @@ test('balanceOf counts prepaid GPU time, of deleted deployments too, and credit 
       ),
     ),
   ).toBe(true);
-  const balance = { organization, grants: 1, granted: DOLLAR, spent: 42n, held: 1_300n, available: DOLLAR - 1_342n, drift: 0n };
+  const balance = {
+    organization,
+    grants: 1,
+    granted: DOLLAR,
+    spent: 42n,
+    held: 1_300n,
+    available: DOLLAR - 1_342n,
+    drift: 0n,
+    left: [{ grant: 1, amount: DOLLAR - 42n }],
+  };
   expect(await balanceOf(deps, organization)).toEqual(balance);
   const { code, stdout } = await runAdmin(database, ['balance', '--org', organization]);
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { spent: '0.000000042', held: '0.0000013', drift: '0' }]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { spent: '0.000000042', held: '0.0000013', drift: '0', left: [{ grant: 1, amount: '0.999999958' }] },
+  ]);
 });

@@ -85,6 +85,7 @@ test('1,000 concurrent requests never exceed $1.00 of credit, and the ledger bal
     held: 0n,
     available: DOLLAR - spent,
     drift: 0n,
+    left: [{ grant: 1, amount: DOLLAR - spent }],
   });
 }, 120_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/credit-consumption.ts';
-import type { Grant } from '../../../../shared/credit/credit-store.ts';
-import { DAY_MS } from '../../../../shared/time/units.ts';
+import { remainingOfGrants } from '../../../shared/credit/credit-consumption.ts';
+import type { Grant } from '../../../shared/credit/credit-store.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 
 const FIRST = Date.UTC(2026, 9, 1);
 

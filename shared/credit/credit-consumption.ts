@@ -1,5 +1,5 @@
-import { type Grant, isGrant } from '../../../shared/credit/credit-store.ts';
-import { DAY_MS } from '../../../shared/time/units.ts';
+import { DAY_MS } from '../time/units.ts';
+import { type Grant, isGrant } from './credit-store.ts';
 
 const dayStartOf = (ms: number): number => ms - (ms % DAY_MS);
 
