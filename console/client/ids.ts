@@ -1,6 +1,7 @@
 // The screens of things by the prefix of their ids.
 const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   dep: '/deployments',
+  inv: '/invoices',
   key: '/api-keys',
   org: '/organizations',
   req: '/requests',

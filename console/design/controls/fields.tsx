@@ -124,10 +124,12 @@ interface CheckFieldProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
+  /** True: only screen readers get the label, because the place says what it is. */
+  isLabelHidden?: boolean;
 }
 
 /** Yes or no. */
-export const CheckField = ({ label, hint, checked, onChange, disabled }: CheckFieldProps) => {
+export const CheckField = ({ label, hint, checked, onChange, disabled, isLabelHidden = false }: CheckFieldProps) => {
   const id = useId();
   return (
     <div className={classes.check}>
@@ -140,7 +142,9 @@ export const CheckField = ({ label, hint, checked, onChange, disabled }: CheckFi
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
       />
       <div>
-        <label htmlFor={id}>{label}</label>
+        <label htmlFor={id} className={isLabelHidden ? 'visually-hidden' : undefined}>
+          {label}
+        </label>
         {hint && (
           <div className={classes.hint} id={`${id}-hint`}>
             {hint}

@@ -7,7 +7,7 @@ interface FilterFieldProps {
   value: string;
   onChange: (value: string) => void;
   placeholder?: string;
-  type?: 'text' | 'number' | 'datetime-local' | 'date';
+  type?: 'text' | 'number' | 'datetime-local' | 'date' | 'month';
   /** Values that can be chosen instead of typed, and what people read for them. */
   suggestions?: readonly Choice[];
   isCode?: boolean;

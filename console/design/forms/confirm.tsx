@@ -2,34 +2,38 @@ import { useState } from 'react';
 import type { Look } from '../controls/button.tsx';
 import { TextField } from '../controls/fields.tsx';
 import { Dialog, type DialogProps } from '../feedback/dialog.tsx';
+import { Stack } from '../layout/layout.tsx';
 import { Form } from './form.tsx';
 
 interface ConfirmProps extends DialogProps {
   /** The verb of what will be done, such as `Revoke key`. */
   action: string;
-  /** `primary` for what begins something. */
-  look?: Look;
   /** What must be typed first, for what can't be undone: the name of the thing. */
   typed?: string;
-  onConfirm: () => Promise<unknown>;
+  /** False: a field among the children is incomplete. */
+  canConfirm?: boolean;
+  /** `primary` for what begins something. */
+  look?: Look;
+  /** A repeated attempt has the same idempotency key. */
+  onConfirm: (attempt: { idempotencyKey: string }) => Promise<unknown>;
 }
 
 /** Asks before something is ended, deleted or begun. `children` says what will happen, and to what. */
-export const Confirm = ({ title, action, look = 'danger', typed, onConfirm, onClose, children }: ConfirmProps) => {
+export const Confirm = ({ title, action, typed, canConfirm = true, look = 'danger', onConfirm, onClose, children }: ConfirmProps) => {
   const [text, setText] = useState('');
   return (
     <Dialog title={title} onClose={onClose}>
       <Form
         submitLabel={action}
         look={look}
-        canSubmit={typed === undefined || text === typed}
+        canSubmit={canConfirm && (typed === undefined || text === typed)}
         onCancel={onClose}
-        onSubmit={async () => {
-          await onConfirm();
+        onSubmit={async (attempt) => {
+          await onConfirm(attempt);
           onClose();
         }}
       >
-        <div>{children}</div>
+        <Stack>{children}</Stack>
         {typed !== undefined && <TextField label={`Type ${typed} to confirm`} value={text} onChange={setText} isCode autoComplete="off" />}
       </Form>
     </Dialog>

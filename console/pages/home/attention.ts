@@ -16,11 +16,11 @@ type Rule = (summary: Summary) => Attention | undefined;
 const RULES: readonly Rule[] = [
   ({ invoices }) =>
     invoices && invoices.overdue > 0
-      ? { text: `${counted(invoices.overdue, 'invoice is', 'invoices are')} overdue`, to: '/invoices', tone: 'bad' }
+      ? { text: `${counted(invoices.overdue, 'invoice is', 'invoices are')} overdue`, to: '/invoices?state=issued', tone: 'bad' }
       : undefined,
   ({ credit }) =>
     credit?.prepaid && /^(-|0(\.0+)?$)/.test(credit.balance)
-      ? { text: 'The credit is used up: requests are refused', to: '/billing', tone: 'bad' }
+      ? { text: 'The credit is used up: requests are refused', to: '/billing?view=credit', tone: 'bad' }
       : undefined,
   ({ budget }) =>
     budget?.left && /^0(\.0+)?$/.test(budget.left)
@@ -36,7 +36,11 @@ const RULES: readonly Rule[] = [
       : undefined,
   ({ invoices }) =>
     invoices?.drafts
-      ? { text: `${counted(invoices.drafts, 'invoice is a draft', 'invoices are drafts')} to issue`, to: '/invoices', tone: 'warn' }
+      ? {
+          text: `${counted(invoices.drafts, 'invoice is a draft', 'invoices are drafts')} to issue`,
+          to: '/invoices?state=draft',
+          tone: 'warn',
+        }
       : undefined,
   ({ tickets, created_at }) => {
     if (!tickets?.breaching_next) return undefined;

@@ -32,7 +32,11 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
       />
     )}
     {credit?.prepaid && (
-      <Tile label="Credit left" value={<Money amount={credit.balance} />} note={<ScreenLink to="/billing">See billing</ScreenLink>} />
+      <Tile
+        label="Credit left"
+        value={<Money amount={credit.balance} />}
+        note={<ScreenLink to="/billing?view=credit">See the credit</ScreenLink>}
+      />
     )}
     {budget?.month_budget && (
       <Tile
@@ -100,7 +104,7 @@ export const SummaryTiles = ({ summary }: { summary: Summary }) => (
         label="Open invoices"
         value={<Count value={summary.invoices.open} />}
         note={
-          <ScreenLink to="/invoices">
+          <ScreenLink to="/invoices?state=issued">
             <Count value={summary.invoices.overdue} /> overdue
           </ScreenLink>
         }

@@ -28,7 +28,7 @@ describe('what needs attention', () => {
       tickets: { waiting_on_me: 3, is_partial: false },
     });
     expect(entries.map(({ text, to }) => [text, to])).toEqual([
-      ['The credit is used up: requests are refused', '/billing'],
+      ['The credit is used up: requests are refused', '/billing?view=credit'],
       ['2 deployments have failed', '/deployments?state=failed'],
       ['3 tickets wait for you', '/tickets'],
       ['1 API key expires within 7 days', '/api-keys?attention=expiring'],

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { type Column, Table } from '../../design/data/table.tsx';
+import { Chip, Money, Time } from '../../design/data/values.tsx';
+import { Empty, Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
+import { GrantDialog } from './grant-dialog.tsx';
+
+type Balance = ReplyBody<'GET /v1/organizations/{id}/balance'>;
+type Grant = ReplyBody<'GET /v1/organizations/{id}/credit-grants'>['data'][number];
+
+const BalanceTiles = ({ balance: { available, held, spent, granted, drift } }: { balance: Balance }) => (
+  <>
+    <Tiles>
+      <Tile label="Left" value={<Money amount={available} />} note="That requests can still use" />
+      <Tile label="Held" value={<Money amount={held} />} note="For requests in flight, and the next minutes of deployments" />
+      <Tile label="Spent" value={<Money amount={spent} />} note="By requests and GPU time, so far" />
+      <Tile label="Granted" value={<Money amount={granted} />} note="All grants less deductions and expiries" />
+    </Tiles>
+    {/[1-9]/.test(drift) && (
+      <Notice>
+        <Money amount={drift} /> is not counted yet: requests of the last minutes are still being added up.
+      </Notice>
+    )}
+  </>
+);
+
+const leftOf = (left: Balance['left'], number: number): string => left.find(({ grant }) => grant === number)?.amount ?? '0';
+
+const columnsFor = (left: Balance['left'] | undefined): readonly Column<Grant>[] => [
+  {
+    title: 'Entry',
+    render: ({ number, kind }) => (
+      <>
+        {`${number} `}
+        <Chip state={kind} />
+      </>
+    ),
+  },
+  { title: 'Amount', isNumeric: true, render: ({ amount }) => <Money amount={amount} /> },
+  {
+    title: 'Left',
+    isNumeric: true,
+    render: ({ kind, number }) => kind === 'grant' && <Money amount={left && leftOf(left, number)} />,
+  },
+  {
+    title: 'Ends',
+    isWhole: true,
+    render: ({ kind, expires_at, expired_grant }) =>
+      expired_grant !== null ? `of entry ${expired_grant}` : kind === 'grant' && <Time seconds={expires_at} />,
+  },
+  { title: 'Reason', render: ({ reason }) => reason },
+  { title: 'Made', isWhole: true, render: ({ granted_at }) => <Time seconds={granted_at} /> },
+  { title: 'By', render: ({ actor }) => <CopyText text={actor} /> },
+];
+
+/** The prepaid credit of an organization, and the ledger of its grants. */
+export const CreditView = ({ id }: { id: string }) => {
+  const me = useSignedIn();
+  const [isGranting, setGranting] = useState(false);
+  const balance = useRead('GET /v1/organizations/{id}/balance', { parameters: { id } });
+  const grants = useRead('GET /v1/organizations/{id}/credit-grants', { parameters: { id } });
+  return (
+    <>
+      <Loaded query={balance}>{(data) => <BalanceTiles balance={data} />}</Loaded>
+      <Section title="Grants" actions={can(me, 'credit:grant') && <Button onClick={() => setGranting(true)}>Grant credit</Button>}>
+        <p>Credit that ends first is used first. Entries are never changed.</p>
+        <Loaded query={grants}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title="No credit was granted">
+                <p>
+                  {isOfPlatform(me)
+                    ? 'Organizations whose limits say prepaid can only spend what you grant them.'
+                    : 'You pay by invoice, unless the platform has made you prepaid and grants you credit.'}
+                </p>
+              </Empty>
+            ) : (
+              <Table label="Ledger of credit" columns={columnsFor(balance.data?.left)} rows={data} keyOf={({ number }) => String(number)} />
+            )
+          }
+        </Loaded>
+      </Section>
+      {isGranting && <GrantDialog id={id} onClose={() => setGranting(false)} />}
+    </>
+  );
+};

@@ -1,0 +1,57 @@
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { VersionedForm } from '../../design/forms/versioned-form.tsx';
+import { percentagesIn } from './alerts.ts';
+import { changesOfAlerts, draftOfAlerts, ALERTS_LABELS as LABELS, type Profile } from './profile-draft.ts';
+
+interface EditAlertsProps {
+  profile: Profile;
+  query: { organization?: string };
+  onClose: () => void;
+}
+
+const faultOf = (text: string): string | undefined =>
+  percentagesIn(text) ? undefined : 'Enter at most ten whole percentages from 1 to 100, with commas between them.';
+
+/** Adds, changes and removes alerts. */
+export const EditAlerts = ({ profile, query, onClose }: EditAlertsProps) => (
+  <Dialog title="Edit alerts" onClose={onClose}>
+    <VersionedForm
+      thing={profile}
+      draftOf={draftOfAlerts}
+      labels={LABELS}
+      read={() => request('GET /v1/billing/profile', { query })}
+      canSubmit={(draft, base) => changesOfAlerts(draft, base) !== undefined}
+      save={async (draft, base) => {
+        await request('PATCH /v1/billing/profile', { query, body: changesOfAlerts(draft, base) ?? {}, version: base.version });
+        await readAgain('/v1/billing/profile');
+        onClose();
+      }}
+      submitLabel="Save alerts"
+      onCancel={onClose}
+    >
+      {(draft, change) => (
+        <>
+          <p>Percentages at which the organization is alerted, such as 50, 80, 100. Empty: no alerts.</p>
+          <TextField
+            label={LABELS.budget}
+            hint="Of the organization's budget, and of each budget of its API keys."
+            value={draft.budget}
+            onChange={(budget) => change({ budget })}
+            fault={faultOf(draft.budget)}
+            autoFocus
+          />
+          <TextField
+            label={LABELS.credit}
+            hint="Of what was there after the last grant."
+            value={draft.credit}
+            onChange={(credit) => change({ credit })}
+            fault={faultOf(draft.credit)}
+          />
+        </>
+      )}
+    </VersionedForm>
+  </Dialog>
+);

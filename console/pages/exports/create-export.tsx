@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import type { Choice } from '../../design/controls/choice.ts';
+import { SelectField, TextField } from '../../design/controls/fields.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { dayOf } from '../../design/format/times.ts';
+import { Form } from '../../design/forms/form.tsx';
+import { ShortFields } from '../../design/layout/layout.tsx';
+import { type ExportDraft, type ExportFormat, newExportOf } from './export-draft.ts';
+
+const FORMATS: readonly Choice<ExportFormat>[] = [
+  ['csv', 'CSV: a line for each record'],
+  ['jsonl', 'JSON Lines: a line for each record'],
+  ['focus', 'FOCUS 1.4: costs by day, with the lines of invoices'],
+];
+
+const DAY_S = 86_400;
+
+const yesterday = (): string => dayOf(Date.now() / 1_000 - DAY_S);
+const firstOfMonth = (day: string): string => `${day.slice(0, -2)}01`;
+
+interface CreateExportProps {
+  /** For users of the platform. */
+  organization: string | undefined;
+  onClose: () => void;
+}
+
+/** Begins to write usage records to a file. */
+export const CreateExport = ({ organization, onClose }: CreateExportProps) => {
+  const [draft, setDraft] = useState<ExportDraft>(() => {
+    const lastDay = yesterday();
+    return { format: 'csv', firstDay: firstOfMonth(lastDay), lastDay, keys: '', models: '' };
+  });
+  const change = (changes: Partial<ExportDraft>) => setDraft((was) => ({ ...was, ...changes }));
+  const body = newExportOf(draft, organization);
+  return (
+    <Dialog title="Create export" onClose={onClose}>
+      <Form
+        submitLabel="Create export"
+        canSubmit={body !== undefined}
+        onCancel={onClose}
+        onSubmit={async ({ idempotencyKey }) => {
+          if (!body) return;
+          await request('POST /v1/billing/exports', { body, idempotencyKey });
+          await readAgain('/v1/billing/exports');
+          onClose();
+        }}
+      >
+        <SelectField label="Format" value={draft.format} choices={FORMATS} onChange={(format) => change({ format })} />
+        <ShortFields>
+          <TextField label="First day (UTC)" type="date" value={draft.firstDay} onChange={(firstDay) => change({ firstDay })} />
+          <TextField
+            label="Last day (UTC)"
+            type="date"
+            value={draft.lastDay}
+            onChange={(lastDay) => change({ lastDay })}
+            fault={body ? undefined : 'Choose a day from the first one on, at most 400 days.'}
+          />
+        </ShortFields>
+        <TextField
+          label="API keys"
+          hint="Ids with commas between them. Empty: all."
+          value={draft.keys}
+          onChange={(keys) => change({ keys })}
+          isCode
+        />
+        <TextField
+          label="Models"
+          hint="Names with commas between them. Empty: all."
+          value={draft.models}
+          onChange={(models) => change({ models })}
+        />
+      </Form>
+    </Dialog>
+  );
+};

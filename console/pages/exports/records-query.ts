@@ -1,0 +1,40 @@
+import type { Choice } from '../../design/controls/choice.ts';
+import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
+
+/** The parameters of the address that the screen reads. */
+export const EXPORT_NAMES = ['view', 'range', 'from', 'to', 'kind', 'model', 'api_key', 'organization'] as const;
+export type ExportValues = Readonly<Record<(typeof EXPORT_NAMES)[number], string>>;
+
+/** The ranges of time of usage records: the API reads at most 31 days. */
+export const RECORD_RANGES = ['24h', '7d', 'month', 'last_month', 'custom'] as const satisfies readonly RangeName[];
+
+type Kind = 'usage_event' | 'gpu_time_event';
+
+export const KINDS: readonly Choice[] = [
+  ['', 'All'],
+  ['usage_event', 'Requests'],
+  ['gpu_time_event', 'GPU time'],
+];
+
+const DAY_S = 86_400;
+
+/** The times of a range in Unix seconds; the last day of a custom range counts. Undefined if it is incomplete. */
+export const recordTimes = (
+  range: RangeName,
+  days: { from: string; to: string },
+  nowS: number,
+): { startS: number; endS: number } | undefined => {
+  const { startS, endS } = rangeOf(range, days, nowS);
+  if (startS === undefined || (range === 'custom' && endS === undefined)) return undefined;
+  return { startS, endS: range === 'custom' ? (endS ?? 0) + DAY_S : (endS ?? nowS) };
+};
+
+/** The filters that the API gets. */
+export const recordsQuery = ({ kind, model, api_key, organization }: ExportValues, { startS, endS }: { startS: number; endS: number }) => ({
+  start_time: String(startS),
+  end_time: String(endS),
+  ...(kind && KINDS.some(([value]) => value === kind) && { kinds: [kind as Kind] }),
+  ...(model && { models: [model] }),
+  ...(api_key && { api_key_ids: [api_key] }),
+  ...(organization && { organization }),
+});

@@ -1,0 +1,115 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useList } from '../../client/queries.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { SelectField } from '../../design/controls/fields.tsx';
+import { FilterField } from '../../design/controls/filter-field.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
+import { RangeFields } from '../../design/controls/range-fields.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { rangeNamed } from '../../design/format/ranges.ts';
+import { Filters } from '../../design/layout/layout.tsx';
+import { type ExportValues, KINDS, RECORD_RANGES, recordsQuery, recordTimes } from './records-query.ts';
+
+type Event = ReplyBody<'GET /v1/billing/events'>['data'][number];
+
+const AT_ONCE = 50;
+
+// A later rating of a request has its id and a number.
+const requestIdOf = (id: string): string => id.split('#')[0] ?? id;
+
+const Subject = ({ event, organization }: { event: Event; organization: string }) => {
+  if (event.object === 'gpu_time_event') return <IdLink id={event.deployment} />;
+  const query = new URLSearchParams({ api_key_id: event.api_key_id, ...(organization && { organization }) });
+  return (
+    <Link to={`/requests/${requestIdOf(event.id)}?${query}`}>
+      <code>{event.id}</code>
+    </Link>
+  );
+};
+
+const Used = ({ event }: { event: Event }) =>
+  event.object === 'gpu_time_event' ? (
+    <>
+      <Count value={event.seconds} /> s × <Count value={event.instances} /> {event.instance_type}
+    </>
+  ) : (
+    <>
+      <Count value={event.prompt_tokens} /> in (<Count value={event.cached_tokens} /> cached), <Count value={event.completion_tokens} /> out
+    </>
+  );
+
+const columnsFor = (organization: string): readonly Column<Event>[] => [
+  {
+    title: 'Time',
+    isWhole: true,
+    render: (event) => <Time seconds={event.object === 'gpu_time_event' ? event.started_at : event.admitted_at} />,
+  },
+  { title: 'Request or deployment', render: (event) => <Subject event={event} organization={organization} /> },
+  { title: 'Model', render: ({ model }) => model ?? 'Unknown model' },
+  { title: 'API key', render: (event) => event.object === 'usage_event' && <IdLink id={event.api_key_id} /> },
+  { title: 'Used', render: (event) => <Used event={event} /> },
+  {
+    title: 'Cost',
+    isNumeric: true,
+    render: ({ cost, is_prepaid }) => (
+      <>
+        <Money amount={cost} /> {is_prepaid && <Chip state="prepaid" />}
+      </>
+    ),
+  },
+  { title: 'Price version', render: ({ price_version }) => <code>{price_version ?? '–'}</code> },
+];
+
+interface RecordsProps {
+  values: ExportValues;
+  change: (changes: Partial<ExportValues>) => void;
+}
+
+const RecordFilters = ({ values, change }: RecordsProps) => (
+  <Filters>
+    <RangeFields
+      names={RECORD_RANGES}
+      name={rangeNamed(values.range, RECORD_RANGES)}
+      from={values.from}
+      to={values.to}
+      onChange={change}
+      isByDay
+    />
+    <SelectField label="Of" value={values.kind} choices={KINDS} onChange={(kind) => change({ kind })} />
+    <FilterField label="Model" value={values.model} onChange={(model) => change({ model })} />
+    <FilterField label="API key" placeholder="key_…" value={values.api_key} onChange={(api_key) => change({ api_key })} isCode />
+  </Filters>
+);
+
+const RecordList = ({ values, times }: { values: ExportValues; times: { startS: number; endS: number } }) => {
+  const events = useList('GET /v1/billing/events', { query: { ...recordsQuery(values, times), limit: AT_ONCE } });
+  return (
+    <PagedTable
+      label="Usage records"
+      query={events}
+      keyOf={({ id }) => id}
+      columns={columnsFor(values.organization)}
+      empty={
+        <Empty title="No usage record in this time">
+          <p>Each request that is billed has one, and each interval of a deployment. Those of the last 20 minutes can still appear.</p>
+        </Empty>
+      }
+    />
+  );
+};
+
+/** The records from which invoices are made, oldest first. */
+export const Records = ({ values, change }: RecordsProps) => {
+  const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
+  const times = recordTimes(rangeNamed(values.range, RECORD_RANGES), values, nowS);
+  return (
+    <>
+      <RecordFilters values={values} change={change} />
+      {times ? <RecordList values={values} times={times} /> : <Empty title="Choose the first and the last day" />}
+    </>
+  );
+};

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import { request } from '../../client/request.ts';
+import { TextField } from '../../design/controls/fields.tsx';
+import { Money } from '../../design/data/values.tsx';
+import { dayOf, utcSeconds } from '../../design/format/times.ts';
+import { Confirm } from '../../design/forms/confirm.tsx';
+import { creditable } from '../invoices/invoice-state.ts';
+import { afterChange, type InvoiceDialogProps } from './dialog-props.ts';
+
+/** Records that an invoice was paid. */
+export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
+  const { id, version, number, buyer, currency, issued_at } = invoice;
+  const today = dayOf(Date.now() / 1_000);
+  const [day, setDay] = useState(today);
+  const [reference, setReference] = useState('');
+  // Of today, the API takes the time of now: midnight could be before the issue.
+  const paid_at = day === today ? undefined : utcSeconds(day);
+  const pay = () =>
+    request('POST /v1/billing/invoices/{id}/pay', {
+      parameters: { id },
+      body: { ...(paid_at !== undefined && { paid_at }), ...(reference.trim() && { reference: reference.trim() }) },
+      version,
+    });
+  return (
+    <Confirm
+      title={`Record the payment of ${number}`}
+      action="Record payment"
+      look="primary"
+      canConfirm={day !== ''}
+      onClose={onClose}
+      onConfirm={() => afterChange(pay())}
+    >
+      <p>
+        {buyer.legal_name} has paid <Money amount={creditable(invoice)} currency={currency} />, and is notified. A payment can't be taken
+        back.
+      </p>
+      <TextField
+        label="Paid on (UTC)"
+        type="date"
+        value={day}
+        onChange={setDay}
+        max={today}
+        {...(issued_at !== null && { min: dayOf(issued_at) })}
+      />
+      <TextField
+        label="Reference"
+        hint="Such as that of a bank transfer."
+        value={reference}
+        onChange={setReference}
+        maxLength={200}
+        autoFocus
+      />
+    </Confirm>
+  );
+};
