@@ -9,7 +9,7 @@ import { Chip, Money, Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
-import { GrantDialog } from './grant-dialog.tsx';
+import { CreditDialog } from '../organization/credit-dialog.tsx';
 
 type Balance = ReplyBody<'GET /v1/organizations/{id}/balance'>;
 type Grant = ReplyBody<'GET /v1/organizations/{id}/credit-grants'>['data'][number];
@@ -19,7 +19,7 @@ const BalanceTiles = ({ balance: { available, held, spent, granted, drift } }: {
     <Tiles>
       <Tile label="Left" value={<Money amount={available} />} note="That requests can still use" />
       <Tile label="Held" value={<Money amount={held} />} note="For requests in flight, and the next minutes of deployments" />
-      <Tile label="Spent" value={<Money amount={spent} />} note="By requests and GPU time, so far" />
+      <Tile label="Spent" value={<Money amount={spent} />} note="From credit, by requests and GPU time" />
       <Tile label="Granted" value={<Money amount={granted} />} note="All grants less deductions and expiries" />
     </Tiles>
     {/[1-9]/.test(drift) && (
@@ -86,7 +86,7 @@ export const CreditView = ({ id }: { id: string }) => {
           }
         </Loaded>
       </Section>
-      {isGranting && <GrantDialog id={id} onClose={() => setGranting(false)} />}
+      {isGranting && <CreditDialog organization={{ id, name: id }} onClose={() => setGranting(false)} />}
     </>
   );
 };

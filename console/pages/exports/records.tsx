@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useList } from '../../client/queries.ts';
 import type { ReplyBody } from '../../client/routes.ts';
+import { CopyText } from '../../design/controls/copy.tsx';
 import { SelectField } from '../../design/controls/fields.tsx';
 import { FilterField } from '../../design/controls/filter-field.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
@@ -17,6 +18,7 @@ import { type ExportValues, KINDS, RECORD_RANGES, recordsQuery, recordTimes } fr
 type Event = ReplyBody<'GET /v1/billing/events'>['data'][number];
 
 const AT_ONCE = 50;
+const SHOWN_CHARACTERS = 6;
 
 // A later rating of a request has its id and a number.
 const requestIdOf = (id: string): string => id.split('#')[0] ?? id;
@@ -48,10 +50,10 @@ const columnsFor = (organization: string): readonly Column<Event>[] => [
     isWhole: true,
     render: (event) => <Time seconds={event.object === 'gpu_time_event' ? event.started_at : event.admitted_at} />,
   },
-  { title: 'Request or deployment', render: (event) => <Subject event={event} organization={organization} /> },
+  { title: 'Request or deployment', isWhole: true, render: (event) => <Subject event={event} organization={organization} /> },
   { title: 'Model', render: ({ model }) => model ?? 'Unknown model' },
   { title: 'API key', render: (event) => event.object === 'usage_event' && <IdLink id={event.api_key_id} /> },
-  { title: 'Used', render: (event) => <Used event={event} /> },
+  { title: 'Used', isWhole: true, render: (event) => <Used event={event} /> },
   {
     title: 'Cost',
     isNumeric: true,
@@ -61,7 +63,11 @@ const columnsFor = (organization: string): readonly Column<Event>[] => [
       </>
     ),
   },
-  { title: 'Price version', render: ({ price_version }) => <code>{price_version ?? '–'}</code> },
+  {
+    title: 'Price version',
+    render: ({ price_version }) =>
+      price_version === null ? '–' : <CopyText text={price_version} label={`…${price_version.slice(-SHOWN_CHARACTERS)}`} />,
+  },
 ];
 
 interface RecordsProps {

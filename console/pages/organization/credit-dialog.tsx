@@ -9,8 +9,13 @@ import { isDollars, type Organization } from './limits-draft.ts';
 
 const isAmount = (text: string): boolean => isDollars(text.replace(/^-/, '')) && /[1-9]/.test(text);
 
+interface CreditDialogProps {
+  organization: Pick<Organization, 'id' | 'name'>;
+  onClose: () => void;
+}
+
 /** Grants prepaid credit to an organization, or takes some back. */
-export const CreditDialog = ({ organization: { id, name }, onClose }: { organization: Organization; onClose: () => void }) => {
+export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDialogProps) => {
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
   const [expires, setExpires] = useState('');

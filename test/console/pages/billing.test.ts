@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { ApiFailure } from '../../../console/client/api-failure.ts';
 import { untilMade } from '../../../console/client/until-made.ts';
 import { alertsOf, percentagesIn } from '../../../console/pages/billing/alerts.ts';
-import { isCredit } from '../../../console/pages/billing/grant-draft.ts';
 import {
   changesOfAlerts,
   changesOfProfile,
@@ -78,18 +77,6 @@ describe('alerts', () => {
     expect(changesOfAlerts(draft, profile)).toBeUndefined();
     expect(changesOfAlerts({ ...draft, budget: 'half' }, profile)).toBeUndefined();
     expect(changesOfAlerts({ ...draft, budget: '' }, profile)).toEqual({ budget_thresholds: [] });
-  });
-});
-
-describe('isCredit', () => {
-  test.each([
-    ['100', true],
-    ['-12.50', true],
-    ['0.00', false],
-    ['1e3', false],
-    ['1.0000000001', false],
-  ])('takes %p: %p', (text, isAmount) => {
-    expect(isCredit(text)).toBe(isAmount);
   });
 });
 
