@@ -1,7 +1,7 @@
 import { QueryClient, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ApiFailure } from './api-failure.ts';
-import { type CallOptions, isTransient, request } from './request.ts';
-import type { ReplyBody, RouteName } from './routes.ts';
+import { isTransient, request } from './request.ts';
+import type { CallOptions, ReplyBody, RouteName } from './routes.ts';
 
 const FRESH_MS = 30_000;
 const MAX_RETRIES = 2;

@@ -2,24 +2,8 @@ import { apiUrl } from './address.ts';
 import { ApiFailure, failureOf } from './api-failure.ts';
 import { fetchReply, jsonOf } from './fetch-reply.ts';
 import { proveIdentity } from './proof.ts';
-import type { PathParameters, Query, ReplyBody, RequestBody, RouteName } from './routes.ts';
+import type { CallOptions, ReplyBody, RouteName } from './routes.ts';
 import { accessToken, refresh } from './session.ts';
-
-type Needed<Name extends string, Value> = [Value] extends [undefined] ? { [N in Name]?: undefined } : { [N in Name]: Value };
-type QueryArgument<Value> = [Value] extends [undefined] ? { query?: undefined } : { query?: Value };
-
-/** What a route needs, and how to send it. */
-export type CallOptions<Name extends RouteName> = Needed<'parameters', PathParameters<Name>> &
-  Needed<'body', RequestBody<Name>> &
-  QueryArgument<Query<Name>> & {
-    /** The version that the form was opened with: the change is refused with 412 if there is a newer one. */
-    version?: number | undefined;
-    /** Equal for the repetitions of one intended change. */
-    idempotencyKey?: string;
-    /** True: the request is sent even if the page closes meanwhile. */
-    keepalive?: boolean;
-    signal?: AbortSignal;
-  };
 
 type AnyOptions = {
   parameters?: Readonly<Record<string, string>> | undefined;

@@ -60,6 +60,14 @@ const RULES: readonly Rule[] = [
     tickets?.unassigned
       ? { text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} assigned to nobody`, to: '/tickets', tone: 'warn' }
       : undefined,
+  ({ organizations }) =>
+    organizations && organizations.suspended > 0
+      ? {
+          text: `${counted(organizations.suspended, 'organization is', 'organizations are')} suspended`,
+          to: '/organizations?status=suspended',
+          tone: 'warn',
+        }
+      : undefined,
   ({ webhooks }) =>
     webhooks && webhooks.failed_deliveries_24h > 0
       ? {

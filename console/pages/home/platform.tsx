@@ -10,7 +10,6 @@ export const PlatformLinks = () => (
     <ButtonLink to="/organizations?dialog=onboard">Onboard organization</ButtonLink>
     <ButtonLink to="/tickets">Answer tickets</ButtonLink>
     <ButtonLink to="/invoices?state=draft">Issue invoices</ButtonLink>
-    <ButtonLink to="/organizations?status=suspended">Suspended organizations</ButtonLink>
     <ButtonLink to="/prices">Change prices</ButtonLink>
   </Row>
 );

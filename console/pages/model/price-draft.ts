@@ -2,10 +2,8 @@ import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { fromUnits, perMillion, toUnits } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 
-type Model = ReplyBody<'GET /v1/models/{model+}'>;
-
 /** A model whose price can be changed. */
-export type PricedModel = Pick<Model, 'name' | 'organization' | 'pricing'>;
+export type PricedModel = Pick<ReplyBody<'GET /v1/models/{model+}'>, 'name' | 'organization' | 'pricing'>;
 
 /** True for a price as the API takes it: dollars with at most nine decimals. */
 export const isPrice = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);

@@ -1,5 +1,4 @@
-import type { request } from '../../client/request.ts';
-import type { ReplyBody } from '../../client/routes.ts';
+import type { CallOptions, ReplyBody, RouteName } from '../../client/routes.ts';
 import {
   areSameLimits,
   faultsOfLimits,
@@ -56,7 +55,7 @@ export const faultsOfOnboarding = (draft: OnboardingDraft): Partial<Record<keyof
 export const isReady = (draft: OnboardingDraft): boolean =>
   draft.name.trim() !== '' && draft.email.trim() !== '' && Object.keys(faultsOfOnboarding(draft)).length === 0;
 
-type Call = typeof request;
+type Call = <Name extends RouteName>(name: Name, options: CallOptions<Name>) => Promise<ReplyBody<Name>>;
 
 // A request without a reply, or one that the service could not complete, may have been carried out.
 const isUncertain = (failure: unknown): boolean => {

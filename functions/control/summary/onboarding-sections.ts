@@ -2,7 +2,7 @@ import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { seesOnlyOwn } from '../access/actor.ts';
 import type { StoredApiKey } from '../api-keys/api-key.ts';
-import type { OrganizationReads, SummaryDependencies } from './summary-reads.ts';
+import type { OrganizationReads, PlatformReads, SummaryDependencies } from './summary-reads.ts';
 import type { OnboardingSection } from './summary-resource.ts';
 
 const MAX_ORGANIZATIONS = 10;
@@ -31,16 +31,15 @@ const hasOwner = async (deps: SummaryDependencies, organization: string): Promis
  * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at one that has had an
  * API key, if there is one.
  */
-export const platformOnboarding = async (deps: SummaryDependencies): Promise<OnboardingSection> => {
-  const [models, { data }, invoices] = await Promise.all([
+export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promise<OnboardingSection> => {
+  const [models, { organizations }, invoices] = await Promise.all([
     deps.models.list(SERVERLESS_POOL),
-    deps.organizations.list({ limit: MAX_ORGANIZATIONS }),
+    newest(),
     deps.numbers.last('invoice'),
   ]);
-  const ids = data.map(({ id }) => id);
+  const ids = organizations.slice(0, MAX_ORGANIZATIONS).map(({ id }) => id);
   const [withKeys, uses] = await Promise.all([deps.apiKeys.haveHadKeys(ids), deps.limiters.lastUses(ids)]);
-  const [newest] = ids;
-  const looked = ids.find((id) => withKeys.has(id)) ?? newest;
+  const looked = ids.find((id) => withKeys.has(id)) ?? ids[0];
   const hasRequest = async (organization: string): Promise<boolean> =>
     uses.size > 0 || hasUsedKeys(deps, (await deps.apiKeys.list(organization, { limit: MAX_LIMITERS })).keys);
   const [has_owner, has_request] = looked === undefined ? [false, false] : await Promise.all([hasOwner(deps, looked), hasRequest(looked)]);

@@ -9,8 +9,9 @@ import { deploymentsSection, platformDeployments } from './deployments-section.t
 import { invoicesSection, platformInvoices } from './invoices-section.ts';
 import { budgetSection, creditSection } from './money-sections.ts';
 import { onboardingSection, platformOnboarding } from './onboarding-sections.ts';
+import { organizationsSection } from './organizations-section.ts';
 import { requestsSection } from './requests-section.ts';
-import { type OrganizationReads, readsOf, type SummaryDependencies } from './summary-reads.ts';
+import { type OrganizationReads, type PlatformReads, platformReadsOf, readsOf, type SummaryDependencies } from './summary-reads.ts';
 import type { Sections, Summary } from './summary-resource.ts';
 import { ticketsSection } from './tickets-section.ts';
 import { webhooksSection } from './webhooks-section.ts';
@@ -29,6 +30,7 @@ const PERMISSIONS: Readonly<Record<SectionName, Permission>> = {
   tickets: 'tickets:read',
   webhooks: 'webhooks:read',
   invoices: 'billing:read',
+  organizations: 'organizations:list',
   onboarding: 'keys:write',
 };
 
@@ -48,16 +50,12 @@ const OF_ORGANIZATION: ReadSections<OrganizationReads> = {
   onboarding: onboardingSection,
 };
 
-interface PlatformReads {
-  deps: SummaryDependencies;
-  actor: Actor;
-}
-
 const OF_PLATFORM: ReadSections<PlatformReads> = {
   deployments: ({ deps, actor }) => platformDeployments(deps, actor.origin.nowMs),
   invoices: ({ deps, actor }) => platformInvoices(deps, actor.origin.nowMs),
   tickets: ({ deps, actor }) => ticketsSection(deps, actor),
-  onboarding: ({ deps }) => platformOnboarding(deps),
+  organizations: organizationsSection,
+  onboarding: platformOnboarding,
 };
 
 const logUnavailable = (section: string, error: unknown): void => {
@@ -93,7 +91,7 @@ export const summarize = async (deps: SummaryDependencies, actor: Actor): Promis
   const { organization } = actor;
   const sections =
     isOfPlatform(actor) || organization === null
-      ? await readSections(OF_PLATFORM, { deps, actor })
+      ? await readSections(OF_PLATFORM, platformReadsOf(deps, actor))
       : await readSections(OF_ORGANIZATION, readsOf(deps, actor, organization));
   return { object: 'summary', created_at: Math.floor(actor.origin.nowMs / SECOND_MS), organization, ...sections };
 };

@@ -18,6 +18,7 @@ import { type Actor, seesOnlyOwn } from '../access/actor.ts';
 import type { StoredApiKey } from '../api-keys/api-key.ts';
 import type { ApiKeyStore, KeyCounts } from '../api-keys/api-key-store.ts';
 import type { ListDependencies } from '../deployments/find-deployment.ts';
+import type { Organization } from '../organizations/organization.ts';
 import { type ScopeDependencies, scopeOf } from '../query/scope.ts';
 
 export interface SummaryDependencies extends ScopeDependencies {
@@ -53,6 +54,14 @@ export interface OrganizationReads {
   ownKeys: () => Promise<ReadonlySet<string> | undefined>;
 }
 
+/** The reads that several sections of the platform share. */
+export interface PlatformReads {
+  deps: SummaryDependencies;
+  actor: Actor;
+  /** The newest organizations, at most 100. `hasMore`: there are others. */
+  newest: () => Promise<{ organizations: Organization[]; hasMore: boolean }>;
+}
+
 // An organization with the default limits has fewer.
 const LIKELY_SHARDS = 16;
 
@@ -75,6 +84,18 @@ const once = <Result>(read: () => Promise<Result>): (() => Promise<Result>) => {
     return reading;
   };
 };
+
+const MAX_ORGANIZATIONS = 100;
+
+/** Creates the reads of a summary of the platform. */
+export const platformReadsOf = (deps: SummaryDependencies, actor: Actor): PlatformReads => ({
+  deps,
+  actor,
+  newest: once(async () => {
+    const { data, has_more } = await deps.organizations.list({ limit: MAX_ORGANIZATIONS });
+    return { organizations: data, hasMore: has_more };
+  }),
+});
 
 /** Creates the reads of a summary of an organization. */
 export const readsOf = (deps: SummaryDependencies, actor: Actor, organization: string): OrganizationReads => ({

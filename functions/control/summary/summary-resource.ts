@@ -100,6 +100,12 @@ export const InvoicesSection = z.object({
 });
 export type InvoicesSection = z.infer<typeof InvoicesSection>;
 
+export const OrganizationsSection = z.object({
+  suspended: z.int(),
+  is_partial: z.boolean().meta({ description: 'If true, there are more organizations than the newest 100, which were read.' }),
+});
+export type OrganizationsSection = z.infer<typeof OrganizationsSection>;
+
 const Done = z.boolean().optional();
 
 /** The steps of a first run. Each role has its own. */
@@ -134,6 +140,7 @@ export const Summary = z.object({
   tickets: TicketsSection.nullable().optional(),
   webhooks: WebhooksSection.nullable().optional(),
   invoices: InvoicesSection.nullable().optional(),
+  organizations: OrganizationsSection.nullable().optional(),
   onboarding: OnboardingSection.nullable().optional(),
 });
 export type Summary = z.infer<typeof Summary>;

@@ -35,6 +35,13 @@ describe('what needs attention', () => {
     ]);
   });
 
+  test('has organizations that are suspended', () => {
+    expect(attentionOf({ ...empty, organizations: { suspended: 0, is_partial: true } })).toEqual([]);
+    expect(attentionOf({ ...empty, organizations: { suspended: 2, is_partial: false } })).toMatchObject([
+      { text: '2 organizations are suspended', to: '/organizations?status=suspended' },
+    ]);
+  });
+
   test.each(['0', '0.00', '-1.5'])('has a credit of %s', (balance) => {
     expect(attentionOf({ ...empty, credit: { prepaid: true, balance } })).toHaveLength(1);
     expect(attentionOf({ ...empty, credit: { prepaid: false, balance } })).toEqual([]);

@@ -9,7 +9,6 @@ const HOUR_S = 3_600;
 
 let ui: TestConsole;
 let admin: SignedIn;
-let model: string;
 
 // Of its own, because prices are never removed.
 const registerModel = async (): Promise<string> => {
@@ -31,16 +30,16 @@ const registerModel = async (): Promise<string> => {
 beforeAll(async () => {
   ui = await openConsole();
   admin = await ui.control.asAdmin();
-  model = await registerModel();
 });
 afterAll(() => ui.close());
 
 describe('prices in the console', () => {
   test('adds a price after it has shown what changes for whom and from when', async () => {
+    const model = await registerModel();
     const { page, faults, close } = await ui.open(admin, `/prices?model=${model}`);
     await page.getByText('applies now').waitFor();
     await page.getByRole('button', { name: 'Add price' }).click();
-    await page.getByLabel('Input, dollars').fill('0.123456789');
+    await page.getByLabel('Input, dollars per million', { exact: true }).fill('0.123456789');
     await page.getByLabel('From (UTC)').fill('2099-01-01T00:00');
     await page.getByRole('button', { name: 'Show what changes' }).click();
     await page.getByText(`All organizations pay this price for ${model} from 2099-01-01 00:00:00 UTC on`).waitFor();
@@ -57,6 +56,9 @@ describe('prices in the console', () => {
   });
 
   test('previews a rerate, and executes it only then', async () => {
+    const model = await registerModel();
+    const right = { model, effective_at: 4_070_908_800, per_million: { prompt: '0.01', completion: '0.04' } };
+    await ui.control.done('POST', '/v1/prices', { token: admin.token, body: right });
     const { data } = await ui.control.done('GET', `/v1/prices?model=${model}`, { token: admin.token });
     const { page, faults, close } = await ui.open(admin, `/prices?model=${model}`);
     await page.getByRole('link', { name: 'Correct past usage' }).click();
@@ -82,8 +84,9 @@ describe('prices in the console', () => {
   test('sets the seller, and keeps what somebody else has changed meanwhile', async () => {
     const { body: before } = await ui.control.call('GET', '/v1/billing/seller', { token: admin.token });
     const { page, faults, close } = await ui.open(admin, '/seller');
-    await page.getByLabel('Legal name').fill('Example Inference GmbH');
-    await page.getByLabel('Address').fill('Hafenstraße 1\n20457 Hamburg');
+    const name = `Example ${randomUUID()}`;
+    await page.getByLabel('Legal name').fill(name);
+    await page.getByLabel('Address').fill(`${name}\n20457 Hamburg`);
     await page.getByLabel('Country').fill('de');
     const body = { legal_name: 'Other', address: { lines: ['1'], country: 'DE' }, invoice_note: PLANTED };
     await ui.control.done('PUT', '/v1/billing/seller', { token: admin.token, body });
@@ -93,8 +96,8 @@ describe('prices in the console', () => {
     await page.getByRole('button', { name: 'Save seller' }).click();
     await page.getByText('Saved. Invoices').waitFor();
     expect(await ui.control.done('GET', '/v1/billing/seller', { token: admin.token })).toMatchObject({
-      legal_name: 'Example Inference GmbH',
-      address: { lines: ['Hafenstraße 1', '20457 Hamburg'], country: 'DE' },
+      legal_name: name,
+      address: { lines: [name, '20457 Hamburg'], country: 'DE' },
       invoice_note: PLANTED,
     });
     // The suites of a run share its seller.
@@ -104,9 +107,12 @@ describe('prices in the console', () => {
     await close();
   });
 
-  test('shows the home of the platform on a phone in the dark, and no prices to support', async () => {
+  test('shows the platform on a phone in the dark, lets finance only see prices, and shows support none', async () => {
     await ui.control.createOrganization(PLANTED);
-    const support = await ui.control.createUser({ role: 'support' });
+    const [finance, support] = await Promise.all([
+      ui.control.createUser({ role: 'platform_billing' }),
+      ui.control.createUser({ role: 'support' }),
+    ]);
     const visited = await ui.open(admin, '/', PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('heading', { name: 'Health now' }).waitFor();
@@ -117,9 +123,12 @@ describe('prices in the console', () => {
     await page.getByText('applies now').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
+    const ofFinance = await ui.open(finance, `/prices?model=${ui.run.model}`);
+    await ofFinance.page.getByText('applies now').waitFor();
+    expect(await ofFinance.page.getByRole('button', { name: 'Add price' }).count()).toBe(0);
     const ofSupport = await ui.open(support, '/prices');
     await ofSupport.page.getByText("Your role can't see this").waitFor();
-    expect([...faults, ...ofSupport.faults]).toEqual([]);
-    await Promise.all([close(), ofSupport.close()]);
+    expect([...faults, ...ofFinance.faults, ...ofSupport.faults]).toEqual([]);
+    await Promise.all([close(), ofFinance.close(), ofSupport.close()]);
   });
 });

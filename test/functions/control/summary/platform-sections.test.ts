@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
+import { setSuspended } from '../../../../functions/control/organizations/update-organization.ts';
 import type { Summary } from '../../../../functions/control/summary/summary-resource.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../../../shared/billing/number-store.ts';
@@ -57,6 +58,15 @@ describe('a summary of the platform', () => {
       invoices?.overdue ?? 0,
     ];
     expect(counts(after)).toEqual(counts(before).map((count) => count + 2));
+  });
+
+  test('counts the suspended ones of the newest organizations', async () => {
+    const suspended = async () => (await world.summaryFor(world.admin)).summary.organizations?.suspended ?? 0;
+    const before = await suspended();
+    const organization = await world.newOrganization();
+    expect(await suspended()).toBe(before);
+    await setSuspended(world.stores, world.admin.origin, organization, { isSuspended: true, reason: 'Overdue.' });
+    expect(await suspended()).toBe(before + 1);
   });
 
   test('follows the first model, organization, owner, key, request and invoice', async () => {

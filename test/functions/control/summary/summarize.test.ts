@@ -49,8 +49,8 @@ describe('a summary', () => {
     ['billing', ['budget', 'costs', 'credit', 'invoices', 'tickets']],
     ['owner', ['api_keys', 'budget', 'costs', 'credit', 'deployments', 'invoices', 'onboarding', 'requests', 'tickets', 'webhooks']],
     ['support', ['tickets']],
-    ['platform_billing', ['invoices']],
-    ['admin', ['deployments', 'invoices', 'onboarding', 'tickets']],
+    ['platform_billing', ['invoices', 'organizations']],
+    ['admin', ['deployments', 'invoices', 'onboarding', 'organizations', 'tickets']],
   ] as const)('has the sections of the permissions of the role %s', async (role, sections) => {
     const isOfPlatform = ['support', 'platform_billing', 'admin'].includes(role);
     const actor = await world.newUser(role, isOfPlatform ? null : await world.newOrganization());
