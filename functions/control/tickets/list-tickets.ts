@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../shared/http/page.ts';
 import { statusAt } from '../../../shared/tickets/lifecycle.ts';
-import { Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
+import { Category, Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
 import { isPosition, type TicketList } from '../../../shared/tickets/ticket-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
@@ -15,6 +15,7 @@ export const TicketsQuery = z.strictObject({
   ...pageQuery,
   status: z.array(TicketStatus).max(5).optional().meta({ description: 'Only tickets with one of these statuses. Repeat it for several.' }),
   severity: z.array(Severity).max(4).optional().meta({ description: 'Only tickets of one of these severities. Repeat it for several.' }),
+  category: z.array(Category).max(5).optional().meta({ description: 'Only tickets of one of these categories. Repeat it for several.' }),
   assignee: z
     .string()
     .max(64)
@@ -38,11 +39,12 @@ const listFor = (actor: Actor, { organization, status }: TicketsQuery): TicketLi
 };
 
 const matcherFor =
-  (actor: Actor, { status, severity, assignee }: TicketsQuery) =>
+  (actor: Actor, { status, severity, category, assignee }: TicketsQuery) =>
   (ticket: TicketSummary): boolean =>
     isVisibleTo(actor, ticket) &&
     (status === undefined || status.includes(statusAt(ticket, actor.origin.nowMs))) &&
     (severity === undefined || severity.includes(ticket.severity)) &&
+    (category === undefined || category.includes(ticket.category)) &&
     (assignee === undefined || (ticket.assignee ?? 'none') === assignee);
 
 /**

@@ -398,6 +398,8 @@ describe('lists', () => {
     const all = idsOf(await send('listTickets', { as: support, query: { limit: '100' } }));
     expect(all.filter((id) => [first, second, third].includes(id))).toEqual([first, third, second]);
     expect(idsOf(await send('listTickets', { as: owner, query: { severity: ['low', 'high'] } }))).toEqual([second]);
+    const billing = await open(owner, { category: 'billing' }, owner.origin.nowMs + 2_000);
+    expect(idsOf(await send('listTickets', { as: owner, query: { category: 'billing' } }))).toEqual([billing]);
     const since = String(Math.ceil((owner.origin.nowMs + 2_000) / 1_000));
     expect(idsOf(await send('listTickets', { as: owner, query: { updated_since: since } }))).toEqual([first]);
   });
