@@ -88,8 +88,9 @@ interface Answer {
 
 const serve = async (emulator: Emulator, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = await readBody(request, MAX_OBJECT_BYTES);
-  // Pages read the reply to a form. Buckets that take forms allow it on AWS.
-  if (request.method === 'POST') response.setHeader('access-control-allow-origin', '*');
+  // Pages send forms and read the reply. Buckets that take forms allow it on AWS.
+  if (request.method === 'POST' || request.method === 'OPTIONS') response.setHeader('access-control-allow-origin', '*');
+  if (request.method === 'OPTIONS') return send(response, 200, { 'access-control-allow-methods': 'POST' }, undefined);
   const answer = await answerTo(emulator, request, body);
   if ('code' in answer) return sendError(request, response, answer);
   send(response, answer.status ?? (request.method === 'DELETE' ? 204 : 200), answer.headers ?? {}, answer.body);

@@ -91,3 +91,9 @@ describe('a form is rejected', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('MalformedPOSTRequest')]);
   });
 });
+
+test('lets a page that shows the progress of an upload ask first', async () => {
+  const response = await fetch(`${emulator.url}/${BUCKET}`, { method: 'OPTIONS' });
+  const allowed = ['origin', 'methods'].map((name) => response.headers.get(`access-control-allow-${name}`));
+  expect([response.status, ...allowed]).toEqual([200, '*', 'POST']);
+});
