@@ -6,3 +6,6 @@ export const apiUrl = (path: string): URL => new URL(path.replace(/^\//, ''), ro
 
 /** The path of the console's own pages, such as `/live/console`. */
 export const consolePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
+
+/** The URL of this host's API, without a slash at its end. */
+export const controlUrl = root.href.replace(/\/$/, '');

@@ -17,8 +17,9 @@ interface EndAccessProps {
   onClose: () => void;
 }
 
-const OpenKeys = ({ email, keys, onClose }: { email: string; keys: readonly string[]; onClose: () => void }) => (
-  <Dialog title={`API keys of ${email}`} onClose={onClose}>
+/** The API keys that still work after the access of their creator has ended. */
+export const OpenKeys = ({ name, keys, onClose }: { name: string; keys: readonly string[]; onClose: () => void }) => (
+  <Dialog title={`API keys of ${name}`} onClose={onClose}>
     <Notice tone="warn">These API keys still work. Revoke those that nothing else uses.</Notice>
     <Items>
       {keys.map((id) => (
@@ -38,7 +39,7 @@ export const EndAccess = ({ user: { id, email, version }, isDeletion, onClose }:
   const [revokesKeys, setRevokes] = useState(false);
   const [typed, setTyped] = useState('');
   const [left, setLeft] = useState<readonly string[]>();
-  if (left) return <OpenKeys email={email} keys={left} onClose={onClose} />;
+  if (left) return <OpenKeys name={email} keys={left} onClose={onClose} />;
   const end = () =>
     isDeletion
       ? request('DELETE /v1/users/{id}', { parameters: { id }, query: { revoke_keys: revokesKeys ? 'true' : 'false' }, version })

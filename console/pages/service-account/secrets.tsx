@@ -1,0 +1,146 @@
+import { useState } from 'react';
+import { controlUrl } from '../../client/address.ts';
+import { can, useSignedIn } from '../../client/me.ts';
+import { readAgain, useRead } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { Code } from '../../design/controls/copy.tsx';
+import { CheckField, SelectField } from '../../design/controls/fields.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Table } from '../../design/data/table.tsx';
+import { Chip, Time } from '../../design/data/values.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
+import { Confirm } from '../../design/forms/confirm.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { Section } from '../../design/layout/layout.tsx';
+import type { ServiceAccount } from '../service-accounts/account-draft.ts';
+import { jobSnippets } from './job-snippet.ts';
+
+type Secret = ReplyBody<'GET /v1/service-accounts/{id}/secrets'>['data'][number];
+
+const DAY_S = 86_400;
+const MAX_LIVE = 2;
+const DAYS = ['30', '90', '180', '365'] as const;
+
+const hasExpired = ({ expires_at }: Secret): boolean => expires_at * 1_000 <= Date.now();
+
+const CreateSecret = ({ account, onClose }: { account: ServiceAccount; onClose: () => void }) => {
+  const { id, name } = account;
+  const [days, setDays] = useState<(typeof DAYS)[number]>('90');
+  const [created, setCreated] = useState<ReplyBody<'POST /v1/service-accounts/{id}/secrets'>>();
+  if (created)
+    return (
+      <SecretDialog title={`Secret of ${name}`} secret={created.secret} onClose={onClose}>
+        <p>
+          Store it as <code>SERVICE_ACCOUNT_SECRET</code> where your job keeps its secrets. The job exchanges it for an access token of 15
+          minutes:
+        </p>
+        <Code label="A job with this secret" variants={jobSnippets({ controlUrl, account })} />
+      </SecretDialog>
+    );
+  return (
+    <Dialog title={`Create a secret of ${name}`} onClose={onClose}>
+      <Form
+        submitLabel="Create secret"
+        onCancel={onClose}
+        onSubmit={async () => {
+          const body = { expires_in_seconds: Number(days) * DAY_S };
+          setCreated(await request('POST /v1/service-accounts/{id}/secrets', { parameters: { id }, body }));
+          void readAgain('/v1/service-accounts');
+        }}
+      >
+        <SelectField
+          label="Expires"
+          value={days}
+          onChange={setDays}
+          choices={DAYS.map((count) => [count, `in ${count} days`] as const)}
+          hint="Owners get an e-mail 14 days before."
+        />
+      </Form>
+    </Dialog>
+  );
+};
+
+const DeleteSecret = ({ account, secret, onClose }: { account: ServiceAccount; secret: Secret; onClose: () => void }) => {
+  const [endsSessions, setEnds] = useState(false);
+  return (
+    <Confirm
+      title={`Delete the secret ${secret.hint}`}
+      action="Delete secret"
+      onClose={onClose}
+      onConfirm={async () => {
+        await request('DELETE /v1/service-accounts/{id}/secrets/{secret}', {
+          parameters: { id: account.id, secret: secret.id },
+          query: { end_sessions: endsSessions ? 'true' : 'false' },
+        });
+        void readAgain('/v1/service-accounts');
+      }}
+    >
+      <p>
+        Jobs of {account.name} with this secret get no access token any more. It was last used <Time seconds={secret.last_used_at} />.
+      </p>
+      <CheckField
+        label="End all sessions of the service account now"
+        hint="If the secret has leaked. Otherwise access tokens that it opened work for up to 15 minutes."
+        checked={endsSessions}
+        onChange={setEnds}
+      />
+    </Confirm>
+  );
+};
+
+const columnsFor = (onDelete: ((secret: Secret) => void) | undefined): readonly Column<Secret>[] => [
+  { title: 'Secret', isWhole: true, render: ({ hint }) => <code>{hint}</code> },
+  { title: 'State', render: (secret) => <Chip state={hasExpired(secret) ? 'expired' : 'active'} /> },
+  { title: 'Expires', isWhole: true, render: ({ expires_at }) => <Time seconds={expires_at} /> },
+  { title: 'Last used', isWhole: true, render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
+  { title: 'From', render: ({ last_ip_address }) => last_ip_address ?? '–' },
+  { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
+  ...(onDelete ? [{ title: 'Actions', render: (secret: Secret) => <Button onClick={() => onDelete(secret)}>Delete secret</Button> }] : []),
+];
+
+/** The secrets of a service account: a second one replaces the first without a gap. */
+export const Secrets = ({ account }: { account: ServiceAccount }) => {
+  const me = useSignedIn();
+  const secrets = useRead('GET /v1/service-accounts/{id}/secrets', { parameters: { id: account.id } });
+  const [isCreating, setCreating] = useState(false);
+  const [deleted, setDeleted] = useState<Secret>();
+  const mayWrite = can(me, 'service_accounts:write');
+  const live = secrets.data?.data.filter((secret) => !hasExpired(secret)) ?? [];
+  return (
+    <Section
+      title="Secrets"
+      actions={
+        mayWrite &&
+        account.status === 'active' && (
+          <Button disabled={live.length >= MAX_LIVE} onClick={() => setCreating(true)}>
+            Create secret
+          </Button>
+        )
+      }
+    >
+      <Loaded query={secrets}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p>
+              No secret yet. A program proves with it who it is. Jobs whose service signs tokens for them need none: use a federation rule.
+            </p>
+          ) : (
+            <Table
+              label={`Secrets of ${account.name}`}
+              rows={data}
+              keyOf={({ id }) => id}
+              columns={columnsFor(mayWrite ? setDeleted : undefined)}
+            />
+          )
+        }
+      </Loaded>
+      {live.length >= MAX_LIVE && <p>Two secrets work at the same time. Delete the one that is no longer used to create another.</p>}
+      {isCreating && <CreateSecret account={account} onClose={() => setCreating(false)} />}
+      {deleted && <DeleteSecret account={account} secret={deleted} onClose={() => setDeleted(undefined)} />}
+    </Section>
+  );
+};

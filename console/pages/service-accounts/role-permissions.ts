@@ -1,0 +1,97 @@
+import type { Permission, Role } from '../../../shared/hosts/permissions.ts';
+
+const OF_VIEWERS: readonly Permission[] = [
+  'account:read',
+  'organization:read',
+  'users:read',
+  'users:list',
+  'keys:read',
+  'models:read',
+  'deployments:read',
+  'prices:read',
+  'usage:read',
+  'requests:read',
+  'billing:read',
+  'webhooks:read',
+  'audit:read',
+  'tickets:read',
+  'service_accounts:read',
+  'identity_providers:read',
+];
+
+const OF_OWNERS: readonly Permission[] = [
+  ...OF_VIEWERS,
+  'organization:write',
+  'users:write',
+  'keys:write',
+  'keys:limit',
+  'aliases:write',
+  'deployments:write',
+  'billing:write',
+  'webhooks:write',
+  'tickets:write',
+];
+
+// The API has no route for these. A test compares them with the service's own.
+const OF_ROLES: Readonly<Record<Role, readonly Permission[]>> = {
+  member: [
+    'account:read',
+    'organization:read',
+    'users:read',
+    'keys:read',
+    'keys:write',
+    'models:read',
+    'deployments:read',
+    'prices:read',
+    'usage:read',
+    'requests:read',
+    'tickets:read',
+    'tickets:write',
+  ],
+  viewer: OF_VIEWERS,
+  billing: [
+    'account:read',
+    'organization:read',
+    'users:read',
+    'prices:read',
+    'usage:read',
+    'billing:read',
+    'billing:write',
+    'tickets:read',
+    'tickets:write',
+  ],
+  owner: [...OF_OWNERS, 'payloads:read', 'payloads:write'],
+  support: ['account:read', 'tickets:read', 'tickets:write', 'tickets:answer'],
+  platform_billing: [
+    'account:read',
+    'organization:read',
+    'organizations:list',
+    'prices:read',
+    'prices:list',
+    'usage:read',
+    'billing:read',
+    'billing:write',
+    'billing:issue',
+    'credit:grant',
+    'rerates:read',
+    'rerates:write',
+  ],
+  admin: [
+    ...OF_OWNERS,
+    'organizations:list',
+    'organizations:manage',
+    'models:write',
+    'deployments:publish',
+    'catalogue:write',
+    'prices:list',
+    'prices:write',
+    'billing:issue',
+    'credit:grant',
+    'rerates:read',
+    'rerates:write',
+    'tickets:answer',
+  ],
+};
+
+/** The permissions that a service account with a role can have. */
+export const permissionsOfRole = (role: Role): readonly Permission[] => OF_ROLES[role];
