@@ -69,7 +69,7 @@ const sendShown = async (command: string, secret: string): Promise<Response> => 
 };
 
 describe('deployments in the console', () => {
-  test('deploys a model from the empty list with five clicks until it answers a request, and stops it', async () => {
+  test('deploys a model from the empty list with four clicks until it answers a request, and stops it', async () => {
     const { organization, owner, folder } = first;
     const { page, faults, close } = await ui.open(owner, '/deployments');
     await page.clock.install();
