@@ -172,7 +172,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/organizations/:id',
     title: 'Organization',
-    isFor: (me) => can(me, 'organizations:list'),
+    isFor: (me) => can(me, 'organization:read'),
     component: load(() => import('../pages/organization/screen.tsx')),
   },
   {

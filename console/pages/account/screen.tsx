@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useSignedIn } from '../../client/me.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Columns, Facts, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { NameDialog } from './name-dialog.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
@@ -20,7 +21,14 @@ export const Screen = () => {
             facts={[
               ['Name', me.name ?? '–'],
               ['Role', me.role.replaceAll('_', ' ')],
-              ['Organization', me.organization_name ?? undefined],
+              [
+                'Organization',
+                me.organization_name === null ? undefined : (
+                  <ScreenLink key="organization" to={`/organizations/${me.organization}`}>
+                    {me.organization_name}
+                  </ScreenLink>
+                ),
+              ],
               ['Id', <CopyText key="id" text={me.id} />],
             ]}
           />

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
-import { can, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
@@ -76,7 +76,7 @@ const OrganizationPage = ({ organization }: { organization: Organization }) => {
     <Page
       title={name}
       status={<Chip state={status} />}
-      description={<Link to="/organizations">All organizations</Link>}
+      description={can(me, 'organizations:list') && <Link to="/organizations">All organizations</Link>}
       actions={<OrganizationActions organization={organization} />}
     >
       {status !== 'active' && (
@@ -87,7 +87,7 @@ const OrganizationPage = ({ organization }: { organization: Organization }) => {
       )}
       <Row>
         {THINGS.map(([path, title]) => (
-          <ButtonLink key={path} to={`${path}?organization=${id}`}>
+          <ButtonLink key={path} to={isOfPlatform(me) ? `${path}?organization=${id}` : path}>
             {title}
           </ButtonLink>
         ))}
@@ -102,7 +102,7 @@ const OrganizationPage = ({ organization }: { organization: Organization }) => {
   );
 };
 
-/** One organization, for those who work for the platform. */
+/** One organization: for those who work for the platform, and for its own users. */
 export const Screen = () => {
   const { id = '' } = useParams();
   const query = useRead('GET /v1/organizations/{id}', { parameters: { id } });

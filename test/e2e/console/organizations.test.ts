@@ -110,6 +110,20 @@ describe('organizations in the console', () => {
     await close();
   });
 
+  test('lets owners set what their organization requires, but not its limits', async () => {
+    const { id } = await ui.control.createOrganization('Own');
+    const owner = await ui.control.createUser({ role: 'owner', organization: id });
+    const { page, faults, close } = await ui.open(owner, '/account');
+    await page.getByRole('link', { name: 'Own', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Store no content').check();
+    await page.getByRole('button', { name: 'Save organization' }).click();
+    await page.getByText('is not stored').waitFor();
+    expect(await page.getByRole('button', { name: /Suspend|Set limits|Grant credit/ }).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows names as text on a phone in the dark, and nothing to support', async () => {
     const { id } = await ui.control.createOrganization(PLANTED);
     const support = await ui.control.createUser({ role: 'support' });
