@@ -5,7 +5,7 @@ import type { Me } from '../client/me.ts';
 import { TextField } from '../design/controls/fields.tsx';
 import { Dialog } from '../design/feedback/dialog.tsx';
 import classes from './app.module.css';
-import { SCREENS } from './screens.ts';
+import { groupOf, SCREENS } from './screens.ts';
 
 interface Target {
   path: string;
@@ -20,7 +20,7 @@ const targetsFor = (me: Me, text: string): readonly Target[] => {
   const address = addressOfId(text.trim());
   const screens = SCREENS.filter((screen) => screen.group && screen.isFor(me))
     .filter((screen) => words.every((word) => `${screen.title} ${screen.words ?? ''}`.toLowerCase().includes(word)))
-    .map(({ path, title, group }) => ({ path, title, note: group ?? '' }));
+    .map((screen) => ({ path: screen.path, title: screen.title, note: groupOf(screen, me) ?? '' }));
   return [...(address ? [{ path: address, title: text.trim(), note: 'Open by id' }] : []), ...screens].slice(0, MAX_SHOWN);
 };
 

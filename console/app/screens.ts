@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import { can, type Me } from '../client/me.ts';
+import { can, isOfPlatform, type Me } from '../client/me.ts';
 import { later } from '../design/feedback/later.tsx';
 
 /** The headings of the navigation, in its order. */
@@ -11,6 +11,8 @@ interface Screen {
   title: string;
   /** Absent: not in the navigation, because another screen leads to it. */
   group?: ScreenGroup;
+  /** Its group for those who work for the platform, if it is another. */
+  platformGroup?: ScreenGroup;
   /** More words that ⌘K finds it by. */
   words?: string;
   /** True for users who can do something there. */
@@ -98,6 +100,21 @@ export const SCREENS: readonly Screen[] = [
     title: 'Request',
     isFor: (me) => can(me, 'requests:read'),
     component: load(() => import('../pages/request/screen.tsx')),
+  },
+  {
+    path: '/tickets',
+    title: 'Tickets',
+    group: 'Observe',
+    platformGroup: 'Platform',
+    words: 'support help questions queue answer',
+    isFor: (me) => can(me, 'tickets:read'),
+    component: load(() => import('../pages/tickets/screen.tsx')),
+  },
+  {
+    path: '/tickets/:id',
+    title: 'Ticket',
+    isFor: (me) => can(me, 'tickets:read'),
+    component: load(() => import('../pages/ticket/screen.tsx')),
   },
   {
     path: '/audit-log',
@@ -260,3 +277,7 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/account/screen.tsx')),
   },
 ];
+
+/** The heading in the navigation under which a user finds a screen. */
+export const groupOf = ({ group, platformGroup }: Screen, me: Me): ScreenGroup | undefined =>
+  isOfPlatform(me) ? (platformGroup ?? group) : group;

@@ -10,7 +10,7 @@ import { Entrance, Page } from '../design/layout/layout.tsx';
 import classes from './app.module.css';
 import { Boundary } from './boundary.tsx';
 import { Palette } from './palette.tsx';
-import { SCREENS, type ScreenGroup } from './screens.ts';
+import { groupOf, SCREENS, type ScreenGroup } from './screens.ts';
 import { ThemeChoice } from './theme.tsx';
 
 const GROUPS: readonly ScreenGroup[] = ['Build', 'Observe', 'Money', 'Organization', 'Platform', 'You'];
@@ -37,7 +37,7 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
     <nav aria-label="Screens">
       <NavigationLink path="/" title="Home" />
       {GROUPS.map((group) => {
-        const screens = SCREENS.filter((screen) => screen.group === group && (screen.isListedFor ?? screen.isFor)(me));
+        const screens = SCREENS.filter((screen) => groupOf(screen, me) === group && (screen.isListedFor ?? screen.isFor)(me));
         if (screens.length === 0) return null;
         return (
           <div key={group}>

@@ -1,6 +1,7 @@
 import { formatAmount, formatCount, percentOf } from '../format/amounts.ts';
 import { formatAge, formatDuration, formatTime, formatUtc } from '../format/times.ts';
 import classes from './data.module.css';
+import type { Tone } from './tone.ts';
 
 /** An exact amount of money. @param currency default: US dollars */
 export const Money = ({ amount, currency = 'USD' }: { amount: string | null | undefined; currency?: string }) => {
@@ -36,8 +37,6 @@ export const Time = ({ seconds, never = 'never' }: { seconds: number | null | un
 export const Duration = ({ milliseconds }: { milliseconds: number | null | undefined }) => (
   <span className={classes.number}>{milliseconds === null || milliseconds === undefined ? '–' : formatDuration(milliseconds)}</span>
 );
-
-export type Tone = 'good' | 'warn' | 'bad' | 'accent';
 
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',

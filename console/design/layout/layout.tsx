@@ -140,3 +140,31 @@ export const ShortFacts = ({ facts }: { facts: readonly (readonly [name: string,
       ))}
   </dl>
 );
+
+/** Something to work on, with what is known of it beside it, or below it on a narrow screen. */
+export const WithAside = ({ aside, children }: { aside: ReactNode; children: ReactNode }) => (
+  <div className={classes['with-aside']}>
+    <div className={classes.aside}>{children}</div>
+    <div className={classes.aside}>{aside}</div>
+  </div>
+);
+
+interface PanelProps {
+  /** Says who or what it is for, so that nobody misses it. */
+  label?: string | undefined;
+  /** `warn`: something is different here than usual. */
+  tone?: 'warn' | undefined;
+  children: ReactNode;
+}
+
+/** A surface of its own. */
+export const Panel = ({ label, tone, children }: PanelProps) => (
+  <div className={classes.panel} data-tone={tone}>
+    {label && (
+      <p className={classes['panel-label']} role="status">
+        {label}
+      </p>
+    )}
+    {children}
+  </div>
+);

@@ -1,4 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
+import { formatAge } from '../../design/format/times.ts';
 
 export type Summary = ReplyBody<'GET /v1/summary'>;
 
@@ -10,6 +11,20 @@ interface Attention {
 }
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** The tickets that wait for the reader: only support has a count of those that nobody works on. */
+export const ticketsWaitingOn = ({ unassigned }: NonNullable<Summary['tickets']>): string =>
+  unassigned === undefined ? '/tickets?state=customer' : '/tickets?assignee=me';
+
+type Breach = NonNullable<NonNullable<Summary['tickets']>['breaching_next']>;
+
+const NEAR_S = 4 * 3_600;
+
+const breachOf = ({ id, clock, due_at }: Breach, nowS: number): Attention => ({
+  text: `The ${clock.replace('_', ' ')} of a ticket ${due_at <= nowS ? 'was' : 'is'} due ${formatAge(due_at, nowS * 1_000)}`,
+  to: `/tickets/${id}`,
+  tone: due_at <= nowS ? 'bad' : 'warn',
+});
 
 type Rule = (summary: Summary) => Attention | undefined;
 
@@ -42,23 +57,21 @@ const RULES: readonly Rule[] = [
           tone: 'warn',
         }
       : undefined,
-  ({ tickets, created_at }) => {
-    if (!tickets?.breaching_next) return undefined;
-    const { id, due_at } = tickets.breaching_next;
-    const isLate = due_at < created_at;
-    return {
-      text: isLate ? `Ticket ${id} is overdue` : `Ticket ${id} has the earliest clock`,
-      to: `/tickets/${id}`,
-      tone: isLate ? 'bad' : 'warn',
-    };
-  },
+  ({ tickets, created_at }) =>
+    tickets?.breaching_next && tickets.breaching_next.due_at - created_at < NEAR_S
+      ? breachOf(tickets.breaching_next, created_at)
+      : undefined,
   ({ tickets }) =>
     tickets && tickets.waiting_on_me > 0
-      ? { text: `${counted(tickets.waiting_on_me, 'ticket waits', 'tickets wait')} for you`, to: '/tickets', tone: 'warn' }
+      ? { text: `${counted(tickets.waiting_on_me, 'ticket waits', 'tickets wait')} for you`, to: ticketsWaitingOn(tickets), tone: 'warn' }
       : undefined,
   ({ tickets }) =>
     tickets?.unassigned
-      ? { text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} assigned to nobody`, to: '/tickets', tone: 'warn' }
+      ? {
+          text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} assigned to nobody`,
+          to: '/tickets?assignee=none',
+          tone: 'warn',
+        }
       : undefined,
   ({ organizations }) =>
     organizations && organizations.suspended > 0

@@ -2,7 +2,7 @@ import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { formatAmount } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
-import type { Summary } from './attention.ts';
+import { type Summary, ticketsWaitingOn } from './attention.ts';
 
 const dollars = (amount: string): string => `$${formatAmount(amount)}`;
 
@@ -96,7 +96,11 @@ export const SummaryTiles = ({ summary }: { summary: Summary }) => (
       <Tile
         label="Tickets that wait for you"
         value={<Count value={summary.tickets.waiting_on_me} />}
-        note={<ScreenLink to="/tickets">{summary.tickets.is_partial ? 'Of the newest tickets' : 'See all tickets'}</ScreenLink>}
+        note={
+          <ScreenLink to={ticketsWaitingOn(summary.tickets)}>
+            {summary.tickets.is_partial ? 'Of the newest tickets' : 'See tickets'}
+          </ScreenLink>
+        }
       />
     )}
     {summary.invoices && (

@@ -30,7 +30,7 @@ describe('what needs attention', () => {
     expect(entries.map(({ text, to }) => [text, to])).toEqual([
       ['The credit is used up: requests are refused', '/billing?view=credit'],
       ['2 deployments have failed', '/deployments?state=failed'],
-      ['3 tickets wait for you', '/tickets'],
+      ['3 tickets wait for you', '/tickets?state=customer'],
       ['1 API key expires within 7 days', '/api-keys?attention=expiring'],
     ]);
   });
@@ -42,24 +42,19 @@ describe('what needs attention', () => {
     ]);
   });
 
+  test('leads support to the ticket whose promise ends first, loud if it is broken', () => {
+    const tickets = { waiting_on_me: 1, unassigned: 2, is_partial: false } as const;
+    const due = (due_at: number) => ({ ...tickets, breaching_next: { id: 'tkt_1', clock: 'first_response', due_at } as const });
+    const [overdue, ...others] = attentionOf({ ...empty, created_at: 7_200, tickets: due(0) });
+    expect(overdue).toEqual({ text: 'The first response of a ticket was due 2 hours ago', to: '/tickets/tkt_1', tone: 'bad' });
+    expect(others.map(({ to }) => to)).toEqual(['/tickets?assignee=me', '/tickets?assignee=none']);
+    expect(attentionOf({ ...empty, tickets: due(7_200) })[0]).toMatchObject({ to: '/tickets/tkt_1', tone: 'warn' });
+    expect(attentionOf({ ...empty, tickets: due(80_000) })[0]).toMatchObject({ to: '/tickets?assignee=me' });
+  });
+
   test.each(['0', '0.00', '-1.5'])('has a credit of %s', (balance) => {
     expect(attentionOf({ ...empty, credit: { prepaid: true, balance } })).toHaveLength(1);
     expect(attentionOf({ ...empty, credit: { prepaid: false, balance } })).toEqual([]);
-  });
-});
-
-describe('a ticket', () => {
-  const withClock = (due_at: number): Summary => ({
-    ...empty,
-    created_at: 100,
-    tickets: { waiting_on_me: 0, breaching_next: { id: 'tkt_1', clock: 'resolution', due_at }, is_partial: false },
-  });
-
-  test.each([
-    [99, 'Ticket tkt_1 is overdue', 'bad'],
-    [101, 'Ticket tkt_1 has the earliest clock', 'warn'],
-  ])('whose clock ends at %i of 100 needs attention: %s', (due_at, text, tone) => {
-    expect(attentionOf(withClock(due_at))).toEqual([{ text, to: '/tickets/tkt_1', tone }]);
   });
 });
 

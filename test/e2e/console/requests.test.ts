@@ -16,6 +16,9 @@ let membersRequest: string;
 
 const open = (path: string, user: SignedIn = owner, options = {}) => ui.open(user, path, options);
 
+// The API refuses names with angle brackets.
+const FILE = '&lt;img src=x onerror=planted=1&gt;.log';
+
 const createKey = ({ token }: SignedIn) => ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
 
 const send = async (secret: string, fields: object = {}): Promise<string> => {
@@ -134,16 +137,45 @@ describe('requests in the console', () => {
     await close();
   });
 
-  test('opens a ticket about a request, with what is known of it', async () => {
-    const { page, faults, close } = await open(`/requests/${membersRequest}`, member);
+  test('leads to a ticket that support answers, with a note that the customer does not see', async () => {
+    const customer = await open(`/requests/${membersRequest}`, member);
+    const { page } = customer;
     await page.getByRole('button', { name: 'Open a ticket about this' }).click();
-    await page.getByLabel('What happened, and what did you expect?').fill('It was slow.');
+    await page.getByLabel('Subject').fill(PLANTED);
+    await page.getByLabel('What happened, and what did you expect?').fill(`It was slow. ${PLANTED}`);
     await page.getByRole('button', { name: 'Open ticket', exact: true }).click();
-    const id = await page.getByRole('dialog', { name: 'The ticket is open' }).getByRole('button', { name: /^tkt_/ }).textContent();
-    const { evidence } = await ui.control.done('GET', `/v1/tickets/${id}`, { token: member.token });
-    expect(evidence).toEqual([{ type: 'request', id: membersRequest }]);
-    expect(faults).toEqual([]);
-    await close();
+    await page.getByRole('log').waitFor();
+    const address = new URL(page.url()).pathname.replace('/console', '');
+    await page.getByLabel('Attach files').setInputFiles({ name: FILE, mimeType: '', buffer: Buffer.from('slow\n') });
+    await page.getByRole('textbox', { name: 'Reply' }).fill('Here is our log.');
+    await page.getByText('uploaded', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Send reply' }).click();
+    await page.getByRole('log').getByText('Here is our log.').waitFor();
+
+    const supporter = await open(address, await ui.control.createUser({ role: 'support' }));
+    await supporter.page.getByLabel('Phases').getByText('Call the model').waitFor();
+    await supporter.page.getByText('Only support', { exact: true }).waitFor({ state: 'attached' });
+    const download = supporter.page.waitForEvent('download');
+    await supporter.page.getByRole('button', { name: 'Download' }).click();
+    expect([(await download).suggestedFilename(), await readFile(await (await download).path(), 'utf8')]).toEqual([FILE, 'slow\n']);
+    await supporter.page.getByText('Internal note', { exact: true }).click();
+    await supporter.page.getByText('Only support reads this').waitFor();
+    await supporter.page.getByRole('textbox', { name: 'Internal note' }).fill('The container had restarted.');
+    await supporter.page.getByRole('button', { name: 'Save internal note' }).click();
+    await supporter.page.getByText('Internal note: only support reads it').waitFor();
+    await supporter.page.getByText('Reply to the customer', { exact: true }).first().click();
+    await supporter.page.getByRole('textbox', { name: 'Reply to the customer' }).fill('We have more room now.');
+    await supporter.page.getByRole('button', { name: 'Send to customer' }).click();
+    await supporter.page.getByRole('log').getByText('We have more room now.').waitFor();
+
+    await page.reload();
+    await page.getByRole('log').getByText('We have more room now.').waitFor();
+    expect(await page.getByText('The container had restarted.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show history' }).click();
+    await page.getByLabel('Changes of this ticket').getByText('waiting on customer').waitFor();
+    expect([await hasRunPlanted(customer), await hasRunPlanted(supporter)]).toEqual([false, false]);
+    expect([...customer.faults, ...supporter.faults]).toEqual([]);
+    await Promise.all([customer.close(), supporter.close()]);
   });
 
   test('hides what a role may not see', async () => {

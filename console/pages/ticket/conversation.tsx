@@ -1,0 +1,92 @@
+import { useEffect } from 'react';
+import { type Me, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { saveDownload } from '../../client/save-download.ts';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { Message, Thread } from '../../design/data/thread.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { ActionButton } from '../../design/forms/action-button.tsx';
+import { Row, Stack } from '../../design/layout/layout.tsx';
+import type { Ticket } from '../tickets/ticket-words.ts';
+import { formatBytes } from './file-types.ts';
+
+type TicketMessage = ReplyBody<'GET /v1/tickets/{id}/messages'>['data'][number];
+type Attachment = TicketMessage['attachments'][number];
+
+const AT_ONCE = 100;
+// For each page, so that a long ticket is not read more often than a short one.
+const POLL_MS = 10_000;
+
+const SIDES = { customer: 'Customer', support: 'Support' } as const;
+
+/** Names the author of a message or a change. */
+export const Author = ({ author: { side, user }, me }: { author: TicketMessage['author']; me: Me }) => {
+  if (user === me.id) return 'You';
+  if (user === null) return SIDES[side];
+  return (
+    <>
+      {SIDES[side]} <CopyText text={user} />
+    </>
+  );
+};
+
+const File = ({ ticket, file: { id, name, content_type, bytes } }: { ticket: string; file: Attachment }) => (
+  <Row>
+    <span>
+      {name} ({content_type}, {formatBytes(bytes)})
+    </span>
+    <ActionButton
+      label="Download"
+      onAct={async () => {
+        const { url } = await request('GET /v1/tickets/{id}/attachments/{attachment}', { parameters: { id: ticket, attachment: id } });
+        saveDownload(url);
+      }}
+    />
+  </Row>
+);
+
+const kindOf = ({ visibility, author }: TicketMessage, me: Me) =>
+  visibility === 'internal' ? 'internal' : author.user === me.id ? 'own' : 'other';
+
+const Messages = ({ ticket, messages }: { ticket: string; messages: readonly TicketMessage[] }) => {
+  const me = useSignedIn();
+  return (
+    <Thread label="Messages">
+      {messages.map((message) => (
+        <Message
+          key={message.id}
+          author={<Author author={message.author} me={me} />}
+          seconds={message.created_at}
+          kind={kindOf(message, me)}
+          body={message.body}
+        >
+          {message.attachments.length > 0 && (
+            <Stack>
+              {message.attachments.map((file) => (
+                <File key={file.id} ticket={ticket} file={file} />
+              ))}
+              <small>Nobody has checked what is in this file. Open it only if you trust whoever sent it.</small>
+            </Stack>
+          )}
+        </Message>
+      ))}
+    </Thread>
+  );
+};
+
+/** All messages of a ticket, the oldest first. New ones appear by themselves. */
+export const Conversation = ({ ticket: { id, message_count } }: { ticket: Ticket }) => {
+  const messages = useList(
+    'GET /v1/tickets/{id}/messages',
+    { parameters: { id }, query: { limit: AT_ONCE } },
+    { refetchMs: POLL_MS * Math.max(1, Math.ceil(message_count / AT_ONCE)) },
+  );
+  const { hasNextPage, isFetching, fetchNextPage } = messages;
+  // A ticket has at most 1,000 messages.
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  return <Loaded query={messages}>{(pages) => <Messages ticket={id} messages={pages.flatMap(({ data }) => data)} />}</Loaded>;
+};

@@ -1,0 +1,20 @@
+import type { ReplyBody } from '../../client/routes.ts';
+
+type Changes = ReplyBody<'GET /v1/tickets/{id}/history'>['data'][number]['changes'];
+
+/** The name of a change, such as `message added`. */
+export const nameOfAction = (action: string): string => action.replace(/^ticket\./, '').replaceAll('_', ' ');
+
+const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'none';
+  return typeof value === 'string' ? value.replaceAll('_', ' ') : JSON.stringify(value);
+};
+
+// What a ticket is about is shown as its evidence, and never changes.
+const isShown = ([name]: readonly [string, unknown]): boolean => name !== 'evidence';
+
+/** The fields that a change gave another value, one text for each. */
+export const changeTexts = (changes: Changes): string[] =>
+  Object.entries(changes)
+    .filter(isShown)
+    .map(([name, { from, to }]) => (from === null ? `${name}: ${textOf(to)}` : `${name}: ${textOf(from)} → ${textOf(to)}`));

@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { Segments, TextArea } from '../../design/controls/fields.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { Panel } from '../../design/layout/layout.tsx';
+import type { Ticket } from '../tickets/ticket-words.ts';
+import { Uploads } from './uploads.tsx';
+import { useUploads } from './use-uploads.ts';
+
+type Visibility = 'public' | 'internal';
+
+const FOR_SUPPORT = {
+  public: { label: 'Reply to the customer', readers: 'The customer reads this', submit: 'Send to customer' },
+  internal: { label: 'Internal note', readers: 'Only support reads this', submit: 'Save internal note' },
+} as const;
+const FOR_CUSTOMERS = { label: 'Reply', readers: undefined, submit: 'Send reply' } as const;
+
+const closedText = 'This ticket is closed, so nobody can write. Reopen it to go on; what you typed stays here.';
+
+/** Writes a message or, for support, a note. What was typed stays until it is stored. */
+export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticket; isSupport: boolean }) => {
+  const [body, setBody] = useState('');
+  const [visibility, setVisibility] = useState<Visibility>('public');
+  const { uploads, add, remove, clear } = useUploads(id);
+  const words = isSupport ? FOR_SUPPORT[visibility] : FOR_CUSTOMERS;
+  const isInternal = visibility === 'internal';
+  const isUploaded = uploads.every((upload) => upload.id !== undefined);
+  // The customer sees no note, so support can write one at any time.
+  const isClosed = status === 'closed' && !isInternal;
+  return (
+    <Panel label={words.readers} tone={isInternal ? 'warn' : undefined}>
+      <Form
+        submitLabel={words.submit}
+        canSubmit={body.trim() !== '' && isUploaded && !isClosed}
+        onSubmit={async () => {
+          const attachments = uploads.flatMap((upload) => upload.id ?? []);
+          await request('POST /v1/tickets/{id}/messages', {
+            parameters: { id },
+            body: { body, attachments, ...(isSupport && { visibility }) },
+          });
+          setBody('');
+          clear();
+          await readAgain('/v1/tickets', '/v1/summary');
+        }}
+      >
+        {isSupport && (
+          <Segments
+            label="Who reads it"
+            value={visibility}
+            onChange={setVisibility}
+            choices={[
+              ['public', 'Reply to the customer'],
+              ['internal', 'Internal note'],
+            ]}
+          />
+        )}
+        {isClosed && <Notice>{closedText}</Notice>}
+        <TextArea label={words.label} value={body} onChange={setBody} />
+        <Uploads uploads={uploads} add={add} remove={remove} />
+      </Form>
+    </Panel>
+  );
+};

@@ -1,0 +1,166 @@
+import { Link } from 'wouter';
+import { can, isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlStates } from '../../client/url-state.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { SelectField } from '../../design/controls/fields.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Time } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Filters, Page } from '../../design/layout/layout.tsx';
+import { NewTicket } from './new-ticket.tsx';
+import { draftAbout } from './new-ticket-draft.ts';
+import { TicketDue, TicketSeverity, TicketState } from './ticket-chips.tsx';
+import { byClock } from './ticket-clock.ts';
+import { stateChoices, TICKET_FILTERS, type TicketFilters, ticketsQueryOf } from './ticket-filters.ts';
+import { CATEGORIES, SEVERITIES, type TicketEntry } from './ticket-words.ts';
+import { useSupporters } from './use-supporters.ts';
+
+const AT_ONCE = 100;
+const REFRESH_MS = 30_000;
+
+const assigneeName = (me: Me, names: ReadonlyMap<string, string>, id: string | null | undefined) => {
+  if (!id) return 'nobody';
+  if (id === me.id) return 'you';
+  return names.get(id) ?? <CopyText text={id} />;
+};
+
+const columnsFor = (me: Me, names: ReadonlyMap<string, string>): readonly Column<TicketEntry>[] => {
+  const isSupport = can(me, 'tickets:answer');
+  const ofSupport: readonly Column<TicketEntry>[] = [
+    { title: 'Assigned to', render: ({ assignee }) => assigneeName(me, names, assignee) },
+    { title: 'Organization', render: ({ organization }) => <IdLink id={organization} /> },
+  ];
+  return [
+    { title: 'Subject', render: ({ id, subject }) => <Link to={`/tickets/${id}`}>{subject}</Link> },
+    ...(isSupport ? [{ title: 'Next promise', render: (ticket: TicketEntry) => <TicketDue ticket={ticket} /> }] : []),
+    { title: 'State', render: ({ status }) => <TicketState status={status} isSupport={isSupport} /> },
+    { title: 'Severity', render: ({ severity }) => <TicketSeverity severity={severity} /> },
+    { title: 'Category', render: ({ category }) => category },
+    ...(isSupport ? ofSupport : []),
+    { title: 'Last change', isWhole: true, render: ({ updated_at }) => <Time seconds={updated_at} /> },
+  ];
+};
+
+const NothingFound = ({ isFiltered, isSupport }: { isFiltered: boolean; isSupport: boolean }) => {
+  if (isFiltered) return <Empty title="No ticket matches these filters" />;
+  if (isSupport)
+    return (
+      <Empty title="No ticket waits for support">
+        <p>Tickets that customers open, and their answers, are listed here. The one whose promise ends first is on top.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="No ticket that is not resolved">
+      <p>Ask support here. Name the request or deployment that it is about, and support sees what you saw.</p>
+    </Empty>
+  );
+};
+
+const TicketList = ({ filters, names }: { filters: TicketFilters; names: ReadonlyMap<string, string> }) => {
+  const me = useSignedIn();
+  const isSupport = can(me, 'tickets:answer');
+  const tickets = useList(
+    'GET /v1/tickets',
+    { query: { ...ticketsQueryOf(filters, isSupport, me.id), limit: AT_ONCE } },
+    { refetchMs: REFRESH_MS },
+  );
+  const rows = tickets.data?.flatMap(({ data }) => data);
+  const sorted = rows && [{ data: isSupport ? byClock(rows, Date.now() / 1_000) : rows }];
+  return (
+    <PagedTable
+      label="Tickets"
+      query={{ ...tickets, data: sorted }}
+      keyOf={({ id }) => id}
+      columns={columnsFor(me, names)}
+      progress={isSupport && tickets.hasNextPage && <span>ordered among those shown</span>}
+      empty={<NothingFound isFiltered={Object.values(filters).some(Boolean)} isSupport={isSupport} />}
+    />
+  );
+};
+
+interface FilterProps {
+  filters: TicketFilters;
+  change: (changes: Partial<TicketFilters>) => void;
+}
+
+const AssigneeField = ({ filters: { assignee }, change, names }: FilterProps & { names: ReadonlyMap<string, string> }) => {
+  const isKnown = ['', 'me', 'none'].includes(assignee) || names.has(assignee);
+  return (
+    <SelectField
+      label="Assigned to"
+      value={assignee}
+      onChange={(next) => change({ assignee: next })}
+      choices={[['', 'Everybody'], ['me', 'Me'], ['none', 'Nobody'], ...names, ...(isKnown ? [] : [[assignee, assignee] as const])]}
+    />
+  );
+};
+
+const TicketFilterFields = ({ filters, change, names }: FilterProps & { names: ReadonlyMap<string, string> }) => {
+  const isSupport = can(useSignedIn(), 'tickets:answer');
+  const [[standard]] = stateChoices(isSupport) as [readonly [string, string]];
+  return (
+    <Filters>
+      <SelectField
+        label="State"
+        value={filters.state || standard}
+        onChange={(state) => change({ state: state === standard ? '' : state })}
+        choices={stateChoices(isSupport)}
+      />
+      <SelectField
+        label="Severity"
+        value={filters.severity}
+        onChange={(severity) => change({ severity })}
+        choices={[['', 'All'], ...SEVERITIES.map(([value]) => [value, value] as const)]}
+      />
+      <SelectField
+        label="Category"
+        value={filters.category}
+        onChange={(category) => change({ category })}
+        choices={[['', 'All'], ...CATEGORIES]}
+      />
+      {isSupport && <AssigneeField filters={filters} change={change} names={names} />}
+      <OrganizationField value={filters.organization} onChange={(organization) => change({ organization })} />
+    </Filters>
+  );
+};
+
+/** The tickets of an organization; for support, those of all. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const [filters, change] = useUrlStates(TICKET_FILTERS);
+  const [{ dialog, request, deployment, invoice }, changeDialog] = useUrlStates(['dialog', 'request', 'deployment', 'invoice']);
+  const names = new Map(useSupporters(me));
+  // Only the organization's own users can open tickets.
+  const canOpen = !isOfPlatform(me) && can(me, 'tickets:write');
+  return (
+    <Page
+      title="Tickets"
+      description={
+        can(me, 'tickets:answer')
+          ? 'Questions of all organizations. The one whose promise ends first is on top.'
+          : 'Your questions to support, and its answers.'
+      }
+      actions={
+        canOpen && (
+          <Button look="primary" onClick={() => changeDialog({ dialog: 'new' })}>
+            Open ticket
+          </Button>
+        )
+      }
+    >
+      <TicketFilterFields filters={filters} change={change} names={names} />
+      <TicketList filters={filters} names={names} />
+      {dialog === 'new' && canOpen && (
+        <NewTicket
+          about={draftAbout({ request, deployment, invoice })}
+          onClose={() => changeDialog({ dialog: '', request: '', deployment: '', invoice: '' })}
+        />
+      )}
+    </Page>
+  );
+};

@@ -1,0 +1,31 @@
+import { Chip, Time } from '../../design/data/values.tsx';
+import { clockOf } from './ticket-clock.ts';
+import { SEVERITY_TONES, statusFor, type TicketEntry } from './ticket-words.ts';
+
+/** The status of a ticket, loud if it is the reader's turn. */
+export const TicketState = ({ status, isSupport }: { status: TicketEntry['status']; isSupport: boolean }) => {
+  const { words, tone } = statusFor(status, isSupport);
+  return <Chip state={words} tone={tone} />;
+};
+
+/** How bad it is for the customer. */
+export const TicketSeverity = ({ severity }: { severity: TicketEntry['severity'] }) => (
+  <Chip state={severity} tone={SEVERITY_TONES[severity]} />
+);
+
+const WORDS = { first_response: 'first response', resolution: 'resolution' } as const;
+
+/** The promise to the customer that ends next. */
+export const TicketDue = ({ ticket }: { ticket: TicketEntry }) => {
+  const clock = clockOf(ticket, Date.now() / 1_000);
+  if (!clock) return '–';
+  const { kind, dueAt, isOverdue, isNear } = clock;
+  return (
+    <>
+      {(isOverdue || isNear) && <Chip state={isOverdue ? 'overdue' : 'due soon'} tone={isOverdue ? 'bad' : 'warn'} />}{' '}
+      <span>
+        {WORDS[kind]} {isOverdue ? 'was due' : 'due'} <Time seconds={dueAt} />
+      </span>
+    </>
+  );
+};

@@ -1,0 +1,47 @@
+import type { ReplyBody } from '../../client/routes.ts';
+import type { Choice } from '../../design/controls/choice.ts';
+import type { Tone } from '../../design/data/tone.ts';
+
+export type Ticket = ReplyBody<'GET /v1/tickets/{id}'>;
+export type TicketEntry = ReplyBody<'GET /v1/tickets'>['data'][number];
+export type TicketStatus = Ticket['status'];
+type Severity = Ticket['severity'];
+
+export const SEVERITIES: readonly Choice<Severity>[] = [
+  ['low', 'Low: a question'],
+  ['normal', 'Normal: something is wrong'],
+  ['high', 'High: much of our work is affected'],
+  ['urgent', 'Urgent: nothing works'],
+];
+
+export const CATEGORIES: readonly Choice<Ticket['category']>[] = [
+  ['api', 'API'],
+  ['billing', 'Billing'],
+  ['deployment', 'Deployment'],
+  ['account', 'Account'],
+  ['other', 'Other'],
+];
+
+export const SEVERITY_TONES: Readonly<Record<Severity, Tone | undefined>> = {
+  low: undefined,
+  normal: undefined,
+  high: 'warn',
+  urgent: 'bad',
+};
+
+const STATUS_WORDS: Readonly<Record<TicketStatus, string>> = {
+  open: 'open',
+  waiting_on_support: 'waits for support',
+  waiting_on_customer: 'waits for the customer',
+  resolved: 'resolved',
+  closed: 'closed',
+};
+
+/** A status as one side reads it, loud if it is that side's turn. */
+export const statusFor = (status: TicketStatus, isSupport: boolean): { words: string; tone: Tone | undefined } => {
+  if (status === 'resolved') return { words: STATUS_WORDS.resolved, tone: 'good' };
+  if (status === 'closed') return { words: STATUS_WORDS.closed, tone: undefined };
+  const isOwnTurn = (status === 'waiting_on_customer') !== isSupport;
+  const words = status === 'waiting_on_customer' && !isSupport ? 'waits for you' : STATUS_WORDS[status];
+  return { words, tone: isOwnTurn ? 'warn' : 'accent' };
+};

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import { draftAbout, idsIn, newTicketOf, toggled } from '../../../console/pages/tickets/new-ticket-draft.ts';
+import { byClock, clockOf } from '../../../console/pages/tickets/ticket-clock.ts';
+import { stateChoices, ticketsQueryOf } from '../../../console/pages/tickets/ticket-filters.ts';
+import { statusFor, type TicketEntry } from '../../../console/pages/tickets/ticket-words.ts';
+import { NewTicket } from '../../../functions/control/tickets/ticket-resource.ts';
+
+const ticket: TicketEntry = {
+  object: 'ticket',
+  id: 'tkt_1',
+  organization: 'org_1',
+  subject: 'Help',
+  severity: 'normal',
+  category: 'api',
+  status: 'open',
+  created_by: 'user_1',
+  created_at: 0,
+  updated_at: 0,
+  closes_at: null,
+  first_response_at: null,
+  assignee: null,
+  first_response_due_at: 10_000,
+  resolution_due_at: 50_000,
+};
+
+describe('the clock of a ticket', () => {
+  test.each([
+    ['the first response until support has answered', {}, { kind: 'first_response', dueAt: 10_000, isOverdue: false, isNear: false }],
+    ['the resolution after that', { first_response_at: 1 }, { kind: 'resolution', dueAt: 50_000, isOverdue: false, isNear: false }],
+    ['near in its last hour', { first_response_due_at: 4_600 }, { kind: 'first_response', isOverdue: false, isNear: true }],
+    ['overdue at its end', { first_response_due_at: 1_000 }, { kind: 'first_response', isOverdue: true }],
+  ])('is %s', (_, changes, expected) => {
+    expect(clockOf({ ...ticket, ...changes }, 1_000)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['while it is the customer’s turn', { status: 'waiting_on_customer' }],
+    ['when it is resolved', { status: 'resolved' }],
+    ['for customers', { first_response_due_at: undefined, resolution_due_at: undefined }],
+  ] as const)('does not run %s', (_, changes) => {
+    expect(clockOf({ ...ticket, ...changes } as TicketEntry, 1_000)).toBeUndefined();
+  });
+
+  test('orders a queue, and keeps the order of tickets without one', () => {
+    const late = { ...ticket, id: 'late', first_response_at: 1 };
+    const [one, two] = ['one', 'two'].map((id) => ({ ...ticket, id, status: 'resolved' as const })) as [TicketEntry, TicketEntry];
+    expect(byClock([one, late, two, ticket], 0).map(({ id }) => id)).toEqual(['tkt_1', 'late', 'one', 'two']);
+  });
+});
+
+describe('the filters of tickets', () => {
+  const none = { state: '', severity: '', category: '', assignee: '', organization: '' };
+
+  test('begin with the own turn of support, and with everything open of customers', () => {
+    expect(ticketsQueryOf(none, true, 'user_1')).toEqual({ status: ['open', 'waiting_on_support'] });
+    expect(ticketsQueryOf(none, false, 'user_1')).toEqual({ status: ['open', 'waiting_on_support', 'waiting_on_customer'] });
+    expect(ticketsQueryOf({ ...none, state: 'all' }, false, 'user_1')).toEqual({});
+  });
+
+  test('name the reader as the assignee, and are left out where only support can use them', () => {
+    const chosen = { state: 'resolved', severity: 'high', category: 'api', assignee: 'me', organization: 'org_1' };
+    const plain = { status: ['resolved'], severity: ['high'], category: ['api'] };
+    expect(ticketsQueryOf(chosen, true, 'user_1')).toEqual({ ...plain, assignee: 'user_1', organization: 'org_1' });
+    expect(ticketsQueryOf(chosen, false, 'user_1')).toEqual(plain);
+  });
+
+  test('offer both sides the same states', () => {
+    const valuesFor = (isSupport: boolean) => stateChoices(isSupport).map(([value]) => value);
+    expect(valuesFor(true).sort()).toEqual(valuesFor(false).sort());
+  });
+});
+
+describe('a status', () => {
+  test('is loud for the side whose turn it is', () => {
+    expect(statusFor('waiting_on_customer', false)).toEqual({ words: 'waits for you', tone: 'warn' });
+    expect(statusFor('waiting_on_customer', true)).toEqual({ words: 'waits for the customer', tone: 'accent' });
+    expect(statusFor('open', true).tone).toBe('warn');
+    expect(statusFor('waiting_on_support', false).tone).toBe('accent');
+  });
+});
+
+describe('a new ticket', () => {
+  test('has what the address names, and a category that fits it', () => {
+    const draft = draftAbout({ request: 'req_1', deployment: '', invoice: '' });
+    expect(draft).toMatchObject({ category: 'api', requests: 'req_1' });
+    const body = newTicketOf({ ...draft, subject: 'Slow', body: 'It was slow.', requests: ' req_1, req_2\nreq_1' });
+    expect(NewTicket.parse(body)).toMatchObject({ subject: 'Slow', request_ids: ['req_1', 'req_2'] });
+    expect(draftAbout({ request: '', deployment: 'dep_1', invoice: '' }).category).toBe('deployment');
+  });
+
+  test('adds a request, or takes it away', () => {
+    expect(toggled('req_1', 'req_2')).toBe('req_1 req_2');
+    expect(toggled('req_1 req_2', 'req_1')).toBe('req_2');
+    expect(idsIn(' ')).toEqual([]);
+  });
+});
