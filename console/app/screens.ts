@@ -88,6 +88,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/deployment/screen.tsx')),
   },
   {
+    path: '/webhooks',
+    title: 'Webhooks',
+    group: 'Build',
+    words: 'events deliveries signature replay notify',
+    isFor: (me) => can(me, 'webhooks:read'),
+    component: load(() => import('../pages/webhooks/screen.tsx')),
+  },
+  {
+    path: '/webhooks/:id',
+    title: 'Webhook',
+    isFor: (me) => can(me, 'webhooks:read'),
+    component: load(() => import('../pages/webhook/screen.tsx')),
+  },
+  {
     path: '/requests',
     title: 'Requests',
     group: 'Observe',

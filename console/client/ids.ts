@@ -7,6 +7,7 @@ const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   req: '/requests',
   rr: '/rerates',
   tkt: '/tickets',
+  wh: '/webhooks',
 };
 
 /** The path of the screen of a thing; undefined for a text that is no id, or of a thing without a screen. */

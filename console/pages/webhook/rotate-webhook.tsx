@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import { readAgain } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import { SelectField } from '../../design/controls/fields.tsx';
+import { Time } from '../../design/data/values.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import type { Webhook } from '../webhooks/webhook-draft.ts';
+
+const HOUR_S = 3_600;
+const OVERLAPS = [
+  [String(24 * HOUR_S), 'for 24 hours'],
+  [String(HOUR_S), 'for one hour'],
+  [String(7 * 24 * HOUR_S), 'for 7 days'],
+  ['0', 'no longer: it may have leaked'],
+] as const;
+
+interface RotateWebhookProps {
+  webhook: Webhook;
+  organization: string | undefined;
+  onClose: () => void;
+}
+
+/** Gives a webhook a new secret, and shows it once. */
+export const RotateWebhook = ({ webhook, organization, onClose }: RotateWebhookProps) => {
+  const [overlap, setOverlap] = useState<string>(OVERLAPS[0][0]);
+  const [rotated, setRotated] = useState<{ secret: string; until: number | null }>();
+  const { id, version, previous_secret_until } = webhook;
+  if (rotated)
+    return (
+      <SecretDialog title="New secret of the webhook" secret={rotated.secret} onClose={onClose}>
+        {rotated.until === null ? (
+          <p>The previous secret no longer signs.</p>
+        ) : (
+          <p>
+            Until <Time seconds={rotated.until} />, each request has a signature with the previous secret as well.
+          </p>
+        )}
+      </SecretDialog>
+    );
+  return (
+    <Dialog title="Rotate the secret" onClose={onClose}>
+      <Form
+        submitLabel="Rotate secret"
+        onCancel={onClose}
+        onSubmit={async () => {
+          const { secret, previous_secret_until: until } = await request('POST /v1/webhooks/{id}/rotate', {
+            parameters: { id },
+            query: { organization },
+            body: { overlap_seconds: Number(overlap) },
+            version,
+          });
+          setRotated({ secret, until });
+          void readAgain('/v1/webhooks');
+        }}
+      >
+        <p>You get a new secret, and replace the current one at your receiver.</p>
+        {previous_secret_until !== null && (
+          <Notice tone="warn">
+            The secret was rotated before: the earlier one signs until <Time seconds={previous_secret_until} />. If you rotate again, it
+            stops now.
+          </Notice>
+        )}
+        <SelectField label="The current secret signs as well" value={overlap} onChange={setOverlap} choices={OVERLAPS} />
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,87 @@
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { useUrlState } from '../../client/url-state.ts';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { Time } from '../../design/data/values.tsx';
+import { Empty, Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Disclosure, Facts, Filters, Page, Section } from '../../design/layout/layout.tsx';
+import { wordsOfType } from '../webhooks/event-types.ts';
+import { VerifySignature } from '../webhooks/verify-signature.tsx';
+import type { Webhook } from '../webhooks/webhook-draft.ts';
+import { WebhookState } from '../webhooks/webhook-state.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { WebhookActions } from './webhook-actions.tsx';
+
+const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization: string | undefined }) => {
+  const [awaited, setAwaited] = useState<string>();
+  const { id, url, description, types, enabled, disabled_reason, previous_secret_until, created_at, updated_at } = webhook;
+  return (
+    <Page
+      title={description ?? new URL(url).host}
+      status={<WebhookState webhook={webhook} />}
+      description={<Link to={`/webhooks${organization ? `?organization=${organization}` : ''}`}>All webhooks</Link>}
+      actions={<WebhookActions webhook={webhook} organization={organization} onTest={setAwaited} />}
+    >
+      {!enabled && (
+        <Notice tone="warn">
+          {disabled_reason === 'gone' && 'The receiver answered 410, so nothing is sent to it any more. '}
+          Events of this time are not sent later either.
+        </Notice>
+      )}
+      <Section title="Details" isCard>
+        <Facts
+          facts={[
+            ['URL', <CopyText key="url" text={url} />],
+            ['Events', types?.map(wordsOfType).join(', ') ?? 'all, also those of later releases'],
+            [
+              'Previous secret',
+              previous_secret_until === null ? undefined : (
+                <span key="previous">
+                  signs until <Time seconds={previous_secret_until} />
+                </span>
+              ),
+            ],
+            ['Created', <Time key="created" seconds={created_at} />],
+            ['Last change', <Time key="changed" seconds={updated_at} />],
+            ['Id', <CopyText key="id" text={id} />],
+          ]}
+        />
+        <Disclosure title="How to verify the signature">
+          <VerifySignature />
+        </Disclosure>
+      </Section>
+      <Deliveries webhook={webhook} organization={organization} awaited={awaited} />
+    </Page>
+  );
+};
+
+/** One webhook. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const { id = '' } = useParams();
+  const [chosen, setChosen] = useUrlState<string>('organization', '');
+  const organization = chosen || undefined;
+  const needsChoice = isOfPlatform(me) && chosen === '';
+  const webhook = useRead('GET /v1/webhooks/{id}', { parameters: { id }, query: { organization } }, { enabled: !needsChoice });
+  if (webhook.data) return <WebhookPage webhook={webhook.data} organization={organization} />;
+  return (
+    <Page title="Webhook">
+      {isOfPlatform(me) && (
+        <Filters>
+          <OrganizationField value={chosen} onChange={setChosen} />
+        </Filters>
+      )}
+      {needsChoice ? (
+        <Empty title="Choose the organization of this webhook">
+          <p>Enter the id of an organization, or choose it by its name.</p>
+        </Empty>
+      ) : (
+        <Loaded query={webhook}>{() => null}</Loaded>
+      )}
+    </Page>
+  );
+};

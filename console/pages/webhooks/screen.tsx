@@ -1,0 +1,79 @@
+import { Link } from 'wouter';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlState } from '../../client/url-state.ts';
+import { Button } from '../../design/controls/button.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Time } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Filters, Page } from '../../design/layout/layout.tsx';
+import { CreateWebhook } from './create-webhook.tsx';
+import { wordsOfType } from './event-types.ts';
+import type { Webhook } from './webhook-draft.ts';
+import { addressOfWebhook, WebhookState } from './webhook-state.tsx';
+
+const columnsFor = (organization: string | undefined): readonly Column<Webhook>[] => [
+  { title: 'URL', render: ({ id, url }) => <Link to={addressOfWebhook(id, organization)}>{url}</Link> },
+  { title: 'State', render: (webhook) => <WebhookState webhook={webhook} /> },
+  { title: 'Events', render: ({ types }) => types?.map(wordsOfType).join(', ') ?? 'all' },
+  { title: 'Description', render: ({ description }) => description ?? '–' },
+  { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
+];
+
+const WebhookList = ({ organization }: { organization: string | undefined }) => (
+  <PagedTable
+    label="Webhooks"
+    query={useList('GET /v1/webhooks', { query: { organization } })}
+    keyOf={({ id }) => id}
+    columns={columnsFor(organization)}
+    empty={
+      <Empty title="No webhook yet">
+        <p>
+          Sluice sends events, such as a used budget, an issued invoice or an answered ticket, to a URL of yours. Create a webhook, and you
+          get its secret with code that verifies the signature.
+        </p>
+      </Empty>
+    }
+  />
+);
+
+/** The webhooks of an organization. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const [chosen, setChosen] = useUrlState<string>('organization', '');
+  const [dialog, setDialog] = useUrlState<string>('dialog', '');
+  const needsChoice = isOfPlatform(me) && chosen === '';
+  const organization = chosen || undefined;
+  return (
+    <Page
+      title="Webhooks"
+      description="URLs of yours to which events are sent, signed and with retries."
+      actions={
+        can(me, 'webhooks:write') &&
+        !needsChoice && (
+          <Button look="primary" onClick={() => setDialog('create')}>
+            Create webhook
+          </Button>
+        )
+      }
+    >
+      {isOfPlatform(me) && (
+        <Filters>
+          <OrganizationField value={chosen} onChange={setChosen} />
+        </Filters>
+      )}
+      {needsChoice ? (
+        <Empty title="Choose an organization">
+          <p>You work for the platform. Its organizations each have their own webhooks.</p>
+        </Empty>
+      ) : (
+        <WebhookList organization={organization} />
+      )}
+      {dialog === 'create' && !needsChoice && can(me, 'webhooks:write') && (
+        <CreateWebhook organization={organization} onClose={() => setDialog('')} />
+      )}
+    </Page>
+  );
+};
