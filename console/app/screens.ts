@@ -283,6 +283,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/federation-rule/screen.tsx')),
   },
   {
+    path: '/identity-providers',
+    title: 'Identity providers',
+    group: 'Organization',
+    words: 'sso single sign-on okta entra scim domains groups',
+    isFor: (me) => can(me, 'identity_providers:read'),
+    component: load(() => import('../pages/identity-providers/screen.tsx')),
+  },
+  {
+    path: '/identity-providers/:id',
+    title: 'Identity provider',
+    isFor: (me) => can(me, 'identity_providers:read'),
+    component: load(() => import('../pages/identity-provider/screen.tsx')),
+  },
+  {
     path: '/account',
     title: 'Account',
     group: 'You',

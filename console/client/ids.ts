@@ -8,6 +8,7 @@ const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   rr: '/rerates',
   tkt: '/tickets',
   wh: '/webhooks',
+  idp: '/identity-providers',
 };
 
 /** The path of the screen of a thing; undefined for a text that is no id, or of a thing without a screen. */
