@@ -1,11 +1,31 @@
+import { useState } from 'react';
+import { useKnownMe } from '../client/me.ts';
 import { logOut } from '../client/session.ts';
+import { Button } from '../design/controls/button.tsx';
 import { Dialog } from '../design/feedback/dialog.tsx';
+import { later } from '../design/feedback/later.tsx';
+import { Row } from '../design/layout/layout.tsx';
 import { LoginForm } from '../pages/sign-in/login-form.tsx';
 
+const SingleSignOnForm = later(async () => (await import('../pages/sign-in/single-sign-on.tsx')).SingleSignOnForm);
+
 /** Asks a user to sign in again above the screen, so that nothing that they typed is lost. */
-export const SignInAgain = () => (
-  <Dialog title="Your session has ended" onClose={() => void logOut()}>
-    <p>Sign in again to go on where you were.</p>
-    <LoginForm />
-  </Dialog>
-);
+export const SignInAgain = () => {
+  const email = useKnownMe()?.email;
+  const [isAtCompany, setAtCompany] = useState(false);
+  return (
+    <Dialog title="Your session has ended" onClose={() => void logOut()}>
+      <p>Sign in again to go on where you were. What you typed is still there.</p>
+      {isAtCompany ? (
+        <SingleSignOnForm email={email} isInNewTab onCancel={() => setAtCompany(false)} />
+      ) : (
+        <>
+          <LoginForm email={email} />
+          <Row>
+            <Button onClick={() => setAtCompany(true)}>Sign in with your company</Button>
+          </Row>
+        </>
+      )}
+    </Dialog>
+  );
+};

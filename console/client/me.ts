@@ -8,6 +8,9 @@ export type Me = ReplyBody<'GET /v1/me'>;
 /** Reads the signed-in user. The shell renders screens only when it is there. */
 export const useMe = () => useRead('GET /v1/me', {});
 
+/** The user as they were read last, without reading them now; undefined before the first time. */
+export const useKnownMe = (): Me | undefined => useRead('GET /v1/me', {}, { enabled: false }).data;
+
 /** The signed-in user, on a screen. @throws Error outside the shell */
 export const useSignedIn = (): Me => {
   const { data } = useMe();

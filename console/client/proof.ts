@@ -5,7 +5,7 @@ type Ask = () => Promise<boolean>;
 let ask: Ask | undefined;
 let asking: Promise<boolean> | undefined;
 
-/** Sets the dialog that asks for a password. It resolves to false if the user closes it. */
+/** Sets the dialog that asks for a proof. It resolves to false if the user closes it. */
 export const askForProofWith = (dialog: Ask | undefined): void => {
   ask = dialog;
 };
@@ -19,6 +19,6 @@ export const proveIdentity = async (): Promise<void> => {
   throw new ApiFailure({
     status: 403,
     code: 'fresh_login_required',
-    message: 'Nothing was changed, because your password was not confirmed. Try again to confirm it.',
+    message: 'Nothing was changed, because you did not confirm that it is you. Try again to confirm it.',
   });
 };

@@ -40,10 +40,20 @@ export const callWithCookie = async <Name extends BrowserRoute>(name: Name, body
   return (await jsonOf(response)) as ReplyBody<Name>;
 };
 
-/** Begins a session with the tokens of a login. */
-export const beginSession = ({ access_token, expires_in }: { access_token: string; expires_in: number }): void => {
+interface Login {
+  access_token: string;
+  expires_in: number;
+}
+
+const keep = ({ access_token, expires_in }: Login): void => {
   tokens = { accessToken: access_token, renewAtMs: Date.now() + expires_in * 1_000 - RENEWED_BEFORE_MS };
   become('signed-in');
+};
+
+/** Begins a session with the tokens of a login. Tabs whose session has ended go on with it. */
+export const beginSession = (login: Login): void => {
+  keep(login);
+  otherTabs.postMessage('signed-in');
 };
 
 const endSession = (): void => {
@@ -58,7 +68,7 @@ const refreshOnce = (): Promise<string> =>
   navigator.locks.request(LOCK, async () => {
     try {
       const session = await callWithCookie('POST /v1/auth/browser/refresh', {});
-      beginSession(session);
+      keep(session);
       return session.access_token;
     } catch (error) {
       if (error instanceof ApiFailure && error.status >= 400 && error.status < 500 && error.status !== 429) endSession();
@@ -96,10 +106,22 @@ export const logOut = async (): Promise<void> => {
   }
 };
 
-otherTabs.addEventListener('message', () => {
+const onMessage = (heard: 'signed-in' | 'signed-out'): void => {
+  if (heard === 'signed-in') {
+    if (state === 'expired') refresh().catch(() => undefined);
+    return;
+  }
   tokens = undefined;
   become('signed-out');
-});
+};
+otherTabs.addEventListener('message', (event) => onMessage((event as MessageEvent).data));
+
+/** Calls a function when the user has signed in, in another tab. @returns the end of that */
+export const onLoginElsewhere = (listener: () => void): (() => void) => {
+  const hear = (event: Event) => (event as MessageEvent).data === 'signed-in' && listener();
+  otherTabs.addEventListener('message', hear);
+  return () => otherTabs.removeEventListener('message', hear);
+};
 
 /** For `useSyncExternalStore`. */
 export const subscribe = (listener: () => void): (() => void) => {

@@ -10,6 +10,8 @@ interface Begun {
   verifier: string;
   email: string;
   staysSignedIn: boolean;
+  /** Another tab waits for this login. */
+  isForOtherTab: boolean;
 }
 
 const base64Url = (bytes: Uint8Array): string =>
@@ -21,8 +23,11 @@ const base64Url = (bytes: Uint8Array): string =>
 /** The code with which a single sign-on came back to this page; undefined if none did. */
 export const returnedCode = (): string | undefined => /^#sso=([\w-]{1,256})$/.exec(location.hash)?.[1];
 
-/** Sends the browser to the identity provider of an address's domain. @throws ApiFailure */
-export const beginSingleSignOn = async (email: string, staysSignedIn: boolean): Promise<void> => {
+/**
+ * Sends a tab to the identity provider of an address's domain. The login comes back to that tab.
+ * @param tab a new one, so that this one keeps what was typed; by default this one @throws ApiFailure
+ */
+export const beginSingleSignOn = async (email: string, staysSignedIn: boolean, tab: Window = window): Promise<void> => {
   const verifier = base64Url(crypto.getRandomValues(new Uint8Array(VERIFIER_BYTES)));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const { authorize_url } = await publicRequest('POST /v1/auth/sso', {
@@ -30,9 +35,9 @@ export const beginSingleSignOn = async (email: string, staysSignedIn: boolean): 
     code_challenge: base64Url(new Uint8Array(digest)),
     return_to: location.pathname + location.search,
   });
-  const begun: Begun = { verifier, email, staysSignedIn };
-  sessionStorage.setItem(STORED, JSON.stringify(begun));
-  location.assign(authorize_url);
+  const begun: Begun = { verifier, email, staysSignedIn, isForOtherTab: tab !== window };
+  tab.sessionStorage.setItem(STORED, JSON.stringify(begun));
+  tab.location.assign(authorize_url);
 };
 
 /**
@@ -44,9 +49,9 @@ export const finishSingleSignOn = async (code: string) => {
   const stored = sessionStorage.getItem(STORED);
   sessionStorage.removeItem(STORED);
   if (stored === null) throw new Error('This tab has begun no login. Begin it again here.');
-  const { verifier, email, staysSignedIn } = JSON.parse(stored) as Begun;
+  const { verifier, email, staysSignedIn, isForOtherTab } = JSON.parse(stored) as Begun;
   const result = await callWithCookie('POST /v1/auth/browser/sso', { code, code_verifier: verifier, stay_signed_in: staysSignedIn });
-  return { result, email, staysSignedIn };
+  return { result, email, staysSignedIn, isForOtherTab };
 };
 
 /** Shows a page of the console in place of the one at which logins come back. @param path as the service has checked it */

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useSignedIn } from '../../client/me.ts';
+import { useIsFromProvider } from '../../client/own-session.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
@@ -11,6 +12,7 @@ import { Sessions } from './sessions.tsx';
 
 export const Screen = () => {
   const me = useSignedIn();
+  const { isFromProvider } = useIsFromProvider();
   const [dialog, setDialog] = useState<'name' | 'password'>();
   const close = () => setDialog(undefined);
   return (
@@ -34,7 +36,7 @@ export const Screen = () => {
           />
           <Row>
             <Button onClick={() => setDialog('name')}>Change name</Button>
-            <Button onClick={() => setDialog('password')}>Change password</Button>
+            {!isFromProvider && <Button onClick={() => setDialog('password')}>Change password</Button>}
           </Row>
         </Section>
         <SecondFactor me={me} />

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Me } from '../../client/me.ts';
+import { useIsFromProvider } from '../../client/own-session.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
@@ -101,6 +102,13 @@ export const SecondFactor = ({ me: { second_factor } }: { me: Me }) => {
   const [dialog, setDialog] = useState<'set-up' | 'off'>();
   const close = () => setDialog(undefined);
   const hasFactor = second_factor === 'on';
+  const { isFromProvider } = useIsFromProvider();
+  if (isFromProvider)
+    return (
+      <Section title="Second factor" isCard>
+        <p>You sign in with your company, so its login asks for the second factor. Set it up there.</p>
+      </Section>
+    );
   return (
     <Section title="Second factor" isCard>
       <Row>

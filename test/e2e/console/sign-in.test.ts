@@ -113,6 +113,24 @@ describe('a session', () => {
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     }));
 
+  test('asks to sign in again above a half-filled form, which is then sent with what was typed', () =>
+    signedOut('/api-keys?dialog=create', async ({ page }) => {
+      const { control } = ui;
+      const user = await control.createUser({ role: 'owner', organization });
+      await signIn(page, user);
+      await page.getByLabel('Name').fill('half typed');
+      const { token } = await control.logIn(user.email, user.password);
+      await control.done('DELETE', '/v1/me/sessions', { token });
+      await page.getByRole('button', { name: 'Create API key' }).last().click();
+      const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+      expect(await dialog.getByLabel('E-mail').inputValue()).toBe(user.email);
+      await dialog.getByLabel('Password').fill(user.password);
+      await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Create API key' }).last().click();
+      await page.getByRole('dialog', { name: 'API key half typed' }).waitFor();
+    }));
+
   test('shows another user who signs in again nothing of the first', () =>
     signedOut('/account', async ({ page }) => {
       await page.clock.install();

@@ -39,7 +39,10 @@ beforeAll(async () => {
     domains: ['example.com'],
     scopes: ['openid', 'email', 'groups'],
     role_claim: 'groups',
-    role_mapping: [{ value: 'finance', role: 'billing' }],
+    role_mapping: [
+      { value: 'directors', role: 'owner' },
+      { value: 'finance', role: 'billing' },
+    ],
     default_role: null,
     session_hours: 2,
   };
@@ -68,6 +71,12 @@ const begin = async (page: Page, email: string): Promise<void> => {
   await page.getByRole('button', { name: 'Sign in with your company' }).click();
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('button', { name: 'Go to your company’s login' }).click();
+};
+
+const signIn = async (page: Page, { email, password }: Pick<SignedIn, 'email' | 'password'>): Promise<void> => {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
 
 const signInAtProvider = async (page: Page, account: string): Promise<void> => {
@@ -99,6 +108,61 @@ describe('single sign-on in a browser', () => {
       expect(data).toContainEqual(expect.objectContaining({ email: 'fay@example.com', role: 'billing' }));
     }));
 
+  test('goes on in the tab of an ended session with what was typed, after a login in a new tab', () =>
+    signedOut('/account', async ({ page, context }) => {
+      openId.groups.set('eve@example.com', ['finance']);
+      await begin(page, 'eve@example.com');
+      await signInAtProvider(page, 'eve@example.com');
+      await page.getByRole('button', { name: 'Change name' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Half typed');
+      const { data } = await control.done('GET', '/v1/users?q=eve@example.com', { token: owner.token });
+      for (const status of ['disabled', 'active'])
+        await control.done('PATCH', `/v1/users/${data[0].id}`, { token: owner.token, body: { status } });
+      await page.getByRole('button', { name: 'Save name' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+      await dialog.getByRole('button', { name: 'Sign in with your company' }).click();
+      expect(await dialog.getByLabel('E-mail').inputValue()).toBe('eve@example.com');
+      const [tab] = await Promise.all([
+        context.waitForEvent('page'),
+        dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),
+      ]);
+      // The provider knows them already.
+      await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Half typed');
+      await page.getByRole('button', { name: 'Save name' }).click();
+      await page.getByRole('definition').getByText('Half typed').waitFor();
+      for (const each of [page, tab]) {
+        expect(each.url()).toBe(`${url}/console/account`);
+        expect(await each.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])')).not.toMatch(
+          /[\w-]{40}/,
+        );
+      }
+    }));
+
+  test('is the proof of who they are for a change of rights, and the form stays as it was', () =>
+    signedOut('/service-accounts?dialog=create', async ({ page, context }) => {
+      openId.groups.set('dora@example.com', ['directors']);
+      await control.done('PATCH', `/v1/organizations/${organization}`, { token: owner.token, body: { fresh_login_minutes: 5 } });
+      await begin(page, 'dora@example.com');
+      await signInAtProvider(page, 'dora@example.com');
+      await page.getByLabel('Name').fill('nightly');
+      await page.getByLabel('usage:read').check();
+      await ui.run.controlFunctions('clock', { offset_seconds: 360 });
+      try {
+        await page.getByRole('dialog').getByRole('button', { name: 'Create service account' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+        const [tab] = await Promise.all([
+          context.waitForEvent('page'),
+          dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),
+        ]);
+        await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
+        await page.getByRole('heading', { name: 'nightly' }).waitFor();
+      } finally {
+        await ui.run.controlFunctions('clock');
+      }
+    }));
+
   test('refuses a person without a group, in words, and leaves nobody signed in', () =>
     signedOut('/', async ({ page, context }) => {
       await begin(page, 'nobody@example.com');
@@ -114,20 +178,63 @@ describe('single sign-on in a browser', () => {
       await page.getByLabel('Password').waitFor();
     }));
 
-  test('is the only way if it is enforced, but for the break-glass owner with a second factor', () =>
-    signedOut('/', async ({ page }) => {
+  test('is connected in the console: the domain is proven, and a test shows the role', () =>
+    signedOut('/identity-providers?dialog=create', async ({ page, context }) => {
+      const { id } = await control.createOrganization();
+      const other = await control.createUser({ role: 'owner', organization: id });
+      openId.groups.set('ada@other.example', ['finance']);
+      await signIn(page, other);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Provider').selectOption('Keycloak');
+      await dialog.getByLabel('Issuer').fill(openId.issuer);
+      await dialog.getByLabel('Client id').fill(openId.client.id);
+      await dialog.getByLabel('Client secret').fill(openId.client.secret);
+      await dialog.getByLabel('Domains').fill('other.example');
+      await dialog.getByRole('button', { name: 'Add a group' }).click();
+      await dialog.getByLabel('Group 1', { exact: true }).fill('finance');
+      await dialog.getByLabel('Role of group 1').selectOption('billing');
+      await dialog.getByText('Sessions, scopes and addresses').click();
+      await dialog.getByLabel('Scopes').fill('openid, email, groups');
+      await dialog.getByRole('button', { name: 'Connect identity provider' }).click();
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('has no TXT record with the expected value yet').waitFor();
+      const [name = '', value = ''] = await page
+        .getByRole('cell')
+        .getByRole('button', { name: /^_sluice|^sluice-domain/ })
+        .allTextContents();
+      zone[name] = [value];
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('verified', { exact: true }).waitFor();
+      const [tab] = await Promise.all([context.waitForEvent('page'), page.getByRole('button', { name: 'Test login' }).click()]);
+      await signInAtProvider(tab, 'ada@other.example');
+      await tab.getByText('The test is finished').waitFor();
+      await page.getByText('A new user would be created and sign in.').waitFor();
+      await page.getByRole('definition').getByText('billing').waitFor();
+    }));
+
+  test('is the only way if an owner refuses passwords, but for the break-glass owner with a second factor', () =>
+    signedOut(`/identity-providers/${provider}`, async ({ page }) => {
       const member = await control.createUser({ role: 'member', organization });
-      const body = { enforced: true, break_glass: owner.id };
-      await control.done('PATCH', `/v1/identity-providers/${provider}`, { token: owner.token, body });
-      await page.getByLabel('E-mail').fill(member.email);
-      await page.getByLabel('Password').fill(member.password);
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      const body = { email: 'partner@elsewhere.example', role: 'member', temporary_password: 'Temporary-Password-1' };
+      await control.done('POST', '/v1/users', { token: owner.token, body });
+      const signInAsOwner = async (): Promise<void> => {
+        await signIn(page, owner);
+        await page.getByLabel('Code of your authenticator app').fill(totpOf(secret));
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      };
+      await signInAsOwner();
+      await page.getByRole('button', { name: 'Refuse passwords' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Refuse passwords' });
+      await dialog.getByText('1 user can’t sign in then').waitFor();
+      await dialog.getByText('partner@elsewhere.example').waitFor();
+      expect(await dialog.getByLabel('Break-glass owner').inputValue()).toBe(owner.id);
+      await dialog.getByRole('button', { name: 'Refuse passwords' }).click();
+      await page.getByText('Passwords are refused.').waitFor();
+      await page.getByRole('cell', { name: 'no_role' }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signIn(page, member);
       await page.getByRole('alert').waitFor();
-      await page.getByLabel('E-mail').fill(owner.email);
-      await page.getByLabel('Password').fill(owner.password);
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await page.getByLabel('Code of your authenticator app').fill(totpOf(secret));
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+      await signInAsOwner();
+      await page.getByText('Passwords are refused.').waitFor();
     }));
 });
