@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Role } from '../../../shared/hosts/permissions.ts';
+import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
+import { countEffort } from '../../support/browser/effort.ts';
+import type { SignedIn } from '../../support/clients/control.ts';
+import { startTestRun } from '../../support/clients/local-run.ts';
+import { eventually } from '../../support/eventually.ts';
+import { JOBS, type Job, type JobThings } from './job-list.ts';
+
+const PAGE = path.join(import.meta.dirname, '../../../docs/console-jobs.md');
+const BEFORE_TABLE = /^[\s\S]*?(?=\| Job)/;
+
+let ui: TestConsole;
+let things: JobThings;
+const users = new Map<Role, SignedIn>();
+const userOf = (role: Role): SignedIn => users.get(role) as SignedIn;
+
+const send = async (secret: string): Promise<string> => {
+  const reply = await fetch(`${ui.run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: ui.run.model, max_tokens: 4, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await reply.text();
+  return reply.headers.get('x-request-id') ?? '';
+};
+
+const untilFound = (id: string): Promise<void> =>
+  eventually(
+    async () => (await ui.control.call('GET', `/v1/observability/requests/${id}`, { token: userOf('owner').token })).status === 200,
+    `request ${id} is found`,
+  );
+
+const createKey = ({ token }: SignedIn, name: string) => ui.control.done('POST', '/v1/api-keys', { token, body: { name } });
+
+beforeAll(async () => {
+  // Requests are found, and usage is counted, after the batching window.
+  ui = await openConsole(startTestRun('--batch-window-ms', '200'));
+  const { control, run } = ui;
+  const { id: organization } = await control.createOrganization();
+  const [owner, member, leaver] = await Promise.all([
+    control.createUser({ role: 'owner', organization }),
+    control.createUser({ role: 'member', organization }),
+    control.createUser({ role: 'member', organization }),
+  ]);
+  users
+    .set('owner', owner)
+    .set('member', member)
+    .set('admin', await control.asAdmin());
+  const [key, ofLeaver] = await Promise.all([createKey(member, 'production'), createKey(leaver, 'of the leaver')]);
+  await send(key.secret);
+  await run.control('container', { fault: { kind: 'destroy', after_tokens: 3 } });
+  const failedRequest = await send(key.secret);
+  await run.control('container');
+  await untilFound(failedRequest);
+  things = { key, failedRequest, leaver: { email: leaver.email, key: ofLeaver.id } };
+});
+afterAll(() => ui.close());
+
+const rows: string[] = [];
+
+const rowOf = ({ name, role, commands }: Job, { clicks, fields }: { clicks: number; fields: number }): string =>
+  `| ${name} | ${role} | ${clicks} | ${fields} | ${commands.length} | ${commands.map((command) => `\`${command}\``).join(', ')} |`;
+
+const table = (): string =>
+  ['| Job | Role | Clicks | Fields | Commands | The commands |', '|---|---|--:|--:|--:|---|', ...rows, ''].join('\n');
+
+describe('a job in the console', () => {
+  test.each(JOBS)('is done from the home screen on: $name', async (job) => {
+    const { page, faults, close } = await ui.open(userOf(job.role), '/', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const effort = await countEffort(page);
+    await job.walk(page, things);
+    rows.push(rowOf(job, await effort()));
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('takes as many clicks as the documentation says', () => {
+    process.stderr.write(`\n${table()}`);
+    const [before = ''] = BEFORE_TABLE.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    if (process.env.UPDATE_JOBS) writeFileSync(PAGE, before + table());
+    expect(readFileSync(PAGE, 'utf8')).toBe(before + table());
+  });
+});
