@@ -24,16 +24,21 @@ interface Refetching {
   enabled?: boolean;
 }
 
+interface RefetchingByReply<Reply> extends Omit<Refetching, 'refetchMs'> {
+  /** The same, or what the last reply says. */
+  refetchMs?: number | undefined | ((reply: Reply | undefined) => number);
+}
+
 /** Reads a route. All readers of the same route and options share one request. */
 export const useRead = <Name extends ReadRoute>(
   name: Name,
   options: CallOptions<Name>,
-  { refetchMs, enabled = true }: Refetching = {},
+  { refetchMs, enabled = true }: RefetchingByReply<ReplyBody<Name>> = {},
 ): UseQueryResult<ReplyBody<Name>, ApiFailure> =>
   useQuery<ReplyBody<Name>, ApiFailure>({
     queryKey: [name, options],
     queryFn: ({ signal }) => request(name, { ...options, signal }),
-    refetchInterval: refetchMs ?? false,
+    refetchInterval: typeof refetchMs === 'function' ? ({ state }) => refetchMs(state.data) : (refetchMs ?? false),
     enabled,
   });
 

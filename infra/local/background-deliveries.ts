@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { LocalApp } from '../assembly/local-app.ts';
+import type { Schedules } from './clock/schedules.ts';
 import type { FunctionSet } from './lambda/function-set.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createQueues } from './queues.ts';
@@ -24,11 +25,14 @@ interface DeliverySettings {
 /**
  * Invokes functions by their schedules, and for records of streams, lines of logs and messages of queues.
  * @param started gets what ends the deliveries
+ * @returns the schedules
  */
-export const startBackgroundDeliveries = (app: LocalApp, settings: DeliverySettings, started: AsyncDisposableStack): void => {
+export const startBackgroundDeliveries = (app: LocalApp, settings: DeliverySettings, started: AsyncDisposableStack): Schedules => {
   const { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues, invoke, log } = settings;
   const { send: sendFailure } = createQueues(app.queues, path.join(stateDir, 'queues'));
-  started.defer(startSchedules(app.schedules, invoke, log, scheduleMs));
+  const nameOf = (arn: string): string => app.functions.find((fn) => fn.arn === arn)?.shortName ?? arn;
+  const schedules = startSchedules(app.schedules, { invoke, nameOf, log, maxPeriodMs: scheduleMs });
+  started.defer(schedules.close);
   const eventSources = hasStreams ? app.eventSources : [];
   started.defer(startEventSources({ eventSources, url: databaseUrl, batchWindowMs, invoke, sendFailure, log }));
   started.defer(startLogSubscriptions({ subscriptions: app.logSubscriptions, logFolder, invoke, sendFailure, log }));
@@ -36,4 +40,5 @@ export const startBackgroundDeliveries = (app: LocalApp, settings: DeliverySetti
     const queue = queues.get(source.queueUrl);
     if (queue) started.defer(startDeliveries({ source, queue, invoke, sendFailure, log }));
   }
+  return schedules;
 };

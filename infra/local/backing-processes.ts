@@ -19,6 +19,8 @@ interface ProcessSettings {
   /** The server to use instead of our own container. */
   containerUrl: string | undefined;
   progress: Progress;
+  /** By it, tokens of users are issued and expire. */
+  tokenTime: () => number;
   /** Invokes a function by its ARN, once the functions run. */
   invoke: CognitoOptions['invoke'];
 }

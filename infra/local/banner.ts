@@ -14,11 +14,16 @@ const URL_COLUMNS = 24;
 
 const row = (name: string, value: string): string => `  ${name.padEnd(NAME_COLUMNS)}${value}`;
 
+interface Addresses {
+  hosts: Hosts;
+  panelUrl: string;
+}
+
 /**
  * The text that `npm start` prints when everything is ready. Scripts wait for its line that begins with `curl -N`.
  * @param containerUrl the model server, if it is not the local run's own model
  */
-export const banner = (hosts: Hosts, demo: Demo, containerUrl?: string): string => {
+export const banner = ({ hosts, panelUrl }: Addresses, demo: Demo, containerUrl?: string): string => {
   const { model } = demo;
   const messages = [{ role: 'user', content: 'Tell me about rivers.' }];
   const urls = Object.entries(PURPOSES).flatMap(([host, [name, purpose]]) => {
@@ -59,6 +64,7 @@ console.log(reply.choices[0].message.content);
 EOF
 
 ${modelFact}
+Move the local clock, for example to see the first invoice: ${panelUrl}
 Read next: docs/api.md has an example of each route, and docs/control-plane.md is a tour of the control plane.
 `;
 };

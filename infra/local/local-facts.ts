@@ -17,6 +17,7 @@ export const LocalFacts = z.object({
   s3_endpoint: z.string(),
   lambda_endpoint: z.string(),
   sqs_endpoint: z.string(),
+  panel_url: z.string(),
   cognito_endpoint: z.string().nullable(),
   user_pools: z.record(z.string(), z.object({ id: z.string(), client_id: z.string() })),
   tables: z.record(z.string(), z.string()),

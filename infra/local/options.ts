@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 
 const DEFAULT_PORT = 4000;
-const HIGHEST_FIRST_PORT = 65_533;
+const HIGHEST_FIRST_PORT = 65_532;
 const MAX_ENVIRONMENTS = 64;
 const MIN_SCHEDULE_MS = 10;
 
 export const USAGE = `npm start -- [options]
 
-  --port N             port of the serverless host; on-demand uses N+1, control N+2 (default ${DEFAULT_PORT}, 0: any free ports)
+  --port N             port of the serverless host; on-demand uses N+1, control N+2, the panel N+3 (default ${DEFAULT_PORT}, 0: any free ports)
   --environments N     up to N processes per function, and no more than it reserves, with one invocation each, frozen in between as on Lambda
   --ephemeral          keep the database in memory and delete all data at the end
   --stop-on-disconnect stop a function when its caller disconnects (AWS does not)

@@ -4,6 +4,7 @@ import { interpret } from '../assembly/interpret.ts';
 import { readAssembly } from '../assembly/read-assembly.ts';
 import { startBackgroundDeliveries } from './background-deliveries.ts';
 import { startBackingProcesses } from './backing-processes.ts';
+import { createLocalClock } from './clock/local-clock.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
@@ -21,6 +22,7 @@ import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts
 import type { LocalFacts } from './local-facts.ts';
 import { functionLogGroup } from './logs/function-log-groups.ts';
 import { createMailbox } from './mail/mailbox.ts';
+import { startPanel } from './panel/server.ts';
 import { guardEndpoints } from './permissions/guard.ts';
 import { createUseLog } from './permissions/permission-log.ts';
 import { createProcessList } from './processes/process-list.ts';
@@ -44,7 +46,7 @@ export interface LocalOptions {
   stateDir: string;
   /** Keeps the database and buckets in memory and deletes the users at the end. */
   ephemeral: boolean;
-  /** Port of the serverless host; on-demand and control use the next two. 0 picks free ports. */
+  /** Port of the serverless host; on-demand, control and the developer panel use the next three. 0 picks free ports. */
   port: number;
   /**
    * undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in
@@ -92,6 +94,8 @@ export interface LocalRun {
   s3Endpoint: string;
   lambdaEndpoint: string;
   sqsEndpoint: string;
+  /** The developer panel. */
+  panelUrl: string;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
   /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
@@ -111,6 +115,9 @@ export interface LocalRun {
   /** Stops everything. */
   close(): Promise<void>;
 }
+
+const PANEL_OFFSET = 3;
+const panelPort = (port: number): number => (port === 0 ? 0 : port + PANEL_OFFSET);
 
 /**
  * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS, SES and Lambda's
@@ -134,7 +141,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
   const serving = Promise.withResolvers<void>();
   const invokeTrigger = (arn: string, event: object) => serving.promise.then(() => functions.invoke(arn, event));
-  const settings = { ...common, ephemeral, tokenDelayMs, containerUrl, progress, invoke: invokeTrigger };
+  const localClock = createLocalClock(Date.now);
+  const settings = { ...common, ephemeral, tokenTime: localClock.now, tokenDelayMs, containerUrl, progress, invoke: invokeTrigger };
   const { database, cognito, container, target, startContainer } = await startBackingProcesses(app, settings, started);
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
@@ -152,12 +160,12 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   });
   started.defer(sagemaker.close);
   const objects = ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
-  const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects, Date.now, {
+  const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects, localClock.now, {
     ...LOCAL_KEYS,
     accessKeyIds: app.functions.map(accessKeyIdOf),
   });
   started.defer(s3.close);
-  const clock = createFunctionClock();
+  const clock = createFunctionClock(localClock);
   const timeouts = createFunctionTimeouts();
   const shares = createReleaseShares();
   const invokeApi = await startInvokeApi(
@@ -218,7 +226,9 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const { invoke } = functions;
   const databaseUrl = database.url;
   const deliveries = { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues: deliveredQueues, invoke, log };
-  startBackgroundDeliveries(app, deliveries, started);
+  const schedules = startBackgroundDeliveries(app, deliveries, started);
+  const panel = await startPanel({ clock: localClock, schedules, logFolder, controlUrl: hosts.control, port: panelPort(port) });
+  started.defer(panel.close);
 
   const running = started.move();
   return {
@@ -229,6 +239,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     s3Endpoint: s3.url,
     lambdaEndpoint: invokeApi.url,
     sqsEndpoint: sqs.url,
+    panelUrl: panel.url,
     cognitoUrl,
     userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, clients }) => [logicalId, { id, clientId: clients[0].id }])),
     sagemakerUrl: sagemaker.url,

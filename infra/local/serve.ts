@@ -50,7 +50,7 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
     publish = createPublisher(stateDir, () => toFacts(run, demo));
     // Written before the announcement, because scripts wait for that and then read the file.
     await writeFacts(stateDir, toFacts(run, demo));
-    console.log(banner(run.hosts, demo, flags.container));
+    console.log(banner(run, demo, flags.container));
     await stopping;
   } finally {
     publish = () => undefined;
@@ -92,6 +92,7 @@ const toFacts = (run: LocalRun, demo: Demo): LocalFacts => ({
   s3_endpoint: run.s3Endpoint,
   lambda_endpoint: run.lambdaEndpoint,
   sqs_endpoint: run.sqsEndpoint,
+  panel_url: run.panelUrl,
   cognito_endpoint: run.cognitoUrl,
   user_pools: Object.fromEntries(Object.entries(run.userPools).map(([name, { id, clientId }]) => [name, { id, client_id: clientId }])),
   tables: { ...run.tables },

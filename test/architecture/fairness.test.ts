@@ -28,6 +28,7 @@ test('docs/fairness.md has the numbers of the configuration', () => {
     `\`sign-in\`: ${reservedConcurrency['sign-in']} environments`,
     `\`machine-sign-in\`: ${reservedConcurrency['machine-sign-in']} environments`,
     `\`single-sign-on\`: ${reservedConcurrency['single-sign-on']} environments`,
+    `\`console\`: ${reservedConcurrency.console} environments`,
     `\`payloads\`: ${reservedConcurrency.payloads} environments`,
     `${organizationConcurrencyOf({ reservedConcurrency, deployments: {} })} requests in flight, on both hosts together`,
     `${ofOrganization}, for all deployments together`,

@@ -1,10 +1,8 @@
 import type { ReplyBody } from '../../client/routes.ts';
+import type { Tone } from '../../design/data/tone.ts';
 
 export type Deployment = ReplyBody<'GET /v1/deployments/{id}'>;
 export type DeploymentState = Deployment['state'];
-
-// As a chip has it.
-type Tone = 'good' | 'warn' | 'bad' | 'accent';
 
 interface StateFacts {
   tone?: Tone;

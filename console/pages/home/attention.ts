@@ -101,25 +101,3 @@ const RULES: readonly Rule[] = [
 
 /** The things that somebody should do something about, the worst first. */
 export const attentionOf = (summary: Summary): readonly Attention[] => RULES.flatMap((rule) => rule(summary) ?? []);
-
-interface Step {
-  title: string;
-  isDone: boolean;
-  /** Where the step is taken. */
-  to: string;
-}
-
-/** The steps of a first run in their order; none if all are done, or if the user takes none. */
-export const stepsOf = ({ onboarding }: Summary): readonly Step[] => {
-  if (!onboarding) return [];
-  const all: readonly (readonly [isDone: boolean | undefined, title: string, to: string])[] = [
-    [onboarding.has_model, 'Register a model', '/models'],
-    [onboarding.has_organization, 'Create an organization', '/organizations?dialog=onboard'],
-    [onboarding.has_owner, 'Invite its owner', '/organizations'],
-    [onboarding.has_key, 'Create an API key', '/api-keys?dialog=create'],
-    [onboarding.has_request, 'Send a request', onboarding.has_key ? '/api-keys' : '/playground'],
-    [onboarding.has_invoice, 'Issue an invoice', '/invoices'],
-  ];
-  const steps = all.flatMap(([isDone, title, to]) => (isDone === undefined ? [] : [{ title, isDone, to }]));
-  return steps.every(({ isDone }) => isDone) ? [] : steps;
-};

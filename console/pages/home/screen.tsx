@@ -7,11 +7,15 @@ import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Items, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { attentionOf, type Summary } from './attention.ts';
-import { FirstSteps } from './first-steps.tsx';
+import { FirstSteps, hasOpenSteps } from './first-steps.tsx';
 import { PlatformLinks, PlatformNow } from './platform.tsx';
 import { SummaryTiles } from './tiles.tsx';
 
 const REFRESH_MS = 60_000;
+// So that a step is seen to be done soon after it was.
+const REFRESH_DURING_STEPS_MS = 10_000;
+
+const refreshMs = (summary: Summary | undefined): number => (summary && hasOpenSteps(summary) ? REFRESH_DURING_STEPS_MS : REFRESH_MS);
 
 const Attention = ({ summary }: { summary: Summary }) => {
   const entries = attentionOf(summary);
@@ -39,8 +43,8 @@ const Overview = ({ summary }: { summary: Summary }) => (
         These parts could not be read now: {summary.unavailable.map((name) => name.replaceAll('_', ' ')).join(', ')}.
       </Notice>
     )}
-    <Attention summary={summary} />
     <FirstSteps summary={summary} />
+    <Attention summary={summary} />
     <PlatformNow />
     <SummaryTiles summary={summary} />
     <p>
@@ -51,7 +55,7 @@ const Overview = ({ summary }: { summary: Summary }) => (
 
 export const Screen = () => {
   const me = useSignedIn();
-  const summary = useRead('GET /v1/summary', {}, { refetchMs: REFRESH_MS });
+  const summary = useRead('GET /v1/summary', {}, { refetchMs: refreshMs });
   const organization = isOfPlatform(me) ? 'The platform' : (me.organization_name ?? 'Your organization');
   return (
     <Page

@@ -1,4 +1,5 @@
-import { Chip, type Tone } from '../../design/data/values.tsx';
+import { Chip } from '../../design/data/values.tsx';
+import type { Tone } from '../../design/data/tone.ts';
 import type { Rerate } from './rerate-draft.ts';
 
 const TONES: Readonly<Record<Rerate['state'], Tone>> = { previewing: 'accent', previewed: 'warn', executing: 'accent', completed: 'good' };

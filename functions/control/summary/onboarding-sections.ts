@@ -27,10 +27,13 @@ export const onboardingSection = async ({ deps, actor, keyCounts, keys, limiter 
 const hasOwner = async (deps: SummaryDependencies, organization: string): Promise<boolean> =>
   (await deps.users.list(organization, { limit: MAX_USERS })).data.some(({ role }) => role === 'owner');
 
-/**
- * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at one that has had an
- * API key, if there is one.
- */
+// Until one has it. There are at most `MAX_ORGANIZATIONS`.
+const someHas = async (ids: readonly string[], has: (organization: string) => Promise<boolean>): Promise<boolean> => {
+  for (const id of ids) if (await has(id)) return true;
+  return false;
+};
+
+/** Reads which steps of a first run the platform has taken, with the newest organizations. */
 export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promise<OnboardingSection> => {
   const [models, { organizations }, invoices] = await Promise.all([
     deps.models.list(SERVERLESS_POOL),
@@ -39,10 +42,12 @@ export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promi
   ]);
   const ids = organizations.slice(0, MAX_ORGANIZATIONS).map(({ id }) => id);
   const [withKeys, uses] = await Promise.all([deps.apiKeys.haveHadKeys(ids), deps.limiters.lastUses(ids)]);
-  const looked = ids.find((id) => withKeys.has(id)) ?? ids[0];
   const hasRequest = async (organization: string): Promise<boolean> =>
-    uses.size > 0 || hasUsedKeys(deps, (await deps.apiKeys.list(organization, { limit: MAX_LIMITERS })).keys);
-  const [has_owner, has_request] = looked === undefined ? [false, false] : await Promise.all([hasOwner(deps, looked), hasRequest(looked)]);
+    hasUsedKeys(deps, (await deps.apiKeys.list(organization, { limit: MAX_LIMITERS })).keys);
+  const [has_owner, has_request] = await Promise.all([
+    someHas(ids, (id) => hasOwner(deps, id)),
+    uses.size > 0 || someHas([...withKeys], hasRequest),
+  ]);
   return {
     has_model: models.size > 0,
     has_organization: ids.length > 0,

@@ -114,7 +114,7 @@ export const OnboardingSection = z
     has_model: Done.meta({ description: 'A shared model is registered. Only for admins.' }),
     has_organization: Done.meta({ description: 'Only for admins.' }),
     has_owner: Done.meta({
-      description: 'An organization that has had an API key, or else the newest one, has an owner. Only for admins.',
+      description: 'One of the newest organizations has an owner. Only for admins.',
     }),
     has_key: z
       .boolean()

@@ -36,6 +36,8 @@ export interface CognitoOptions {
   log: (line: string) => void;
   /** Milliseconds since the epoch. */
   now?: () => number;
+  /** By it, tokens are issued and expire. Default: `now`. */
+  tokenTime?: (() => number) | undefined;
 }
 
 /**
@@ -44,11 +46,12 @@ export interface CognitoOptions {
  */
 export const startCognito = async (options: CognitoOptions): Promise<Cognito> => {
   const { pools, stateFolder, logFolder, ephemeral, invoke, now = Date.now } = options;
+  const { tokenTime = now } = options;
   await using started = new AsyncDisposableStack();
   const folder = ephemeral ? await mkdtemp(path.join(tmpdir(), 'sluice-cognito-')) : path.join(stateFolder, 'cognito');
   if (ephemeral) started.defer(() => rm(folder, { recursive: true, force: true }));
   await writeDataFolder(folder, pools);
-  const refreshTokens = openRefreshTokens(folder, now);
+  const refreshTokens = openRefreshTokens(folder, tokenTime);
   started.defer(refreshTokens.close);
   const port = await freePort();
   const backendUrl = `http://127.0.0.1:${port}`;
@@ -63,7 +66,7 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   });
   started.defer(server.close);
   await server.ready;
-  const front = await startFront({ backendUrl, pools, mailbox: createMailbox(logFolder), refreshTokens, invoke, now });
+  const front = await startFront({ backendUrl, pools, mailbox: createMailbox(logFolder), refreshTokens, invoke, now, tokenTime });
   started.defer(front.close);
   const running = started.move();
   return { url: front.url, pid: server.pid, close: () => running.disposeAsync() };

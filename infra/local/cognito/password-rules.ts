@@ -27,7 +27,7 @@ export const createChangePassword =
   (context: RuleContext): Rule =>
   async (request) => {
     const change = readRequest(Change, request);
-    const { clientId } = readAccessToken(change.AccessToken, context.now);
+    const { clientId } = readAccessToken(change.AccessToken, context.tokenTime);
     checkPassword(change.ProposedPassword, findPool(context, clientId).passwords);
     try {
       return await context.backend.call('ChangePassword', change);

@@ -88,7 +88,7 @@ export const openRefreshTokens = (folder: string, now: () => number): RefreshTok
 
   return {
     start(pool, client, subject) {
-      const signedInAtMs = Date.now();
+      const signedInAtMs = now();
       const session = {
         poolId: pool.id,
         clientId: client.id,

@@ -18,6 +18,8 @@ export interface RuleContext {
   mailbox: Mailbox;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** By it, tokens are issued and expire. It can be moved, `now` can't. */
+  tokenTime: () => number;
 }
 
 /** Parses a request with the schema of a rule. Throws InvalidParameterException if it is invalid. */

@@ -21,7 +21,7 @@ export const createAssociate =
   (context: RuleContext): Rule =>
   async (request) => {
     const { AccessToken } = readRequest(Associate, request);
-    const { clientId } = readAccessToken(AccessToken, context.now);
+    const { clientId } = readAccessToken(AccessToken, context.tokenTime);
     if (!findPool(context, clientId).hasTotp)
       throw new AwsError('SoftwareTokenMFANotFoundException', 'Software token MFA is not enabled for the userPool.');
     const response = await context.backend.call('AssociateSoftwareToken', { AccessToken });
@@ -34,7 +34,7 @@ export const createVerify =
   (context: RuleContext): Rule =>
   async (request) => {
     const { AccessToken, UserCode } = readRequest(Verify, request);
-    readAccessToken(AccessToken, context.now);
+    readAccessToken(AccessToken, context.tokenTime);
     try {
       const response = await context.backend.call('VerifySoftwareToken', { AccessToken, UserCode });
       await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
@@ -49,7 +49,7 @@ export const createOwnPreference =
   (context: RuleContext): Rule =>
   async (request) => {
     const preference = readRequest(PreferOwn, request);
-    readAccessToken(preference.AccessToken, context.now);
+    readAccessToken(preference.AccessToken, context.tokenTime);
     return context.backend.call('SetUserMFAPreference', preference);
   };
 

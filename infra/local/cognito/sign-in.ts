@@ -72,7 +72,7 @@ const signIn = async (
 };
 
 const refresh = async (
-  { backend, refreshTokens }: RuleContext,
+  { backend, refreshTokens, tokenTime }: RuleContext,
   pool: UserPool,
   client: UserPoolClient,
   refreshToken: string,
@@ -81,7 +81,7 @@ const refresh = async (
   const user = await backend.user(pool, subject);
   if (!user) throw notAuthorized('Invalid Refresh Token');
   if (!user.isEnabled) throw userDisabled();
-  return toResult(client, signTokens(pool, client, user, { id, signedInAt }));
+  return toResult(client, signTokens(pool, client, user, { id, signedInAt }, tokenTime()));
 };
 
 const GetTokens = z.object({ ClientId: z.string(), RefreshToken: z.string() });
@@ -105,12 +105,12 @@ const toResult = (client: UserPoolClient, tokens: object): object => ({
 
 /** Starts the session of a user who has completed a sign-in. */
 export const signedIn = (
-  { refreshTokens }: Pick<RuleContext, 'refreshTokens'>,
+  { refreshTokens, tokenTime }: Pick<RuleContext, 'refreshTokens' | 'tokenTime'>,
   pool: UserPool,
   client: UserPoolClient,
   user: User,
 ): object => {
   const { token, session } = refreshTokens.start(pool, client, user.subject);
-  const tokens = signTokens(pool, client, user, { id: session.originId, signedInAt: session.signedInAt });
+  const tokens = signTokens(pool, client, user, { id: session.originId, signedInAt: session.signedInAt }, tokenTime());
   return toResult(client, { ...tokens, RefreshToken: token });
 };

@@ -29,14 +29,15 @@ export interface Origin {
   signedInAt: number;
 }
 
-/** Creates the access and ID token of a user, with the claims that Cognito gives them. They are issued now. */
+/** Creates the access and ID token of a user, with the claims that Cognito gives them. */
 export const signTokens = (
   pool: UserPool,
   client: UserPoolClient,
   { subject, email }: User,
   { id, signedInAt }: Origin,
+  nowMs: number,
 ): { AccessToken: string; IdToken: string } => {
-  const issuedAt = Math.floor(Date.now() / 1_000);
+  const issuedAt = Math.floor(nowMs / 1_000);
   const common = {
     sub: subject,
     iss: `${PROVIDER_URL}/${pool.id}`,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { attentionOf, type Summary, stepsOf } from '../../../console/pages/home/attention.ts';
+import { attentionOf, type Summary } from '../../../console/pages/home/attention.ts';
 import { type Deployment, instancesOf, isWaiting, notableOf } from '../../../console/pages/home/running.ts';
+import { stepsOf } from '../../../console/pages/home/steps.ts';
 
 const empty: Summary = { object: 'summary', created_at: 1, organization: 'org_1', unavailable: [] };
 
@@ -82,12 +83,28 @@ describe('the deployments of all organizations', () => {
 });
 
 describe('the first steps', () => {
+  const shown = (onboarding: Summary['onboarding']) =>
+    stepsOf({ ...empty, onboarding }).map(({ title, isDone, to }) => [title, isDone, to]);
+
   test('are those of the role, until all are done', () => {
     expect(stepsOf(empty)).toEqual([]);
-    expect(stepsOf({ ...empty, onboarding: { has_key: true, has_request: true } })).toEqual([]);
-    expect(stepsOf({ ...empty, onboarding: { has_key: true, has_request: false } })).toEqual([
-      { title: 'Create an API key', isDone: true, to: '/api-keys?dialog=create' },
-      { title: 'Send a request', isDone: false, to: '/api-keys' },
+    expect(shown(null)).toEqual([]);
+    expect(shown({ has_key: true, has_request: true })).toEqual([]);
+    expect(shown({ has_key: true, has_request: false })).toEqual([
+      ['Create an API key', true, '/api-keys?dialog=create'],
+      ['Send a request', false, '/api-keys'],
+    ]);
+  });
+
+  test('lead an admin from a model to an invoice, and first to choose an organization for a key', () => {
+    const todo = { has_organization: false, has_owner: false, has_key: false, has_request: false, has_invoice: false };
+    expect(shown({ has_model: true, ...todo })).toEqual([
+      ['Register a model', true, '/models'],
+      ['Create an organization', false, '/organizations?dialog=onboard'],
+      ['Invite its owner', false, '/users'],
+      ['Create an API key', false, '/api-keys'],
+      ['Send a request', false, '/api-keys'],
+      ['Issue an invoice', false, '/invoices'],
     ]);
   });
 });

@@ -22,6 +22,7 @@ const facts: LocalFacts = {
   user_pools: { Users: { id: 'us-east-1_a', client_id: 'b' } },
   lambda_endpoint: 'http://127.0.0.1:5',
   sqs_endpoint: 'http://127.0.0.1:7',
+  panel_url: 'http://127.0.0.1:8',
   tables: { Keys: 'data-Keys' },
   buckets: { Tokenizers: 'data-tokenizers' },
   pids: { runner: 1, dynamodb: null, container: 2, cognito: 5, functions: { inference: [3, 4] } },

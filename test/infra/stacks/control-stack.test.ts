@@ -77,3 +77,10 @@ test('lets machine-sign-in only read accounts, note tokens, open sessions and ha
     ].sort(byText),
   );
 });
+
+test('bounds requests for files of the console by the stage alone, since their function reads nothing', () => {
+  expect(grantsOf(templateOf('control'), 'ConsoleRole').sort(byText)).toEqual(ofFunction('ConsoleLogs').sort(byText));
+  templateOf('control').hasResourceProperties('AWS::ApiGateway::Stage', {
+    MethodSettings: [{ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 500, ThrottlingBurstLimit: 250 }],
+  });
+});

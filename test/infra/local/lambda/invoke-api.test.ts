@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLocalClock } from '../../../../infra/local/clock/local-clock.ts';
 import type { ManagedSettings } from '../../../../infra/local/http/serve-settings.ts';
 import { type AsyncInvocations, createAsyncInvocations } from '../../../../infra/local/lambda/async-invocations.ts';
 import { createFunctionClock } from '../../../../infra/local/lambda/function-clock.ts';
@@ -16,7 +17,7 @@ import { fixtureFunction } from '../fixtures.ts';
 const folder = temporaryFolder();
 const processes = createProcessList();
 const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
-const clock = createFunctionClock();
+const clock = createFunctionClock(createLocalClock(Date.now));
 const timeouts = createFunctionTimeouts();
 const settings = new Map<string, ManagedSettings<object>>([
   ['/clock', clock.settings],

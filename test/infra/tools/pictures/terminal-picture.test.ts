@@ -17,7 +17,7 @@ describe('terminalPicture', () => {
     const hosts = { serverless: 'http://127.0.0.1:4000', ondemand: 'http://127.0.0.1:4001', control: 'http://127.0.0.1:4002' };
     const secrets = { api_key: 'sk-s…', ondemand_api_key: 'sk-o…', admin_password: /Admin login .* (\S+)\n/.exec(shown)?.[1] ?? '' };
     const demo = { model: 'sluice-tiny', ondemand_model: 'demo-deployment', admin_email: 'admin@sluice.local', ...secrets };
-    const [start] = banner(hosts, demo).trimStart().split('\nTo try it');
+    const [start] = banner({ hosts, panelUrl: 'http://127.0.0.1:4003' }, demo).trimStart().split('\nTo try it');
     expect(shown).toContain(start);
   });
 
