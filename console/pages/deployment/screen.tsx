@@ -11,6 +11,7 @@ import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import { DeploymentActions } from '../deployments/deployment-actions.tsx';
 import { type Deployment, isMoving, roughly } from '../deployments/deployment-state.ts';
 import { StateChip } from '../deployments/state-chip.tsx';
+import { playgroundPath } from '../playground/model-choice.ts';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
 import { Generations } from './generations.tsx';
@@ -39,6 +40,7 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
   const canWrite = can(me, 'deployments:write') && !isEnding(deployment);
   return (
     <>
+      {canAnswer(deployment) && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
       {canWrite && <Button onClick={open('settings')}>Change settings</Button>}
       {canWrite && <Button onClick={open('rollout')}>Roll out change</Button>}
       {can(me, 'deployments:publish') && deployment.published_as === null && deployment.state === 'in_service' && (

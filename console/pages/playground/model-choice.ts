@@ -9,9 +9,9 @@ const OF_DEPLOYMENT = '~';
 export const choiceOf = ({ name, organization }: Pick<Model, 'name' | 'organization'>): string =>
   organization === null ? name : `${OF_DEPLOYMENT}${name}`;
 
-/** The address of the playground with a model. */
+/** The address of the playground with a model. The organization of a deployment pays for it. */
 export const playgroundPath = (model: Pick<Model, 'name' | 'organization'>): string =>
-  `/playground?${new URLSearchParams({ model: choiceOf(model) })}`;
+  `/playground?${new URLSearchParams({ model: choiceOf(model), ...(model.organization !== null && { organization: model.organization }) })}`;
 
 /** The model that an address names: a plain name is that of a shared model, or else that of a deployment. */
 export const modelChosen = (models: readonly Model[], choice: string): Model | undefined =>

@@ -191,7 +191,7 @@ describe('modelChosen', () => {
   test('tells a shared model from a deployment of the same name', () => {
     expect(modelChosen(models, choiceOf(shared))).toBe(shared);
     expect(modelChosen(models, choiceOf(own))).toBe(own);
-    expect(playgroundPath(own)).toBe('/playground?model=%7Ea%2Fb');
+    expect(playgroundPath(own)).toBe('/playground?model=%7Ea%2Fb&organization=org_1');
   });
 
   test('finds a deployment by its plain name, and nothing by an unknown one', () => {
