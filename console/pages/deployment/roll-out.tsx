@@ -62,7 +62,7 @@ const Fields = ({ draft, onChange }: FieldsProps) => {
         value={draft.traffic}
         onChange={(traffic) => onChange({ traffic })}
         choices={SHARES}
-        hint="Once it is ready. You can change the share, complete the rollout or return later."
+        hint="Once it is ready. Later, you complete the rollout, or return to the old generation."
       />
     </>
   );
