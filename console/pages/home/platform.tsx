@@ -5,14 +5,17 @@ import { GpuNow } from './gpu-now.tsx';
 import { HealthNow } from './health-now.tsx';
 
 /** What those who work for the platform come for most often. Each role sees its own. */
-export const PlatformLinks = () => (
-  <Row>
-    <ButtonLink to="/organizations?dialog=onboard">Onboard organization</ButtonLink>
-    <ButtonLink to="/tickets">Answer tickets</ButtonLink>
-    <ButtonLink to="/invoices?state=draft">Issue invoices</ButtonLink>
-    <ButtonLink to="/prices">Change prices</ButtonLink>
-  </Row>
-);
+export const PlatformLinks = () => {
+  const me = useSignedIn();
+  return (
+    <Row>
+      {can(me, 'organizations:manage') && <ButtonLink to="/organizations?dialog=onboard">Onboard organization</ButtonLink>}
+      {can(me, 'tickets:answer') && <ButtonLink to="/tickets">Answer tickets</ButtonLink>}
+      {can(me, 'billing:issue') && <ButtonLink to="/invoices?state=draft">Issue invoices</ButtonLink>}
+      {can(me, 'prices:write') && <ButtonLink to="/prices">Change prices</ButtonLink>}
+    </Row>
+  );
+};
 
 /** The health and the running costs of the whole platform, for those who can see them. */
 export const PlatformNow = () => {

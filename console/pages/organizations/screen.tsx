@@ -48,7 +48,7 @@ const OrganizationList = () => {
 
 /** The customers of the platform. */
 export const Screen = () => {
-  const me = useSignedIn();
+  const mayManage = can(useSignedIn(), 'organizations:manage');
   const [dialog, setDialog] = useUrlState<string>('dialog', '');
   const [{ q, status }, change] = useUrlStates(FILTERS);
   return (
@@ -56,7 +56,7 @@ export const Screen = () => {
       title="Organizations"
       description="The customers of the platform, newest first."
       actions={
-        can(me, 'organizations:manage') && (
+        mayManage && (
           <Button look="primary" onClick={() => setDialog('onboard')}>
             Onboard organization
           </Button>
@@ -77,7 +77,7 @@ export const Screen = () => {
         />
       </Filters>
       <OrganizationList />
-      {dialog === 'onboard' && <Onboard onClose={() => setDialog('')} />}
+      {dialog === 'onboard' && mayManage && <Onboard onClose={() => setDialog('')} />}
     </Page>
   );
 };
