@@ -63,7 +63,7 @@ describe('identity providers in the console', () => {
     await close();
   });
 
-  test('shows what others wrote as text, is accessible on a phone in the dark, and deletes after the name was typed', async () => {
+  test('shows what others wrote as text, is accessible on a phone, and deletes after the name was typed', async () => {
     const { id } = await createProvider({
       name: PLANTED,
       client_id: PLANTED,
