@@ -4,7 +4,7 @@ import { interpret } from '../assembly/interpret.ts';
 import { readAssembly } from '../assembly/read-assembly.ts';
 import { startBackgroundDeliveries } from './background-deliveries.ts';
 import { startBackingProcesses } from './backing-processes.ts';
-import { createLocalClock } from './clock/local-clock.ts';
+import { createLocalClock, type LocalClock } from './clock/local-clock.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
@@ -96,6 +96,7 @@ export interface LocalRun {
   sqsEndpoint: string;
   /** The developer panel. */
   panelUrl: string;
+  clock: LocalClock;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
   /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
@@ -240,6 +241,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     lambdaEndpoint: invokeApi.url,
     sqsEndpoint: sqs.url,
     panelUrl: panel.url,
+    clock: localClock,
     cognitoUrl,
     userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, clients }) => [logicalId, { id, clientId: clients[0].id }])),
     sagemakerUrl: sagemaker.url,

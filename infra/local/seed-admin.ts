@@ -41,10 +41,10 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
     if (isConsistent && previous?.admin_password) return { admin_email: EMAIL, admin_password: previous.admin_password };
     if (!isConsistent) {
       // The table and the pool can disagree if they are from different runs, or if a run crashed here.
-      if (known) await transact(tables.database, users.toDelete(known, 'npm start', Date.now()));
+      if (known) await transact(tables.database, users.toDelete(known, 'npm start', run.clock.now()));
       await users.releaseEmail(EMAIL);
       const userPool = createUserPool(client, { poolId: pool.id, clientIds: { api: pool.clientId } });
-      await bootstrap(tables, { userPool, issuer }, operatorOrigin('npm start', Date.now()), { email: EMAIL, isExempt: true });
+      await bootstrap(tables, { userPool, issuer }, operatorOrigin('npm start', run.clock.now()), { email: EMAIL, isExempt: true });
     }
     const password = `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
     await client.send(new AdminSetUserPasswordCommand({ UserPoolId: pool.id, Username: EMAIL, Password: password, Permanent: true }));

@@ -92,7 +92,7 @@ const publish = async (store: ModelStore, pool: string, models: readonly NewMode
 };
 
 // The last run's demo key is used again if it is still valid.
-const seedKey = async (tables: AccountTables, scope: HostScope, previous: string | undefined): Promise<string> => {
+const seedKey = async (run: LocalRun, tables: AccountTables, scope: HostScope, previous: string | undefined): Promise<string> => {
   const presented = previous === undefined ? undefined : parseSecret(previous);
   const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
   if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active') return previous;
@@ -101,7 +101,7 @@ const seedKey = async (tables: AccountTables, scope: HostScope, previous: string
     scope,
     limits: { requests_per_minute: 3_000, tokens_per_minute: 10_000_000, concurrency: 50 },
   });
-  const operator = operatorOrigin('npm start', Date.now());
+  const operator = operatorOrigin('npm start', run.clock.now());
   const { secret } = await createOperatorKey(tables, operator, { ...key, organization: DEMO_ORGANIZATION });
   return secret;
 };
@@ -125,9 +125,9 @@ export const seedDemo = async (run: LocalRun, previous: Demo | undefined, contai
   };
   return {
     ...(await seedAdmin(run, tables, previous)),
-    api_key: await seedKey(tables, 'serverless', previous?.api_key),
+    api_key: await seedKey(run, tables, 'serverless', previous?.api_key),
     model: LOCAL_MODEL,
-    ondemand_api_key: await seedKey(tables, 'on_demand', previous?.ondemand_api_key),
+    ondemand_api_key: await seedKey(run, tables, 'on_demand', previous?.ondemand_api_key),
     ondemand_model: DEPLOYMENT,
   };
 };

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readFlags } from '../read-flags.ts';
+import { takePictures } from './console/take-pictures.ts';
 import { drawDashboard } from './dashboards/draw-dashboard.ts';
 import { readDashboards } from './dashboards/read-dashboards.ts';
 import { recordTerminal } from './terminal/record-terminal.ts';
@@ -13,12 +14,14 @@ Draws the pictures of the documentation that show what the code makes. Run npm r
 
   --assembly DIR    the folder of the synthesized app (default: cdk.out)
   --record          first record the terminal again, with a local run on its default ports
+  --console         also take the pictures of the console, with a local run in memory and a Chromium
   --help
 `;
 const root = path.join(import.meta.dirname, '../../..');
-const { assembly, record } = readFlags(USAGE, {
+const { assembly, record, console: isOfConsole } = readFlags(USAGE, {
   assembly: { type: 'string', default: path.join(root, 'cdk.out') },
   record: { type: 'boolean', default: false },
+  console: { type: 'boolean', default: false },
 });
 const draw = (name: string, svg: string): void => writeFileSync(path.join(root, 'docs/images', `${name}.svg`), svg);
 if (record) writeFileSync(RECORDING, `[\n${(await recordTerminal()).map((piece) => `  ${JSON.stringify(piece)}`).join(',\n')}\n]\n`);
@@ -26,3 +29,4 @@ draw('terminal', terminalPicture());
 draw('timeline', timelinePicture());
 for (const dashboard of readDashboards(path.join(assembly, 'sluice-operations.template.json')))
   draw(`dashboard-${dashboard.name}`, drawDashboard(dashboard));
+if (isOfConsole) await takePictures();

@@ -1,27 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { startChromium } from '../../support/browser/chromium.ts';
 import { openPage } from '../../support/browser/console-page.ts';
-import { PHONE, visit } from '../../support/browser/console-session.ts';
-import { type Control, controlOf } from '../../support/clients/control.ts';
+import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
+import { controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
-// A run of its own: months of all organizations are closed, and the first steps are those of the whole platform.
+let ui: TestConsole;
 let run: TestRun;
-let control: Control;
-let browser: Browser;
 
 beforeAll(async () => {
-  [run, browser] = await Promise.all([startTestRun('--batch-window-ms', '100', '--queue-delay-ms', '100'), startChromium()]);
-  control = controlOf(run);
+  // A run of its own: months of all organizations are closed, and the first steps are those of the whole platform.
+  ui = await openConsole(startTestRun('--batch-window-ms', '100', '--queue-delay-ms', '100'));
+  run = ui.run;
 });
-afterAll(() => Promise.all([browser.close(), run.close()]));
+afterAll(() => ui.close());
 
-const openHome = (options = {}) => {
-  const user = { email: run.admin_email, password: run.admin_password };
-  return visit({ browser, controlUrl: run.control_url as string, user, path: '/', options });
-};
+// Some of the jobs start only now.
+const JOBS_MS = 90_000;
 
 const invite = async (page: Page, organization: string): Promise<void> => {
   await page.goto(`${run.control_url}/console/users?organization=${organization}&dialog=invite`);
@@ -33,13 +29,13 @@ const invite = async (page: Page, organization: string): Promise<void> => {
 
 // Moves the clock so far that the session ends, and then to the time when the month can be closed.
 const moveToNextMonth = async (): Promise<readonly string[]> => {
-  const { page, faults, close } = await openPage(browser, PHONE);
+  const { page, faults, close } = await openPage(ui.browser, PHONE);
   await page.goto(run.panel_url);
   await page.getByText('an invitation with the password').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   for (const name of ['+ 1 day', 'To the first of next month']) {
     await page.getByRole('button', { name }).click();
-    await page.getByText('Done.').waitFor();
+    await page.getByText('Done.').waitFor({ timeout: JOBS_MS });
   }
   expect(await page.locator('#now').textContent()).toMatch(/-01 01:3\d:\d\d UTC$/);
   await close();
@@ -47,22 +43,22 @@ const moveToNextMonth = async (): Promise<readonly string[]> => {
 };
 
 const issueDraft = async (): Promise<void> => {
-  const { access_token: token } = await control.done('POST', '/v1/auth/login', {
+  const { access_token: token } = await ui.control.done('POST', '/v1/auth/login', {
     body: { email: run.admin_email, password: run.admin_password },
   });
   const seller = { legal_name: 'Sluice GmbH', address: { lines: ['Kai 1', '20457 Hamburg'], country: 'DE' } };
-  await control.done('PUT', '/v1/billing/seller', { token, body: seller });
-  const { data } = await control.done('GET', '/v1/billing/invoices?state=draft', { token });
-  await control.done('POST', `/v1/billing/invoices/${data[0].id}/issue`, { token });
+  await ui.control.done('PUT', '/v1/billing/seller', { token, body: seller });
+  const { data } = await ui.control.done('GET', '/v1/billing/invoices?state=draft', { token });
+  await ui.control.done('POST', `/v1/billing/invoices/${data[0].id}/issue`, { token });
 };
 
 describe('the first steps in the console', () => {
   test('turn green by themselves, from an organization to an invoice, as the panel moves the clock', async () => {
-    const { page, faults, close } = await openHome();
+    const { page, faults, close } = await ui.open({ email: run.admin_email, password: run.admin_password });
     await page.getByText('First steps: 3 of 6 done').waitFor();
-    const { id: organization } = await control.createOrganization();
-    const key = await control.done('POST', '/v1/api-keys', {
-      token: (await control.asAdmin()).token,
+    const { id: organization } = await ui.control.createOrganization();
+    const key = await ui.control.done('POST', '/v1/api-keys', {
+      token: (await ui.control.asAdmin()).token,
       body: { organization, name: 'first' },
     });
     await invite(page, organization);
@@ -100,13 +96,7 @@ describe('the first steps in the console', () => {
     // The other test can have moved the clock beyond the end of an earlier session.
     const { createUser, createOrganization } = controlOf(run);
     const member = await createUser({ role: 'member', organization: (await createOrganization()).id });
-    const { page, faults, close } = await visit({
-      browser,
-      controlUrl: run.control_url as string,
-      user: member,
-      path: '/',
-      options: PHONE,
-    });
+    const { page, faults, close } = await ui.open(member, '/', PHONE);
     await page.getByText('First steps: 0 of 2 done').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Hide first steps' }).click();

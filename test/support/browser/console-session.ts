@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+import { startChromium } from '../../../infra/tools/browser/chromium.ts';
 import { controlOf, type SignedIn } from '../clients/control.ts';
 import { shareTestRun, type TestRun } from '../clients/local-run.ts';
 import { totpOf } from '../clients/totp.ts';
-import { startChromium } from './chromium.ts';
 import { type ConsolePage, openPage } from './console-page.ts';
 import { shareBrowser } from './shared-browser.ts';
 

@@ -1,0 +1,37 @@
+import path from 'node:path';
+
+/** The folder of the pictures. */
+export const CONSOLE_PICTURES = path.join(import.meta.dirname, '../../../../docs/images/console');
+
+/** The ids of the sample data that paths name. */
+export interface SampleIds {
+  key: string;
+  request: string;
+}
+
+export interface ConsolePicture {
+  /** The file's name in the folder, without `.png`. */
+  name: string;
+  /** Below the console's path. */
+  path: (ids: SampleIds) => string;
+  /** Whose screen it is. */
+  user: 'owner' | 'admin';
+  /** A text of the screen when everything is loaded. */
+  shows: string;
+  /** Default: a desktop with the light theme. */
+  device?: 'dark phone';
+}
+
+/** The pictures of docs/console.md, in its order. */
+export const PICTURES: readonly ConsolePicture[] = [
+  { name: 'first-steps', path: () => '/', user: 'admin', shows: 'First steps' },
+  { name: 'home', path: () => '/', user: 'owner', shows: 'Cost this month' },
+  { name: 'api-keys', path: () => '/api-keys', user: 'owner', shows: 'nightly batch' },
+  { name: 'api-key', path: ({ key }) => `/api-keys/${key}`, user: 'owner', shows: 'Used' },
+  { name: 'requests', path: () => '/requests', user: 'owner', shows: 'sluice-tiny' },
+  { name: 'request', path: ({ request }) => `/requests/${request}`, user: 'owner', shows: 'Timeline' },
+  { name: 'usage', path: () => '/usage', user: 'owner', shows: 'sluice-tiny' },
+  { name: 'models', path: () => '/models', user: 'owner', shows: 'sluice-tiny' },
+  { name: 'audit-log', path: () => '/audit-log', user: 'owner', shows: 'ada@acme.example' },
+  { name: 'phone', path: () => '/', user: 'owner', shows: 'Cost this month', device: 'dark phone' },
+];

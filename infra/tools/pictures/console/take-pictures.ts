@@ -1,0 +1,66 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { startChromium } from '../../browser/chromium.ts';
+import { CONSOLE_PICTURES, type ConsolePicture, PICTURES } from './console-pictures.ts';
+import { makeSampleData, NOW_MS, START_MS } from './sample-data.ts';
+import { type Login, startSampleRun } from './sample-run.ts';
+
+const DESKTOP = { viewport: { width: 1280, height: 800 }, colorScheme: 'light' } as const;
+const DARK_PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
+// Charts and sections that are loaded later.
+const SETTLE_MS = 1_500;
+
+const signIn = async (page: Page, url: string, { email, password }: Login): Promise<void> => {
+  await page.goto(url);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.locator('#main').waitFor();
+};
+
+interface Setting {
+  browser: Browser;
+  /** The console's address. */
+  url: string;
+  logins: Readonly<Record<ConsolePicture['user'], Login>>;
+}
+
+// Pictures of the same user and device, with one login.
+const takeAll = async ({ browser, url, logins }: Setting, pictures: readonly (ConsolePicture & { address: string })[]): Promise<void> => {
+  const [first] = pictures;
+  if (!first) return;
+  const device = first.device === 'dark phone' ? DARK_PHONE : DESKTOP;
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', reducedMotion: 'reduce', ...device });
+  const page = await context.newPage();
+  await page.clock.setFixedTime(NOW_MS);
+  await signIn(page, `${url}/`, logins[first.user]);
+  for (const { name, address, shows } of pictures) {
+    await page.goto(url + address);
+    await page.locator('#main').getByText(shows).first().waitFor();
+    await page.waitForTimeout(SETTLE_MS);
+    await page.screenshot({ path: path.join(CONSOLE_PICTURES, `${name}.png`) });
+  }
+  await context.close();
+};
+
+/**
+ * Takes the pictures of the console, with a local run in memory and sample data.
+ * @throws Error if a screen doesn't show what the list says, or no Chromium can be started
+ */
+export const takePictures = async (): Promise<void> => {
+  mkdirSync(CONSOLE_PICTURES, { recursive: true });
+  await using ending = new AsyncDisposableStack();
+  const sample = await startSampleRun(START_MS);
+  ending.defer(sample.close);
+  const { owner, ids } = await makeSampleData(sample);
+  const browser = await startChromium();
+  ending.defer(() => browser.close());
+  const setting = { browser, url: `${sample.run.hosts.control}/console`, logins: { owner, admin: sample.admin } };
+  const groups = Map.groupBy(PICTURES, ({ user, device }) => `${user} ${device}`);
+  for (const pictures of groups.values())
+    await takeAll(
+      setting,
+      pictures.map((picture) => ({ ...picture, address: picture.path(ids) })),
+    );
+};
