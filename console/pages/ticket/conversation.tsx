@@ -3,11 +3,10 @@ import { type Me, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
-import { saveDownload } from '../../client/save-download.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Message, Thread } from '../../design/data/thread.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { ActionButton } from '../../design/forms/action-button.tsx';
+import { DownloadButton } from '../../design/forms/download-button.tsx';
 import { Row, Stack } from '../../design/layout/layout.tsx';
 import type { Ticket } from '../tickets/ticket-words.ts';
 import { formatBytes } from './file-types.ts';
@@ -37,12 +36,10 @@ const File = ({ ticket, file: { id, name, content_type, bytes } }: { ticket: str
     <span>
       {name} ({content_type}, {formatBytes(bytes)})
     </span>
-    <ActionButton
+    <DownloadButton
       label="Download"
-      onAct={async () => {
-        const { url } = await request('GET /v1/tickets/{id}/attachments/{attachment}', { parameters: { id: ticket, attachment: id } });
-        saveDownload(url);
-      }}
+      name={`Download ${name}`}
+      read={() => request('GET /v1/tickets/{id}/attachments/{attachment}', { parameters: { id: ticket, attachment: id } })}
     />
   </Row>
 );
