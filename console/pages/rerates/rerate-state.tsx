@@ -1,5 +1,5 @@
-import { Chip } from '../../design/data/values.tsx';
 import type { Tone } from '../../design/data/tone.ts';
+import { Chip } from '../../design/data/values.tsx';
 import type { Rerate } from './rerate-draft.ts';
 
 const TONES: Readonly<Record<Rerate['state'], Tone>> = { previewing: 'accent', previewed: 'warn', executing: 'accent', completed: 'good' };

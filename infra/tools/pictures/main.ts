@@ -18,7 +18,11 @@ Draws the pictures of the documentation that show what the code makes. Run npm r
   --help
 `;
 const root = path.join(import.meta.dirname, '../../..');
-const { assembly, record, console: isOfConsole } = readFlags(USAGE, {
+const {
+  assembly,
+  record,
+  console: isOfConsole,
+} = readFlags(USAGE, {
   assembly: { type: 'string', default: path.join(root, 'cdk.out') },
   record: { type: 'boolean', default: false },
   console: { type: 'boolean', default: false },

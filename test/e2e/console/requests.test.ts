@@ -226,7 +226,7 @@ describe('usage and costs in the console', () => {
     await close();
   });
 
-  test('counts tokens and requests, is accessible on a phone in the dark, and draws its chart in the light too', async () => {
+  test('counts requests, is accessible on a phone in the dark, and draws its chart for each theme', async () => {
     const visited = await open('/usage?measure=requests&group=user_id', owner, PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('cell', { name: PLANTED }).first().waitFor();

@@ -41,7 +41,7 @@ const gone = (status: number): string => `() => ({
   json: { error: { message: '${GONE}', type: 'invalid_request_error', code: null, param: null } },
 })`;
 
-/** Opens all screens with replies that a script changes. @returns what is wrong with them */
+// Opens all screens with replies that a script changes, and returns what is wrong with them.
 const walkWith = async (user: SignedIn, change: string, isRight: (seen: SeenScreen) => boolean): Promise<string[]> => {
   const opened = await ui.open(user);
   const { go, change: changeReplies } = await walkScreens(opened.page);
