@@ -1,6 +1,6 @@
 import { ApiFailure, failureIn, failureOf } from '../../client/api-failure.ts';
-import { createEventReader } from '../../client/event-reader.ts';
 import { fetchReply } from '../../client/fetch-reply.ts';
+import { createEventReader } from './event-reader.ts';
 
 export interface ChatUsage {
   prompt_tokens: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEventReader, MAX_EVENT_CHARACTERS } from '../../../console/client/event-reader.ts';
+import { createEventReader, MAX_EVENT_CHARACTERS } from '../../../console/pages/playground/event-reader.ts';
 
 const read = (...parts: readonly string[]): string[] => {
   const reader = createEventReader();
