@@ -9,6 +9,10 @@ export interface JobThings {
   failedRequest: string;
   /** A user who has a key, and whose access is to end. */
   leaver: { email: string; key: string };
+  /** The subject of a ticket about the request. */
+  ticket: string;
+  /** The folder of the owner's models, and an instance type that has a price. */
+  weights: { folder: string; instanceType: string };
 }
 
 /** Something that people come to the console for. */
@@ -87,7 +91,7 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('button', { name: 'Open a ticket about this' }).click();
       await page.getByLabel('What happened, and what did you expect?').fill('It failed.');
       await page.getByRole('button', { name: 'Open ticket', exact: true }).click();
-      await page.getByRole('dialog', { name: 'The ticket is open' }).waitFor();
+      await page.waitForURL(/\/tickets\/tkt_/);
     },
   },
   {
@@ -139,6 +143,69 @@ export const JOBS: readonly Job[] = [
       await page.getByLabel('What (id)').fill(key.id);
       await page.getByLabel('What (id)').press('Enter');
       await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
+    },
+  },
+  {
+    name: 'Try a model, and see the exact cost of the answer',
+    role: 'member',
+    commands: [LOGIN, 'POST /v1/api-keys', 'POST /v1/chat/completions', 'GET /v1/observability/requests/{id}', 'DELETE /v1/api-keys/{id}'],
+    walk: async (page) => {
+      await open(page, 'Playground');
+      await page.getByLabel('Message').fill('Tell me about rivers.');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByText('Timeline').first().waitFor();
+    },
+  },
+  {
+    name: 'Deploy a model of one’s own, with its price an hour and what AWS lets start',
+    role: 'owner',
+    commands: [LOGIN, 'GET /v1/runtimes', 'GET /v1/instance-types', 'POST /v1/deployments with validate_only', 'POST /v1/deployments'],
+    walk: async (page, { weights }) => {
+      await open(page, 'Deployments');
+      await page.getByRole('link', { name: 'Deploy a model' }).last().click();
+      await page.getByRole('button', { name: 'Begin with your organization’s folder' }).click();
+      await page.getByLabel('Files of the model').fill(`${weights.folder}qwen3-8b/`);
+      await page.getByRole('radio', { name: weights.instanceType }).click();
+      await page.getByText('It can be deployed').waitFor();
+      await page.getByRole('button', { name: 'Create deployment' }).click();
+      await page.getByRole('heading', { name: 'qwen3-8b' }).waitFor();
+    },
+  },
+  {
+    name: 'Answer a ticket about a request, with what is known of the request',
+    role: 'support',
+    commands: [
+      LOGIN,
+      'GET /v1/tickets',
+      'GET /v1/tickets/{id}',
+      'GET /v1/tickets/{id}/messages',
+      'GET /v1/tickets/{id}/evidence',
+      'PATCH /v1/tickets/{id}',
+      'POST /v1/tickets/{id}/messages',
+    ],
+    walk: async (page, { ticket }) => {
+      await open(page, 'Tickets');
+      await page.getByRole('link', { name: ticket }).click();
+      await page.getByRole('button', { name: 'Assign to me' }).click();
+      await page.getByLabel('Reply to the customer').last().fill('The model server broke the connection.');
+      await page.getByRole('button', { name: 'Send to customer' }).click();
+      await page.getByRole('log').getByText('The model server broke the connection.').waitFor();
+    },
+  },
+  {
+    name: 'Review a draft of an invoice, and issue it',
+    role: 'admin',
+    commands: [LOGIN, 'GET /v1/billing/invoices?state=draft', 'GET /v1/billing/invoices/{id}', 'POST /v1/billing/invoices/{id}/issue'],
+    walk: async (page) => {
+      await page.getByRole('link', { name: 'Issue invoices' }).click();
+      await page
+        .getByRole('link', { name: /^Draft of/ })
+        .first()
+        .click();
+      await page.getByRole('heading', { name: 'Lines' }).waitFor();
+      await page.getByRole('button', { name: 'Issue invoice' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Issue invoice' }).click();
+      await page.getByText('issued', { exact: true }).waitFor();
     },
   },
   {

@@ -1,12 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
 import type { Role } from '../../../shared/hosts/permissions.ts';
 import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
 import { countEffort } from '../../support/browser/effort.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { startTestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { newInvoice } from '../../support/fixtures/invoices.ts';
 import { JOBS, type Job, type JobThings } from './job-list.ts';
 
 const PAGE = path.join(import.meta.dirname, '../../../docs/console-jobs.md');
@@ -33,6 +37,30 @@ const untilFound = (id: string): Promise<void> =>
     `request ${id} is found`,
   );
 
+const INSTANCE_TYPE = 'ml.g6e.2xlarge';
+const SELLER = { legal_name: 'Example GmbH', address: { lines: ['Hafenstraße 1', 'Hamburg'], country: 'DE' }, issue: 'manual' };
+
+const prepareDeployment = async (organization: string): Promise<JobThings['weights']> => {
+  const { s3_endpoint, sagemaker_url, buckets } = ui.run;
+  await fetch(`${sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ quotas: { [INSTANCE_TYPE]: 2 } }) });
+  await fetch(`${s3_endpoint}/${buckets.Weights}/${organization}/qwen3-8b/config.json`, { method: 'PUT', body: '{}' });
+  const { token } = await ui.control.asAdmin();
+  await ui.control.done('POST', `/v1/instance-types/${INSTANCE_TYPE}/prices`, { token, body: { per_hour: '2.8' } });
+  return { folder: `s3://${buckets.Weights}/${organization}/`, instanceType: INSTANCE_TYPE };
+};
+
+const prepareInvoice = async (organization: string): Promise<void> => {
+  const { token } = await ui.control.asAdmin();
+  await ui.control.done('PUT', '/v1/billing/seller', { token, body: SELLER });
+  const invoices = createInvoiceStore(createRecordTable(ui.run.database, ui.run.tables.Billing as string));
+  await transact(ui.run.database, invoices.toCreate(newInvoice({ organization, replaced: [] })));
+};
+
+const openTicket = async ({ token }: SignedIn, request: string): Promise<string> => {
+  const body = { subject: 'A request failed', body: 'Why?', request_ids: [request] };
+  return (await ui.control.done('POST', '/v1/tickets', { token, body })).subject;
+};
+
 const createKey = ({ token }: SignedIn, name: string) => ui.control.done('POST', '/v1/api-keys', { token, body: { name } });
 
 beforeAll(async () => {
@@ -49,13 +77,21 @@ beforeAll(async () => {
     .set('owner', owner)
     .set('member', member)
     .set('admin', await control.asAdmin());
+  users.set('support', await control.createUser({ role: 'support' }));
   const [key, ofLeaver] = await Promise.all([createKey(member, 'production'), createKey(leaver, 'of the leaver')]);
   await send(key.secret);
   await run.control('container', { fault: { kind: 'destroy', after_tokens: 3 } });
   const failedRequest = await send(key.secret);
   await run.control('container');
   await untilFound(failedRequest);
-  things = { key, failedRequest, leaver: { email: leaver.email, key: ofLeaver.id } };
+  await prepareInvoice(organization);
+  things = {
+    key,
+    failedRequest,
+    leaver: { email: leaver.email, key: ofLeaver.id },
+    ticket: await openTicket(member, failedRequest),
+    weights: await prepareDeployment(organization),
+  };
 });
 afterAll(() => ui.close());
 

@@ -77,14 +77,17 @@ const WATCH = `(() => {
 
 /**
  * Goes from screen to screen inside an open page, as its links do.
- * @returns `go` waits until a screen is whole; `hide` returns the calls of a minute in which the page is hidden, and
- *   needs the clock of the page, so that what is read then is old; `change` takes the text of a function, which gets
- *   the status and JSON of each reply and returns others
+ * @returns `firstMs`, from the beginning of the navigation until the page's first screen was whole; `go`, which waits
+ *   until a screen is whole; `hide`, which returns the calls of a minute in which the page is hidden, and needs the
+ *   clock of the page, so that what is read then is old; `change`, which takes the text of a function that gets the
+ *   status and JSON of each reply and returns others
  */
 export const walkScreens = async (page: Page) => {
   await page.evaluate(WATCH);
+  const firstMs = await page.evaluate<number>('walk.untilWhole().then(() => Math.round(performance.now()))');
   const untilWhole = (): Promise<SeenScreen> => page.evaluate<SeenScreen>('walk.untilWhole()');
   return {
+    firstMs,
     go: (path: string): Promise<SeenScreen> =>
       page.evaluate<SeenScreen>(`history.pushState(null, '', ${JSON.stringify(BASE + path)}), walk.untilWhole()`),
     change: (script: string): Promise<void> => page.evaluate<void>(`void (walk.change = ${script})`),
