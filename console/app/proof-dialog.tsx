@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useKnownMe } from '../client/me.ts';
-import { useIsFromProvider } from '../client/own-session.ts';
+import { useIsFromProvider, useKnownMe } from '../client/me.ts';
 import { askForProofWith } from '../client/proof.ts';
 import { queryClient } from '../client/queries.ts';
 import { request } from '../client/request.ts';

@@ -23,3 +23,13 @@ export const can = ({ permissions }: Me, permission: Permission): boolean => per
 
 /** True for those who work for the platform, and so belong to no organization. */
 export const isOfPlatform = ({ organization }: Me): boolean => organization === null;
+
+/**
+ * Says if this session began with the identity provider of the user's organization, so that the user has no password
+ * here. `isPending`: not read yet.
+ */
+export const useIsFromProvider = (): { isPending: boolean; isFromProvider: boolean } => {
+  const { data, isPending } = useRead('GET /v1/me/sessions', {});
+  const current = data?.data.find(({ is_current }) => is_current);
+  return { isPending, isFromProvider: current?.proof.startsWith('sso:') ?? false };
+};

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { useSignedIn } from '../../client/me.ts';
-import { useIsFromProvider } from '../../client/own-session.ts';
+import { useIsFromProvider, useSignedIn } from '../../client/me.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import type { Me } from '../../client/me.ts';
-import { useIsFromProvider } from '../../client/own-session.ts';
+import { type Me, useIsFromProvider } from '../../client/me.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
