@@ -42,6 +42,7 @@ export const statusFor = (status: TicketStatus, isSupport: boolean): { words: st
   if (status === 'resolved') return { words: STATUS_WORDS.resolved, tone: 'good' };
   if (status === 'closed') return { words: STATUS_WORDS.closed, tone: undefined };
   const isOwnTurn = (status === 'waiting_on_customer') !== isSupport;
-  const words = status === 'waiting_on_customer' && !isSupport ? 'waits for you' : STATUS_WORDS[status];
+  // A newer release can have other statuses.
+  const words = status === 'waiting_on_customer' && !isSupport ? 'waits for you' : (STATUS_WORDS[status] ?? status);
   return { words, tone: isOwnTurn ? 'warn' : 'accent' };
 };
