@@ -92,7 +92,8 @@ export const walkScreens = async (page: Page) => {
       page.evaluate<SeenScreen>(`history.pushState(null, '', ${JSON.stringify(BASE + path)}), walk.untilWhole()`),
     change: (script: string): Promise<void> => page.evaluate<void>(`void (walk.change = ${script})`),
     hide: async (): Promise<ScreenCall[]> => {
-      await page.evaluate("walk.show('hidden')");
+      // Without what was still sent while it was seen.
+      await page.evaluate("walk.show('hidden'), void walk.calls.splice(0)");
       await page.clock.fastForward(HIDDEN_MS);
       const { calls } = await untilWhole();
       await page.evaluate("walk.show('visible')");
