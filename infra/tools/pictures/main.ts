@@ -1,7 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readFlags } from '../read-flags.ts';
-import { takePictures } from './console/take-pictures.ts';
 import { drawDashboard } from './dashboards/draw-dashboard.ts';
 import { readDashboards } from './dashboards/read-dashboards.ts';
 import { recordTerminal } from './terminal/record-terminal.ts';
@@ -18,6 +18,8 @@ Draws the pictures of the documentation that show what the code makes. Run npm r
   --help
 `;
 const root = path.join(import.meta.dirname, '../../..');
+// A program of its own, because nothing in infra/tools imports the local run.
+const CONSOLE = path.join(root, 'infra/local/console-pictures/main.ts');
 const {
   assembly,
   record,
@@ -33,4 +35,4 @@ draw('terminal', terminalPicture());
 draw('timeline', timelinePicture());
 for (const dashboard of readDashboards(path.join(assembly, 'sluice-operations.template.json')))
   draw(`dashboard-${dashboard.name}`, drawDashboard(dashboard));
-if (isOfConsole) await takePictures();
+if (isOfConsole) execFileSync(process.execPath, [CONSOLE], { stdio: 'inherit' });

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keptAssembly } from '../../../assembly/kept-assembly.ts';
-import { type LocalRun, startLocal } from '../../../local/run.ts';
-import { seedDemo } from '../../../local/seed.ts';
+import { keptAssembly } from '../../assembly/kept-assembly.ts';
+import { type LocalRun, startLocal } from '../run.ts';
+import { seedDemo } from '../seed.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 
 export interface Login {
   email: string;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REASONING_MODEL } from '../../../local/container.ts';
+import { REASONING_MODEL } from '../container.ts';
 import type { SampleIds } from './console-pictures.ts';
 import type { Login, SampleRun } from './sample-run.ts';
 
@@ -8,7 +8,8 @@ const HOUR_MS = 3_600_000;
 
 /** When the pictures are taken, and when the sample's first month began. */
 export const NOW_MS = Date.parse('2026-11-24T15:20:00Z');
-export const START_MS = Date.parse('2026-11-01T08:00:00Z');
+export const START_MS = Date.parse('2026-10-20T08:00:00Z');
+const CLOSING_MS = Date.parse('2026-11-01T01:30:00Z');
 
 const TEMPORARY = 'Temporary-Password-1';
 const PASSWORD = 'A-Password-of-my-own-2';
@@ -30,6 +31,7 @@ interface Key {
 
 interface Sample {
   owner: Login;
+  member: Login;
   ids: SampleIds;
 }
 
@@ -52,43 +54,91 @@ const chat = async (sample: SampleRun, key: Key, model: string, words: number, s
   return response.headers.get('x-request-id') as string;
 };
 
-// More on workdays, and more at the end of the month.
+// More on workdays.
 const requestsOf = (day: number): number => ([0, 6].includes(new Date(START_MS + day * DAY_MS).getUTCDay()) ? 1 : 3 + (day % 4));
 
-const sendMonth = async (sample: SampleRun, { production, batch }: { production: Key; batch: Key }): Promise<void> => {
-  const days = Math.floor((NOW_MS - START_MS) / DAY_MS);
-  for (let day = 0; day < days; day++) {
+interface Days {
+  first: number;
+  end: number;
+}
+
+const sendDays = async (sample: SampleRun, { production, batch }: { production: Key; batch: Key }, { first, end }: Days): Promise<void> => {
+  for (let day = first; day < end; day++) {
     sample.moveTo(START_MS + day * DAY_MS + HOUR_MS);
     for (let i = 0; i < requestsOf(day); i++) await chat(sample, production, sample.model, 12 + ((day * 7 + i * 5) % 30));
     if (day % 3 === 0) await chat(sample, batch, REASONING_MODEL, 40);
   }
 };
 
-const untilFound = async ({ call }: SampleRun, login: Login, request: string): Promise<void> => {
+const eventually = async <Found>(look: () => Promise<Found | undefined>, missing: string): Promise<Found> => {
   for (let i = 0; i < MAX_POLLS; i++) {
-    const { data } = await call<{ data: { id: string }[] }>('/v1/observability/requests?limit=20', { login });
-    if (data.some(({ id }) => id === request)) return;
+    const found = await look();
+    if (found !== undefined) return found;
     await sleep(POLL_MS);
   }
-  throw new Error('The last request of the sample was not found within a minute. Try again when the machine is less busy.');
+  throw new Error(`${missing} did not appear within a minute. Try again when the machine is less busy.`);
+};
+
+// As the hourly job does it, on the first of the next month.
+const issueInvoice = async ({ run, admin, call, moveTo }: SampleRun, organization: string): Promise<string> => {
+  moveTo(CLOSING_MS);
+  await run.invoke('billing', { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} });
+  const list = `/v1/billing/invoices?organization=${organization}`;
+  const { id } = await eventually(
+    async () => (await call<{ data: { id: string }[] }>(list, { login: admin })).data[0],
+    'The draft of the sample’s invoice',
+  );
+  const address = { lines: ['1 Harbor Street', 'Portland, OR 97201'], country: 'US' };
+  const seller = { legal_name: 'Example Inference, Inc.', address, email: 'billing@example.com' };
+  await call('/v1/billing/seller', { login: admin, method: 'PUT', body: seller });
+  await call(`/v1/billing/invoices/${id}/issue`, { login: admin, method: 'POST', body: {} });
+  return id;
+};
+
+const openTicket = async ({ admin, call }: SampleRun, owner: Login): Promise<string> => {
+  const { id } = await call<{ id: string }>('/v1/tickets', {
+    login: owner,
+    body: {
+      subject: 'Answers are slower since this morning',
+      body: 'The first token came after about 200 ms until yesterday, and now takes twice as long. Has something changed?',
+      category: 'api',
+      severity: 'normal',
+    },
+  });
+  await call(`/v1/tickets/${id}/messages`, {
+    login: admin,
+    body: { body: 'Thank you. We see it too, and are adding a copy of the model.' },
+  });
+  return id;
+};
+
+const untilFound = async ({ call }: SampleRun, login: Login, request: string): Promise<void> => {
+  await eventually(async () => {
+    const { data } = await call<{ data: { id: string }[] }>('/v1/observability/requests?limit=20', { login });
+    return data.find(({ id }) => id === request);
+  }, 'The last request of the sample');
 };
 
 /** Makes a month of an organization, with names and times that are the same each time. The clock ends at `NOW_MS`. */
 export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const { admin, call, model, moveTo } = sample;
   for (const priced of [model, REASONING_MODEL])
-    await call('/v1/prices', { login: admin, body: { model: priced, per_million: { prompt: '300', completion: '1200' } } });
+    await call('/v1/prices', { login: admin, body: { model: priced, per_million: { prompt: '30', completion: '120' } } });
   const { id: organization } = await call<{ id: string }>('/v1/organizations', { login: admin, body: { name: 'Acme Robotics' } });
   const owner = await invite(sample, admin, { email: 'ada@acme.example', name: 'Ada Park', role: 'owner' }, { organization });
   const newKey = (body: object): Promise<Key> => call<Key>('/v1/api-keys', { login: owner, body });
   const production = await newKey({ name: 'production', budgets: { month: '40' }, limits: { requests_per_minute: 600 } });
   const batch = await newKey({ name: 'nightly batch', models: [REASONING_MODEL] });
-  await invite(sample, owner, { email: 'lin@acme.example', name: 'Lin Ortiz', role: 'member' });
+  const member = await invite(sample, owner, { email: 'lin@acme.example', name: 'Lin Ortiz', role: 'member' });
   await invite(sample, owner, { email: 'sam@acme.example', name: 'Sam Kaya', role: 'billing' });
-  await sendMonth(sample, { production, batch });
+  const [closing, today] = [CLOSING_MS, NOW_MS].map((ms) => Math.floor((ms - START_MS) / DAY_MS)) as [number, number];
+  await sendDays(sample, { production, batch }, { first: 0, end: closing });
+  const invoice = await issueInvoice(sample, organization);
+  await sendDays(sample, { production, batch }, { first: closing + 1, end: today });
 
   moveTo(NOW_MS - 5 * HOUR_MS);
   await newKey({ name: 'Lin’s notebook', budgets: { day: '5' }, expires_at: Math.floor(NOW_MS / 1_000) + 4 * 86_400 });
+  const ticket = await openTicket(sample, owner);
   for (let i = 0; i < 8; i++) {
     moveTo(NOW_MS - (50 - i * 6) * 60_000);
     await chat(sample, production, i === 3 ? 'sluice-large' : model, 10 + i * 4, i % 2 === 0);
@@ -97,5 +147,5 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const request = await chat(sample, production, model, 48, true);
   moveTo(NOW_MS);
   await untilFound(sample, owner, request);
-  return { owner, ids: { key: production.id, request } };
+  return { owner, member, ids: { organization, key: production.id, request, invoice, ticket } };
 };

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { startChromium } from '../../browser/chromium.ts';
+import { startChromium } from '../../tools/browser/chromium.ts';
 import { CONSOLE_PICTURES, type ConsolePicture, PICTURES } from './console-pictures.ts';
 import { makeSampleData, NOW_MS, START_MS } from './sample-data.ts';
 import { type Login, startSampleRun } from './sample-run.ts';
@@ -10,6 +10,8 @@ const DESKTOP = { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }
 const DARK_PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
 // Charts and sections that are loaded later.
 const SETTLE_MS = 1_500;
+// The page's clock is ahead of that of the replies.
+const LOADED_AFTER_MS = 20_000;
 
 const signIn = async (page: Page, url: string, { email, password }: Login): Promise<void> => {
   await page.goto(url);
@@ -24,18 +26,24 @@ interface Setting {
   /** The console's address. */
   url: string;
   logins: Readonly<Record<ConsolePicture['user'], Login>>;
+  /** Sets the service's clock again, so that times don't depend on how long pictures take. */
+  resetClock: () => void;
 }
 
 // Pictures of the same user and device, with one login.
-const takeAll = async ({ browser, url, logins }: Setting, pictures: readonly (ConsolePicture & { address: string })[]): Promise<void> => {
+const takeAll = async (
+  { browser, url, logins, resetClock }: Setting,
+  pictures: readonly (ConsolePicture & { address: string })[],
+): Promise<void> => {
   const [first] = pictures;
   if (!first) return;
   const device = first.device === 'dark phone' ? DARK_PHONE : DESKTOP;
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', reducedMotion: 'reduce', ...device });
   const page = await context.newPage();
-  await page.clock.setFixedTime(NOW_MS);
+  await page.clock.setFixedTime(NOW_MS + LOADED_AFTER_MS);
   await signIn(page, `${url}/`, logins[first.user]);
   for (const { name, address, shows } of pictures) {
+    resetClock();
     await page.goto(url + address);
     await page.locator('#main').getByText(shows).first().waitFor();
     await page.waitForTimeout(SETTLE_MS);
@@ -53,10 +61,15 @@ export const takePictures = async (): Promise<void> => {
   await using ending = new AsyncDisposableStack();
   const sample = await startSampleRun(START_MS);
   ending.defer(sample.close);
-  const { owner, ids } = await makeSampleData(sample);
+  const { owner, member, ids } = await makeSampleData(sample);
   const browser = await startChromium();
   ending.defer(() => browser.close());
-  const setting = { browser, url: `${sample.run.hosts.control}/console`, logins: { owner, admin: sample.admin } };
+  const setting = {
+    browser,
+    url: `${sample.run.hosts.control}/console`,
+    logins: { owner, member, admin: sample.admin },
+    resetClock: () => sample.moveTo(NOW_MS),
+  };
   const groups = Map.groupBy(PICTURES, ({ user, device }) => `${user} ${device}`);
   for (const pictures of groups.values())
     await takeAll(

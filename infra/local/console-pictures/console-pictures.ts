@@ -1,12 +1,15 @@
 import path from 'node:path';
 
 /** The folder of the pictures. */
-export const CONSOLE_PICTURES = path.join(import.meta.dirname, '../../../../docs/images/console');
+export const CONSOLE_PICTURES = path.join(import.meta.dirname, '../../../docs/images/console');
 
 /** The ids of the sample data that paths name. */
 export interface SampleIds {
+  organization: string;
   key: string;
   request: string;
+  invoice: string;
+  ticket: string;
 }
 
 export interface ConsolePicture {
@@ -15,7 +18,7 @@ export interface ConsolePicture {
   /** Below the console's path. */
   path: (ids: SampleIds) => string;
   /** Whose screen it is. */
-  user: 'owner' | 'admin';
+  user: 'owner' | 'member' | 'admin';
   /** A text of the screen when everything is loaded. */
   shows: string;
   /** Default: a desktop with the light theme. */
@@ -24,14 +27,15 @@ export interface ConsolePicture {
 
 /** The pictures of docs/console.md, in its order. */
 export const PICTURES: readonly ConsolePicture[] = [
-  { name: 'first-steps', path: () => '/', user: 'admin', shows: 'First steps' },
+  { name: 'first-steps', path: () => '/', user: 'member', shows: 'First steps' },
   { name: 'home', path: () => '/', user: 'owner', shows: 'Cost this month' },
   { name: 'api-keys', path: () => '/api-keys', user: 'owner', shows: 'nightly batch' },
-  { name: 'api-key', path: ({ key }) => `/api-keys/${key}`, user: 'owner', shows: 'Used' },
-  { name: 'requests', path: () => '/requests', user: 'owner', shows: 'sluice-tiny' },
+  { name: 'playground', path: () => '/playground', user: 'owner', shows: 'Playground' },
   { name: 'request', path: ({ request }) => `/requests/${request}`, user: 'owner', shows: 'Timeline' },
-  { name: 'usage', path: () => '/usage', user: 'owner', shows: 'sluice-tiny' },
-  { name: 'models', path: () => '/models', user: 'owner', shows: 'sluice-tiny' },
+  { name: 'usage', path: () => '/usage', user: 'owner', shows: 'Total cost' },
+  { name: 'invoice', path: ({ invoice }) => `/invoices/${invoice}`, user: 'owner', shows: 'Acme Robotics' },
+  { name: 'deployment', path: () => '/deployments/new', user: 'owner', shows: 'Name' },
+  { name: 'organization', path: ({ organization }) => `/organizations/${organization}`, user: 'admin', shows: 'Acme Robotics' },
   { name: 'audit-log', path: () => '/audit-log', user: 'owner', shows: 'ada@acme.example' },
   { name: 'phone', path: () => '/', user: 'owner', shows: 'Cost this month', device: 'dark phone' },
 ];
