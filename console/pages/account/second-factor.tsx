@@ -8,9 +8,12 @@ import { Code } from '../../design/controls/copy.tsx';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Chip } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { later } from '../../design/feedback/later.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Row, Section } from '../../design/layout/layout.tsx';
 import { ProofFields, proofOf } from './proof-fields.tsx';
+
+const QrCode = later(async () => (await import('../../design/data/qr-code.tsx')).QrCode);
 
 interface FactorDialogProps {
   hasFactor: boolean;
@@ -30,7 +33,8 @@ const EnterSecret = ({ secret: { secret, url }, onClose }: { secret: ReplyBody<'
         onClose();
       }}
     >
-      <p>Add an account to your authenticator app with this key, or give the app the address. Then enter the code that it shows.</p>
+      <p>Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.</p>
+      <QrCode text={url} label="QR code with the key for the app, which is also below as text" />
       <Code
         label="Key for the app"
         variants={[

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
+import { readQrCode } from '../../support/browser/read-qr-code.ts';
 import { totpOf } from '../../support/clients/totp.ts';
 
 let ui: TestConsole;
@@ -24,6 +25,8 @@ describe('the account in the console', () => {
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     const secret = (await page.getByLabel('Key for the app').locator('pre').textContent()) ?? '';
+    const scanned = new URL(await readQrCode(page.getByRole('img', { name: 'QR code with the key for the app' })));
+    expect([scanned.protocol, scanned.searchParams.get('secret')]).toEqual(['otpauth:', secret]);
     await page.getByLabel('Code that the app shows').fill(totpOf(secret));
     await page.getByRole('button', { name: 'Switch on second factor' }).click();
     await page.getByRole('button', { name: 'Switch off' }).click();
