@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { Role } from '../../../shared/hosts/permissions.ts';
 
-/** What was there before the jobs began. */
+/** Things that are there before the jobs begin. */
 export interface JobThings {
   /** Of the member. */
   key: { id: string; name: string };

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** What a person did on a page. */
+/** The clicks and fields of a person on a page. */
 export interface Effort {
   /** Clicks, and keys that act as one: Enter and shortcuts. */
   clicks: number;
