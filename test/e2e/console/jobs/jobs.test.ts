@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
-import { createRecordTable } from '../../../shared/database/record-table.ts';
-import { transact } from '../../../shared/database/transaction.ts';
-import type { Role } from '../../../shared/hosts/permissions.ts';
-import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
-import { countEffort } from '../../support/browser/effort.ts';
-import type { SignedIn } from '../../support/clients/control.ts';
-import { startTestRun } from '../../support/clients/local-run.ts';
-import { eventually } from '../../support/eventually.ts';
-import { newInvoice } from '../../support/fixtures/invoices.ts';
+import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import type { Role } from '../../../../shared/hosts/permissions.ts';
+import { openConsole, type TestConsole } from '../../../support/browser/console-session.ts';
+import { countEffort } from '../../../support/browser/effort.ts';
+import type { SignedIn } from '../../../support/clients/control.ts';
+import { startTestRun } from '../../../support/clients/local-run.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { newInvoice } from '../../../support/fixtures/invoices.ts';
 import { JOBS, type Job, type JobThings } from './job-list.ts';
 
-const PAGE = path.join(import.meta.dirname, '../../../docs/console-jobs.md');
+const PAGE = path.join(import.meta.dirname, '../../../../docs/console-jobs.md');
 const BEFORE_TABLE = /^[\s\S]*?(?=\| Job)/;
 
 let ui: TestConsole;

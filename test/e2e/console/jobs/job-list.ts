@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import type { Role } from '../../../shared/hosts/permissions.ts';
+import type { Role } from '../../../../shared/hosts/permissions.ts';
 
 /** Things that are there before the jobs begin. */
 export interface JobThings {
