@@ -6,6 +6,8 @@ import type { OrganizationReads, PlatformReads, SummaryDependencies } from './su
 import type { OnboardingSection } from './summary-resource.ts';
 
 const MAX_ORGANIZATIONS = 10;
+// Each costs up to three reads.
+const MAX_LOOKED_AT = 3;
 const MAX_USERS = 100;
 const MAX_LIMITERS = 100;
 
@@ -27,13 +29,16 @@ export const onboardingSection = async ({ deps, actor, keyCounts, keys, limiter 
 const hasOwner = async (deps: SummaryDependencies, organization: string): Promise<boolean> =>
   (await deps.users.list(organization, { limit: MAX_USERS })).data.some(({ role }) => role === 'owner');
 
-// Until one has it. There are at most `MAX_ORGANIZATIONS`.
+// Until one has it. There are at most `MAX_LOOKED_AT`.
 const someHas = async (ids: readonly string[], has: (organization: string) => Promise<boolean>): Promise<boolean> => {
   for (const id of ids) if (await has(id)) return true;
   return false;
 };
 
-/** Reads which steps of a first run the platform has taken, with the newest organizations. */
+/**
+ * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at some, first at those
+ * that have had an API key.
+ */
 export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promise<OnboardingSection> => {
   const [models, { organizations }, invoices] = await Promise.all([
     deps.models.list(SERVERLESS_POOL),
@@ -44,9 +49,14 @@ export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promi
   const [withKeys, uses] = await Promise.all([deps.apiKeys.haveHadKeys(ids), deps.limiters.lastUses(ids)]);
   const hasRequest = async (organization: string): Promise<boolean> =>
     hasUsedKeys(deps, (await deps.apiKeys.list(organization, { limit: MAX_LIMITERS })).keys);
+  const looked = [...ids.filter((id) => withKeys.has(id)), ...ids.filter((id) => !withKeys.has(id))].slice(0, MAX_LOOKED_AT);
   const [has_owner, has_request] = await Promise.all([
-    someHas(ids, (id) => hasOwner(deps, id)),
-    uses.size > 0 || someHas([...withKeys], hasRequest),
+    someHas(looked, (id) => hasOwner(deps, id)),
+    uses.size > 0 ||
+      someHas(
+        looked.filter((id) => withKeys.has(id)),
+        hasRequest,
+      ),
   ]);
   return {
     has_model: models.size > 0,

@@ -30,7 +30,9 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('requestfailed', (request) => {
-    if (new URL(request.url()).pathname.includes('/assets/')) faults.push(`${request.url()}: ${request.failure()?.errorText}`);
+    const reason = request.failure()?.errorText;
+    // A page that is left while it loads has aborted requests.
+    if (reason !== 'net::ERR_ABORTED' && new URL(request.url()).pathname.includes('/assets/')) faults.push(`${request.url()}: ${reason}`);
   });
   await context.addInitScript({ content: REPORT_VIOLATIONS });
   return { page, context, faults, close: () => context.close() };

@@ -90,6 +90,8 @@ describe('a summary of the platform', () => {
       expect(await done()).toMatchObject({ has_key: true, has_request: false });
       await noteUse(fresh.emulator, id, NOW);
       expect(await done()).toMatchObject({ has_request: true, has_invoice: false });
+      await fresh.newOrganization();
+      expect(await done()).toMatchObject({ has_owner: true, has_request: true });
       const numbers = createNumberStore(createRecordTable(fresh.emulator.database, fresh.emulator.tables.Billing as string));
       await transact(fresh.emulator.database, [numbers.toTake('invoice', 0)]);
       expect(await done()).toMatchObject({ has_invoice: true, has_model: false });

@@ -17,7 +17,7 @@ import { newInvoice } from '../../../support/fixtures/invoices.ts';
 import { eventOf, NOW, rowsOf } from '../usage/usage-fixtures.ts';
 import { type SummaryWorld, startSummaryWorld } from './summary-world.ts';
 
-const MAX_CALLS = 17;
+const MAX_CALLS = 20;
 
 let world: SummaryWorld;
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('a summary', () => {
     expect((await summarize({ ...world.deps, organizationTotals }, owner)).unavailable).toEqual([]);
   });
 
-  test('is read with at most 17 calls of the database', async () => {
+  test('is read with at most 20 calls of the database', async () => {
     const organization = await world.newOrganization();
     const owner = await world.newUser('owner', organization);
     const { id: key } = await newKey(owner);
