@@ -61,3 +61,15 @@ export const percentOf = (part: string, whole: string): number => {
   const units = toUnits(whole);
   return units <= 0n ? Number(PERCENT) : Number((toUnits(part) * PERCENT) / units);
 };
+
+/** A share of a whole in percent, to the nearest; 0 if the whole is zero. */
+export const nearestPercent = (part: string, whole: string): number => {
+  const units = toUnits(whole);
+  return units <= 0n ? 0 : Number((2n * toUnits(part) * PERCENT + units) / (2n * units));
+};
+
+const UNITS_PER_CENT = 10n ** BigInt(SCALE - 2);
+
+/** An amount to the nearest cent, for estimates. */
+export const nearestCent = (amount: string): string =>
+  fromUnits(((toUnits(amount) + UNITS_PER_CENT / 2n) / UNITS_PER_CENT) * UNITS_PER_CENT);

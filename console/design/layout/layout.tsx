@@ -101,6 +101,9 @@ export const Disclosure = ({ title, isOpen = false, children }: { title: string;
   </details>
 );
 
+/** A remark that matters less than what is above it. */
+export const Note = ({ children }: { children: ReactNode }) => <p className={classes.note}>{children}</p>;
+
 /** Several tiles. */
 export const Tiles = ({ children }: { children: ReactNode }) => <div className={classes.tiles}>{children}</div>;
 

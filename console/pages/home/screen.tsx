@@ -5,7 +5,7 @@ import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { Items, Page, Row, Section } from '../../design/layout/layout.tsx';
+import { Items, Note, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { attentionOf, type Summary } from './attention.ts';
 import { FirstSteps, hasOpenSteps } from './first-steps.tsx';
 import { PlatformLinks, PlatformNow } from './platform.tsx';
@@ -47,9 +47,9 @@ const Overview = ({ summary }: { summary: Summary }) => (
     <Attention summary={summary} />
     <PlatformNow />
     <SummaryTiles summary={summary} />
-    <p>
+    <Note>
       Updated <Time seconds={summary.created_at} />
-    </p>
+    </Note>
   </>
 );
 

@@ -1,6 +1,6 @@
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
-import { formatAmount } from '../../design/format/amounts.ts';
+import { formatAmount, nearestCent } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type Summary, ticketsWaitingOn } from './attention.ts';
 
@@ -23,7 +23,7 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
     {costs?.forecast && (
       <Tile
         label="This month, if it goes on like this"
-        value={<Money amount={costs.forecast} />}
+        value={<Money amount={nearestCent(costs.forecast)} />}
         note={
           <>
             <Money amount={costs.last_month} /> last month

@@ -45,9 +45,16 @@ const rowsOf = (group: LineGroup, organization: string | undefined): readonly Ro
   return [{ key: group.key, name: <GroupName group={group} organization={organization} />, amount: group.amount }, ...lines];
 };
 
-const sumRows = ({ subtotal, tax, total }: Invoice): readonly Row[] => [
+const isAfterSubtotal = ({ kind }: Invoice['lines'][number]): boolean => kind === 'tax' || kind === 'rounding';
+
+// As the invoice's PDF has them.
+const sumRows = ({ subtotal, tax, total, lines }: Invoice): readonly Row[] => [
   { key: 'subtotal', name: 'Subtotal', amount: subtotal },
-  { key: 'tax', name: 'Taxes', amount: tax },
+  ...(lines.some(({ kind }) => kind === 'tax') ? [] : [{ key: 'tax', name: 'Taxes', amount: tax }]),
+  ...lines
+    .filter(isAfterSubtotal)
+    .toSorted((one, other) => Number(one.kind === 'rounding') - Number(other.kind === 'rounding'))
+    .map((line) => ({ key: `${line.kind} ${line.description}`, name: line.description, line, amount: line.amount })),
   { key: 'total', name: <strong>Total</strong>, amount: total },
 ];
 
@@ -99,7 +106,10 @@ export const InvoiceLines = ({ invoice }: { invoice: Invoice }) => {
       {!addsUp(invoice) && <Notice tone="warn">The lines do not add up to the total. Open a ticket with the id of this invoice.</Notice>}
       <Table
         label="Lines of this invoice"
-        rows={[...groupLines(lines).flatMap((group) => rowsOf(group, organization)), ...sumRows(invoice)]}
+        rows={[
+          ...groupLines(lines.filter((line) => !isAfterSubtotal(line))).flatMap((group) => rowsOf(group, organization)),
+          ...sumRows(invoice),
+        ]}
         keyOf={({ key }) => key}
         columns={columnsFor(currency, organization)}
       />

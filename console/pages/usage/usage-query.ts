@@ -23,6 +23,9 @@ const GROUPINGS: readonly Choice<Grouping>[] = [
   ['deployment', 'Deployment'],
 ];
 
+/** The name of a grouping within a sentence. */
+export const sentenceName = (title: string): string => (title.startsWith('API') ? title : title.toLowerCase());
+
 /** What results can be grouped by. Those who see all organizations can also compare them. */
 export const groupingsFor = (seesAll: boolean): readonly Choice<Grouping>[] =>
   seesAll ? [...GROUPINGS, ['organization', 'Organization']] : GROUPINGS;

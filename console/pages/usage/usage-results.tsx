@@ -10,7 +10,7 @@ import { dayOf } from '../../design/format/times.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { seriesOf, tabulate, type UsageSums } from './tabulate.ts';
 import { usageCsv } from './usage-csv.ts';
-import type { Grouping, Measure } from './usage-query.ts';
+import { type Grouping, type Measure, sentenceName } from './usage-query.ts';
 import { UsageTable } from './usage-table.tsx';
 import { useUsage } from './use-usage.ts';
 
@@ -90,7 +90,10 @@ export const UsageResults = ({ measure, groupBy, title, times, organization, nam
             )}
             <Totals total={table.total} measure={measure} />
             <UsageChart table={table} measure={measure} title={title} nameOf={nameOf} />
-            <Section title={`By ${title}`} actions={<CopyButton text={usageCsv(table, groupBy, measure)} label="Copy days as CSV" />}>
+            <Section
+              title={`By ${sentenceName(title)}`}
+              actions={<CopyButton text={usageCsv(table, groupBy, measure)} label="Copy days as CSV" />}
+            >
               <UsageTable table={table} measure={measure} title={title} nameOf={nameOf} />
             </Section>
           </>

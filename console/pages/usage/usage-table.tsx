@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { addressOfId } from '../../client/ids.ts';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
-import { percentOf } from '../../design/format/amounts.ts';
+import { nearestPercent } from '../../design/format/amounts.ts';
 import { measuredText, type UsageTable as Tabulated, type UsageRow } from './tabulate.ts';
 import type { Measure } from './usage-query.ts';
 
@@ -47,7 +47,7 @@ export const UsageTable = ({ table: { groups, total }, measure, title, nameOf }:
       {
         title: 'Share',
         isNumeric: true,
-        render: (row) => `${percentOf(measuredText(row, measure), measuredText(total, measure))}%`,
+        render: (row) => `${nearestPercent(measuredText(row, measure), measuredText(total, measure))}%`,
       },
     ]}
   />

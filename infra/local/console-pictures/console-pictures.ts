@@ -21,6 +21,8 @@ export interface ConsolePicture {
   user: 'owner' | 'member' | 'admin';
   /** A text of the screen when everything is loaded. */
   shows: string;
+  /** What is written and pressed before. */
+  first?: { label: string; text: string; button: string };
   /** Default: a desktop with the light theme. */
   device?: 'dark phone';
 }
@@ -30,10 +32,17 @@ export const PICTURES: readonly ConsolePicture[] = [
   { name: 'first-steps', path: () => '/', user: 'member', shows: 'First steps' },
   { name: 'home', path: () => '/', user: 'owner', shows: 'Cost this month' },
   { name: 'api-keys', path: () => '/api-keys', user: 'owner', shows: 'nightly batch' },
-  { name: 'playground', path: () => '/playground', user: 'owner', shows: 'Playground' },
+  {
+    name: 'playground',
+    path: () => '/playground?model=sluice-tiny&with=sluice-tiny-reasoning',
+    user: 'owner',
+    first: { label: 'Message', text: 'Which gate is the oldest?', button: 'Send' },
+    shows: 'Cost',
+  },
   { name: 'request', path: ({ request }) => `/requests/${request}`, user: 'owner', shows: 'Timeline' },
   { name: 'usage', path: () => '/usage', user: 'owner', shows: 'Total cost' },
   { name: 'invoice', path: ({ invoice }) => `/invoices/${invoice}`, user: 'owner', shows: 'Acme Robotics' },
+  { name: 'ticket', path: ({ ticket }) => `/tickets/${ticket}`, user: 'owner', shows: 'adding a copy' },
   { name: 'deployment', path: () => '/deployments/new', user: 'owner', shows: 'Name' },
   { name: 'organization', path: ({ organization }) => `/organizations/${organization}`, user: 'admin', shows: 'Acme Robotics' },
   { name: 'audit-log', path: () => '/audit-log', user: 'owner', shows: 'ada@acme.example' },

@@ -124,6 +124,7 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const { admin, call, model, moveTo } = sample;
   for (const priced of [model, REASONING_MODEL])
     await call('/v1/prices', { login: admin, body: { model: priced, per_million: { prompt: '30', completion: '120' } } });
+  await call('/v1/instance-types/ml.g6e.2xlarge/prices', { login: admin, body: { per_hour: '2.8' } });
   const { id: organization } = await call<{ id: string }>('/v1/organizations', { login: admin, body: { name: 'Acme Robotics' } });
   const owner = await invite(sample, admin, { email: 'ada@acme.example', name: 'Ada Park', role: 'owner' }, { organization });
   const newKey = (body: object): Promise<Key> => call<Key>('/v1/api-keys', { login: owner, body });

@@ -42,9 +42,13 @@ const takeAll = async (
   const page = await context.newPage();
   await page.clock.setFixedTime(NOW_MS + LOADED_AFTER_MS);
   await signIn(page, `${url}/`, logins[first.user]);
-  for (const { name, address, shows } of pictures) {
+  for (const { name, address, shows, first: input } of pictures) {
     resetClock();
     await page.goto(url + address);
+    if (input) {
+      await page.getByLabel(input.label).fill(input.text);
+      await page.getByRole('button', { name: input.button, exact: true }).click();
+    }
     await page.locator('#main').getByText(shows).first().waitFor();
     await page.waitForTimeout(SETTLE_MS);
     await page.screenshot({ path: path.join(CONSOLE_PICTURES, `${name}.png`) });

@@ -1,5 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatAmount, formatCount, fromUnits, percentOf, perMillion, sumOf, toUnits } from '../../../console/design/format/amounts.ts';
+import {
+  formatAmount,
+  formatCount,
+  fromUnits,
+  nearestCent,
+  nearestPercent,
+  percentOf,
+  perMillion,
+  sumOf,
+  toUnits,
+} from '../../../console/design/format/amounts.ts';
 
 describe('perMillion', () => {
   test.each([
@@ -45,4 +55,25 @@ describe('an amount', () => {
 test('a count keeps the digits that a number cannot hold', () => {
   expect(formatCount('9007199254740993')).toBe('9,007,199,254,740,993');
   expect(formatCount(1000)).toBe('1,000');
+});
+
+describe('an estimate', () => {
+  test.each([
+    ['4.037611343', '4.04'],
+    ['0.005', '0.01'],
+    ['0.004999999', '0'],
+    ['9007199254740993.125', '9007199254740993.13'],
+  ])('of %s is rounded to %s', (amount, rounded) => {
+    expect(nearestCent(amount)).toBe(rounded);
+  });
+});
+
+describe('shares of a whole', () => {
+  test.each([
+    ['0.35751', '0.40821', 88],
+    ['0.0507', '0.40821', 12],
+    ['1', '0', 0],
+  ])('%s of %s is %d percent', (part, whole, percent) => {
+    expect(nearestPercent(part, whole)).toBe(percent);
+  });
 });
