@@ -21,7 +21,7 @@ export const NameDialog = ({ me, onClose }: { me: Me; onClose: () => void }) => 
       onCancel={onClose}
       save={async ({ name }, { version }) => {
         await request('PATCH /v1/me', { body: { name: name.trim() || null }, version });
-        void readAgain('/v1/me', '/v1/users');
+        await readAgain('/v1/me', '/v1/users');
         onClose();
       }}
     >

@@ -28,7 +28,7 @@ export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => vo
         }
         save={async (draft, base) => {
           await request('PATCH /v1/api-keys/{id}', { parameters: { id }, body: changesOfKey(draft, base), version: base.version });
-          void readAgain('/v1/api-keys');
+          await readAgain('/v1/api-keys');
           onClose();
         }}
       >

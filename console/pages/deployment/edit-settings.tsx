@@ -48,7 +48,7 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
         save={async (draft, base) => {
           const { version } = base;
           await request('PATCH /v1/deployments/{id}', { parameters: { id }, body: settingsChange(draft, base), version });
-          void readAgain('/v1/deployments', '/v1/models');
+          await readAgain('/v1/deployments', '/v1/models');
           onClose();
         }}
       >

@@ -88,7 +88,7 @@ export const RollOut = ({ deployment, onClose }: { deployment: Deployment; onClo
         save={async (draft, base) => {
           const body = rolloutChange(draft, base);
           if (body) await request('PATCH /v1/deployments/{id}', { parameters: { id }, body, version: base.version });
-          void readAgain('/v1/deployments');
+          await readAgain('/v1/deployments');
           onClose();
         }}
       >

@@ -39,16 +39,20 @@ const STATES: Readonly<Record<DeploymentState, StateFacts>> = {
   failed: { tone: 'bad', now: 'It has failed. Requests get a 503 until a retry succeeds.' },
 };
 
+// A newer release can have more states.
+const factsOf = (state: DeploymentState): StateFacts =>
+  STATES[state] ?? { now: 'It is in a state that this page does not know: load it again.' };
+
 /** The states that a list can be filtered by. */
 export const LISTED_STATES = (Object.keys(STATES) as DeploymentState[]).filter((state) => state !== 'deleted');
 
-export const toneOf = (state: DeploymentState): Tone | undefined => STATES[state].tone;
+export const toneOf = (state: DeploymentState): Tone | undefined => factsOf(state).tone;
 
 /** One or two sentences on what a deployment in this state does now. */
-export const nowOf = (state: DeploymentState): string => STATES[state].now;
+export const nowOf = (state: DeploymentState): string => factsOf(state).now;
 
 /** True for a deployment that changes soon by itself. */
-export const isMoving = ({ state }: Pick<Deployment, 'state'>): boolean => STATES[state].isMoving === true;
+export const isMoving = ({ state }: Pick<Deployment, 'state'>): boolean => factsOf(state).isMoving === true;
 
 /** True if a request or a change of its settings wakes it. */
 export const isAsleep = ({ state }: Pick<Deployment, 'state'>): boolean => state === 'scaled_to_zero' || state === 'draining';

@@ -44,6 +44,9 @@ const offersOf = (invoice: Invoice): readonly Offer[] => {
       return hasLeft(invoice) ? [{ action: 'credit', label: 'Create credit note' }] : [];
     case 'void':
       return [{ action: 'close', label: 'Close the month again' }];
+    default:
+      // A state of a newer release.
+      return [];
   }
 };
 

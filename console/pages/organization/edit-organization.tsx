@@ -25,7 +25,7 @@ export const EditOrganization = ({ organization, onClose }: { organization: Orga
         save={async (draft, base) => {
           const { version } = base;
           await request('PATCH /v1/organizations/{id}', { parameters: { id }, body: changesOfOrganization(draft, base), version });
-          void readAgain('/v1/organizations', '/v1/me');
+          await readAgain('/v1/organizations', '/v1/me');
           onClose();
         }}
       >

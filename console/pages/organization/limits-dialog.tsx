@@ -21,7 +21,7 @@ export const LimitsDialog = ({ organization, onClose }: { organization: Organiza
         canSubmit={(draft, base) => Object.keys(faultsOfLimits(draft)).length === 0 && !areSameLimits(draft, draftOfLimits(base))}
         save={async (draft, { version }) => {
           await request('PUT /v1/organizations/{id}/limits', { parameters: { id }, body: limitsOf(draft), version });
-          void readAgain('/v1/organizations');
+          await readAgain('/v1/organizations');
           onClose();
         }}
       >

@@ -28,7 +28,7 @@ export const EditTicket = ({ ticket, onClose }: { ticket: Ticket; onClose: () =>
         canSubmit={(draft, base) => draft.subject.trim() !== '' && Object.keys(changesOfTicket(draft, base)).length > 0}
         save={async (draft, base) => {
           await request('PATCH /v1/tickets/{id}', { parameters: { id }, body: changesOfTicket(draft, base), version: base.version });
-          void readAgain('/v1/tickets', '/v1/summary');
+          await readAgain('/v1/tickets', '/v1/summary');
           onClose();
         }}
       >

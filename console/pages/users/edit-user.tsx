@@ -22,7 +22,7 @@ export const EditUser = ({ user, isOwn, onClose }: { user: User; isOwn: boolean;
         canSubmit={(draft, base) => /^\d+$/.test(draft.maxApiKeys) && Object.keys(changesOfUser(draft, base)).length > 0}
         save={async (draft, base) => {
           await request('PATCH /v1/users/{id}', { parameters: { id }, body: changesOfUser(draft, base), version: base.version });
-          void readAgain('/v1/users', '/v1/me');
+          await readAgain('/v1/users', '/v1/me');
           onClose();
         }}
       >

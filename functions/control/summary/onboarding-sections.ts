@@ -36,8 +36,8 @@ const someHas = async (ids: readonly string[], has: (organization: string) => Pr
 };
 
 /**
- * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at some, first at those
- * that have had an API key.
+ * Reads which steps of a first run the platform has taken. Of the newest organizations, it looks at some, first at
+ * those that have had an API key.
  */
 export const platformOnboarding = async ({ deps, newest }: PlatformReads): Promise<OnboardingSection> => {
   const [models, { organizations }, invoices] = await Promise.all([

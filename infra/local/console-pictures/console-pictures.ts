@@ -21,7 +21,7 @@ export interface ConsolePicture {
   user: 'owner' | 'member' | 'admin';
   /** A text of the screen when everything is loaded. */
   shows: string;
-  /** What is written and pressed before. */
+  /** A text to write and a button to press before. */
   first?: { label: string; text: string; button: string };
   /** Default: a desktop with the light theme. */
   device?: 'dark phone';

@@ -57,13 +57,13 @@ test('a count keeps the digits that a number cannot hold', () => {
   expect(formatCount(1000)).toBe('1,000');
 });
 
-describe('an estimate', () => {
+describe('an estimate in cents', () => {
   test.each([
     ['4.037611343', '4.04'],
     ['0.005', '0.01'],
     ['0.004999999', '0'],
     ['9007199254740993.125', '9007199254740993.13'],
-  ])('of %s is rounded to %s', (amount, rounded) => {
+  ])('rounds %s to %s', (amount, rounded) => {
     expect(nearestCent(amount)).toBe(rounded);
   });
 });
@@ -73,7 +73,7 @@ describe('shares of a whole', () => {
     ['0.35751', '0.40821', 88],
     ['0.0507', '0.40821', 12],
     ['1', '0', 0],
-  ])('%s of %s is %d percent', (part, whole, percent) => {
+  ])('makes %s of %s %d percent', (part, whole, percent) => {
     expect(nearestPercent(part, whole)).toBe(percent);
   });
 });

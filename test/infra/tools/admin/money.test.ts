@@ -129,6 +129,7 @@ describe("an organization's money", () => {
       spent: '0',
       held: '0',
       available: '100',
+      left: [{ grant: 1, amount: '100' }],
       drift: '0',
     });
     expect(code).toBe(0);

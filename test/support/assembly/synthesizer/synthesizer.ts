@@ -42,7 +42,10 @@ export const serveSyntheses = async (folder: string): Promise<string> => {
   const socket = path.join(folder, 'synthesizer');
   let synthesizer: ReturnType<typeof forkSynthesizer> | undefined;
   const server = net.createServer({ allowHalfOpen: true }, async (connection) => {
-    const wanted = (await json(connection)) as Wanted;
+    // A process that is ended while it waits for its synthesis must not end all suites.
+    connection.on('error', () => connection.destroy());
+    const wanted = (await json(connection).catch(() => undefined)) as Wanted | undefined;
+    if (wanted === undefined) return;
     if (!synthesizer || synthesizer.hasEnded()) synthesizer = forkSynthesizer(folder);
     connection.end(JSON.stringify({ errors: await synthesizer.synthesize(wanted) }));
   });
