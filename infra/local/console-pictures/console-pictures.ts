@@ -42,9 +42,9 @@ export const PICTURES: readonly ConsolePicture[] = [
   { name: 'request', path: ({ request }) => `/requests/${request}`, user: 'owner', shows: 'Timeline' },
   { name: 'usage', path: () => '/usage', user: 'owner', shows: 'Total cost' },
   { name: 'invoice', path: ({ invoice }) => `/invoices/${invoice}`, user: 'owner', shows: 'Acme Robotics' },
-  { name: 'ticket', path: ({ ticket }) => `/tickets/${ticket}`, user: 'owner', shows: 'adding a copy' },
   { name: 'deployment', path: () => '/deployments/new', user: 'owner', shows: 'Name' },
-  { name: 'organization', path: ({ organization }) => `/organizations/${organization}`, user: 'admin', shows: 'Acme Robotics' },
+  { name: 'ticket', path: ({ ticket }) => `/tickets/${ticket}`, user: 'owner', shows: 'adding a copy' },
   { name: 'audit-log', path: () => '/audit-log', user: 'owner', shows: 'ada@acme.example' },
+  { name: 'organization', path: ({ organization }) => `/organizations/${organization}`, user: 'admin', shows: 'Acme Robotics' },
   { name: 'phone', path: () => '/', user: 'owner', shows: 'Cost this month', device: 'dark phone' },
 ];

@@ -179,7 +179,7 @@ describe('the catalogue of deployments in the console', () => {
     await page.getByText('$999.00').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.goto(`${ui.run.control_url}/console/deployments/new?organization=${second.organization}`);
-    await page.getByText(PLANTED).waitFor();
+    await page.getByText(`1 × ${PLANTED}`).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     expect(faults).toEqual([]);

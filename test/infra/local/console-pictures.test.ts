@@ -28,5 +28,5 @@ test('docs/images/console has exactly these pictures, each a small PNG', () => {
 test('each picture is of a screen that the console has', () => {
   const registered = readFileSync(path.join(ROOT, 'console/app/screens.ts'), 'utf8');
   const screens = new Set([...registered.matchAll(/path: '\/([\w-]*)/g)].map(([, first]) => first));
-  for (const picture of PICTURES) expect(screens).toContain(picture.path(IDS).split('/')[1]);
+  for (const picture of PICTURES) expect(screens).toContain(picture.path(IDS).split(/[/?]/)[1]);
 });

@@ -46,7 +46,7 @@ test("the operator's commands in docs/deploy.md print what it says, until the fi
     const { code, stdout, stderr } = await runAdmin(database, given);
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     // No request was paid here.
-    const expected = args.startsWith('balance') ? printed.replace('"0.00000285"', '"0"').replace('"99.99999715"', '"100"') : printed;
+    const expected = args.startsWith('balance') ? printed.replace('"0.00000285"', '"0"').replaceAll('"99.99999715"', '"100"') : printed;
     const lines = stdout.split('\n').filter((line) => !line.startsWith('{"timestamp"'));
     expect(lines.join('\n').trimEnd()).toMatch(patternOf(expected));
   }
