@@ -21,6 +21,12 @@ export const formatAmount = (amount: string): string => {
   return `${isNegative ? '−' : ''}${whole.replace(DIGIT_GROUP, ',')}.${shown}`;
 };
 
+/** An exact amount with its sign. */
+export const formatDollars = (amount: string): string => `$${formatAmount(amount)}`;
+
+/** True for an amount of dollars as the API takes it. */
+export const isDollars = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
+
 /** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
 export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');
 

@@ -6,7 +6,8 @@ import { Table } from '../../design/data/table.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatAmount, formatCount, fromUnits, toUnits } from '../../design/format/amounts.ts';
+import { formatCount, formatDollars, fromUnits, toUnits } from '../../design/format/amounts.ts';
+import { dayOf } from '../../design/format/times.ts';
 import { Columns, Section, Stack } from '../../design/layout/layout.tsx';
 import { rangeOfDays, requestsByDay } from './key-usage.ts';
 
@@ -22,9 +23,6 @@ const BUDGETS = [
   ['month', 'Budget this month'],
   ['total', 'Budget in total'],
 ] as const;
-
-const dollars = (amount: string): string => `$${formatAmount(amount)}`;
-const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
 
 /** How much of a key's limits is used now, and its usage by day. */
 export const KeyUsage = ({ id }: { id: string }) => {
@@ -57,7 +55,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
                       label={label}
                       used={fromUnits(toUnits(budget.limit) - toUnits(budget.remaining))}
                       limit={budget.limit}
-                      format={dollars}
+                      format={formatDollars}
                     />
                   )
                 );

@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { namesOrNull } from '../../design/format/lists.ts';
 
 export type ApiKey = ReplyBody<'GET /v1/api-keys/{id}'>;
 type NewApiKey = RequestBody<'POST /v1/api-keys'>;
@@ -66,14 +67,6 @@ export const toTimeField = (seconds: number | null): string => {
 
 const fromTimeField = (text: string): number | null => (text === '' ? null : Math.floor(new Date(text).getTime() / 1_000));
 
-const namesIn = (text: string): string[] | null => {
-  const names = text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-  return names.length === 0 ? null : names;
-};
-
 /** A key as its form edits it. */
 export const draftOfKey = ({ name, models, limits, budgets, expires_at, no_content }: ApiKey): KeyDraft => ({
   name,
@@ -110,7 +103,7 @@ export const newKeyOf = (draft: KeyDraft, scope: ApiKey['scope'], organization: 
   return {
     name: draft.name.trim(),
     scope,
-    models: namesIn(draft.models),
+    models: namesOrNull(draft.models),
     expires_at: fromTimeField(draft.expires),
     no_content: draft.noContent,
     ...(organization && { organization }),
@@ -127,7 +120,7 @@ export const changesOfKey = (draft: KeyDraft, key: ApiKey): ApiKeyChange => {
   const budgets = BUDGETS.filter(differs);
   return {
     ...(differs('name') && { name: draft.name.trim() }),
-    ...(differs('models') && { models: namesIn(draft.models) }),
+    ...(differs('models') && { models: namesOrNull(draft.models) }),
     ...(differs('expires') && { expires_at: fromTimeField(draft.expires) }),
     ...(differs('noContent') && { no_content: draft.noContent }),
     ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),

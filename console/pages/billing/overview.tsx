@@ -7,7 +7,7 @@ import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Chip, Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatAmount, sumOf } from '../../design/format/amounts.ts';
+import { formatDollars, sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type AlertRow, alertsOf } from './alerts.ts';
@@ -20,7 +20,6 @@ type Costs = ReplyBody<'GET /v1/organization/costs'>;
 type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 
 const spentIn = ({ data }: Costs): string => sumOf(data.flatMap(({ results }) => results.map(({ cost }) => cost)));
-const dollars = (amount: string): string => `$${formatAmount(amount)}`;
 
 const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
   { title: 'At', isWhole: true, render: ({ percent }) => `${percent} % of the month's budget` },
@@ -80,7 +79,7 @@ const Spending = ({ organization, spent, usage }: { organization: Organization; 
       <Tile
         label="Budget this month"
         value={budget === null ? 'none' : <Money amount={budget} />}
-        note={budget !== null && <Gauge label="Spent" used={spent} limit={budget} format={dollars} />}
+        note={budget !== null && <Gauge label="Spent" used={spent} limit={budget} format={formatDollars} />}
       />
       <Tile
         label="How it is paid"

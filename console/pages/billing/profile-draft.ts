@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { linesIn } from '../../design/format/lists.ts';
 import { percentagesIn, percentText } from './alerts.ts';
 
 export type Profile = ReplyBody<'GET /v1/billing/profile'>;
@@ -45,12 +46,6 @@ export const draftOfProfile = (profile: Profile): ProfileDraft => ({
   note: profile.invoice_note ?? '',
   stripe: profile.stripe_customer ?? '',
 });
-
-const linesIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
 
 /** Why fields can't be sent. */
 export const profileFaults = ({ addressLines, country, terms }: ProfileDraft): Partial<Record<keyof ProfileDraft, string>> => ({

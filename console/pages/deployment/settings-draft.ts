@@ -1,4 +1,5 @@
 import type { RequestBody } from '../../client/routes.ts';
+import { namesIn } from '../../design/format/lists.ts';
 import { isCount, linesOf, variablesIn } from '../deploy/deployment-draft.ts';
 import type { Deployment } from '../deployments/deployment-state.ts';
 
@@ -90,12 +91,6 @@ export const rolloutDraftOf = (deployment: Deployment): RolloutDraft => ({
   environment: linesOf(deployment.environment),
   traffic: '100',
 });
-
-const namesIn = (text: string): string[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
 
 /** Why a rollout can't be sent. */
 export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof RolloutDraft, string>> => ({

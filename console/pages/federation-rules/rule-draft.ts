@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { linesIn, namesOrNull } from '../../design/format/lists.ts';
 
 export type FederationRule = ReplyBody<'GET /v1/service-accounts/{id}/federation-rules/{rule}'>;
 type NewRule = RequestBody<'POST /v1/service-accounts/{id}/federation-rules'>;
@@ -85,12 +86,6 @@ export const claimsOfJob = ({ repositoryId, ref, environment }: GitHubJob): stri
     .map(([name, value]) => `${name} = ${value}`)
     .join('\n');
 
-const linesIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-
 const CLAIM = /^([^=]*[^=\s])\s*=\s*(\S.*)$/;
 
 const claimsIn = (text: string): Record<string, string> =>
@@ -119,20 +114,12 @@ export const faultsOfRule = (draft: RuleDraft): Partial<Record<keyof RuleDraft, 
   return { ...(wrong !== undefined && { claims: `Write “${wrong}” as name = value.` }), ...(draft.givesKeys && keyFaults(draft)) };
 };
 
-const namesIn = (text: string): string[] | null => {
-  const names = text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-  return names.length === 0 ? null : names;
-};
-
 const keySettingsIn = (draft: RuleDraft): KeySettings | null => {
   if (!draft.givesKeys) return null;
   const limits = Object.entries(LIMITS).filter(([, name]) => draft[name] !== '');
   return {
     scope: draft.keyScope,
-    models: namesIn(draft.keyModels),
+    models: namesOrNull(draft.keyModels),
     lifetime_seconds: Number(draft.keySeconds),
     budgets: { total: draft.keyBudget || null },
     ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),

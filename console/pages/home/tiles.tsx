@@ -1,10 +1,8 @@
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
-import { formatAmount, nearestCent } from '../../design/format/amounts.ts';
+import { formatDollars, nearestCent } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type Summary, ticketsWaitingOn } from './attention.ts';
-
-const dollars = (amount: string): string => `$${formatAmount(amount)}`;
 
 const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' | 'credit'>) => (
   <>
@@ -42,7 +40,7 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
       <Tile
         label="Budget left this month"
         value={<Money amount={budget.left} />}
-        note={<Gauge label="Used" used={budget.spent ?? '0'} limit={budget.month_budget} format={dollars} />}
+        note={<Gauge label="Used" used={budget.spent ?? '0'} limit={budget.month_budget} format={formatDollars} />}
       />
     )}
   </>

@@ -3,12 +3,12 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { isDollars } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
 import type { InstanceType } from '../deployments/hour-cost.ts';
-import { isPrice } from '../model/price-draft.ts';
 
 interface TypeDialogProps {
   type: InstanceType;
@@ -72,7 +72,7 @@ export const AddInstancePrice = ({ type: { id, price, version }, onClose }: Type
       </p>
       <Form
         submitLabel="Add price"
-        canSubmit={isPrice(perHour)}
+        canSubmit={isDollars(perHour)}
         onCancel={onClose}
         onSubmit={async () => {
           await request('POST /v1/instance-types/{id}/prices', {
@@ -89,7 +89,7 @@ export const AddInstancePrice = ({ type: { id, price, version }, onClose }: Type
             label="Dollars an hour"
             value={perHour}
             onChange={setPerHour}
-            fault={perHour === '' || isPrice(perHour) ? undefined : 'Enter dollars, such as 1.41, with at most nine decimals.'}
+            fault={perHour === '' || isDollars(perHour) ? undefined : 'Enter dollars, such as 1.41, with at most nine decimals.'}
             inputMode="decimal"
             autoFocus
           />

@@ -4,14 +4,15 @@ import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
+import { isDollars } from '../../design/format/amounts.ts';
 import { Form } from '../../design/forms/form.tsx';
-import { draftOfPrice, isCompletePrice, isPrice, newPriceOf, type PriceDraft, type PricedModel } from './price-draft.ts';
+import { draftOfPrice, isCompletePrice, newPriceOf, type PriceDraft, type PricedModel } from './price-draft.ts';
 import { PriceChange, type PricePreview } from './price-preview.tsx';
 
 const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (changes: Partial<PriceDraft>) => void }) => {
   const { input, cached, output, from } = draft;
   const faultOf = (text: string): string | undefined =>
-    text === '' || isPrice(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
+    text === '' || isDollars(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
   return (
     <>
       <TextField

@@ -1,12 +1,9 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { fromUnits, perMillion, toUnits } from '../../design/format/amounts.ts';
+import { fromUnits, isDollars, perMillion, toUnits } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 
 /** A model whose price can be changed. */
 export type PricedModel = Pick<ReplyBody<'GET /v1/models/{model+}'>, 'name' | 'organization' | 'pricing'>;
-
-/** True for a price as the API takes it: dollars with at most nine decimals. */
-export const isPrice = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
 
 /** A price version as its form has it, in dollars per million tokens. */
 export interface PriceDraft {
@@ -28,7 +25,7 @@ export const draftOfPrice = ({ pricing }: PricedModel): PriceDraft => ({
 
 /** True for a draft that can be sent. */
 export const isCompletePrice = ({ input, cached, output }: PriceDraft): boolean =>
-  isPrice(input) && isPrice(output) && (cached === '' || isPrice(cached));
+  isDollars(input) && isDollars(output) && (cached === '' || isDollars(cached));
 
 /** The body that adds a price version. */
 export const newPriceOf = (

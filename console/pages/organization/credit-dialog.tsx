@@ -3,9 +3,10 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { isDollars } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
-import { isDollars, type Organization } from './limits-draft.ts';
+import type { Organization } from './limits-draft.ts';
 
 const isAmount = (text: string): boolean => isDollars(text.replace(/^-/, '')) && /[1-9]/.test(text);
 

@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { isDollars } from '../../design/format/amounts.ts';
 
 export type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 type Limits = RequestBody<'PUT /v1/organizations/{id}/limits'>;
@@ -35,9 +36,6 @@ export const draftOfLimits = ({ limits, has_default_concurrency }: Organization)
 });
 
 const isNumber = (text: string): boolean => /^\d{1,10}$/.test(text);
-
-/** True for an amount of dollars as the API takes it. */
-export const isDollars = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
 
 /** Why fields can't be sent. */
 export const faultsOfLimits = (draft: LimitsDraft): Partial<Record<keyof LimitsDraft, string>> => ({

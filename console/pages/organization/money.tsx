@@ -3,14 +3,13 @@ import { useRead } from '../../client/queries.ts';
 import { Chart } from '../../design/data/chart.tsx';
 import { Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatAmount, sumOf } from '../../design/format/amounts.ts';
+import { formatDollars, sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
 
 const DAYS_OF_MONTH = 31;
 
-const dollars = (amount: string): string => `$${formatAmount(amount)}`;
 const sumOfDay = ({ results }: { results: readonly { cost: string }[] }): string => sumOf(results.map(({ cost }) => cost));
 
 /** What an organization has cost since the month began, by day. @param budget of a month; null: none */
@@ -30,12 +29,12 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
               <h3>
                 <Money amount={total} />
               </h3>
-              {budget !== null && <Gauge label="Of the budget" used={total} limit={budget} format={dollars} />}
+              {budget !== null && <Gauge label="Of the budget" used={total} limit={budget} format={formatDollars} />}
               {days.length > 1 && (
                 <Chart
                   label="Cost by day"
                   times={days.map(({ start_time }) => start_time)}
-                  series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(dollars) }]}
+                  series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(formatDollars) }]}
                   format={(value) => `$${value}`}
                   formatTime={dayOf}
                 />

@@ -1,13 +1,6 @@
 import type { CallOptions, ReplyBody, RouteName } from '../../client/routes.ts';
-import {
-  areSameLimits,
-  faultsOfLimits,
-  isDollars,
-  type LimitsDraft,
-  limitsOf,
-  NO_LIMITS,
-  type Organization,
-} from '../organization/limits-draft.ts';
+import { isDollars } from '../../design/format/amounts.ts';
+import { areSameLimits, faultsOfLimits, type LimitsDraft, limitsOf, NO_LIMITS, type Organization } from '../organization/limits-draft.ts';
 
 /** What the form of a new organization has. Empty texts: the step is left out. */
 export type OnboardingDraft = LimitsDraft & {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isPrice } from '../../../console/pages/model/price-draft.ts';
+import { isDollars } from '../../../console/design/format/amounts.ts';
 import { modelNameOf, modelPath } from '../../../console/pages/models/model-path.ts';
 
 describe('modelPath', () => {
@@ -13,7 +13,7 @@ describe('modelPath', () => {
   });
 });
 
-describe('isPrice', () => {
+describe('isDollars', () => {
   test.each([
     ['0.05', true],
     ['12', true],
@@ -24,6 +24,6 @@ describe('isPrice', () => {
     ['1,5', false],
     ['', false],
   ])('takes or rejects %j', (text, isOne) => {
-    expect(isPrice(text)).toBe(isOne);
+    expect(isDollars(text)).toBe(isOne);
   });
 });
