@@ -9,12 +9,14 @@ const MAX_TRIES = 50;
 /**
  * A port of this machine that nothing listens on, for a process that will listen on it later. Operating systems give
  * ports above 32,767 to whoever asks for any port, so none of those: it could be taken before the process listens.
+ * @param count how many ports the process needs: the one returned, and those that follow it
  * @throws Error if it finds none
  */
-export const freePort = async (): Promise<number> => {
+export const freePort = async (count = 1): Promise<number> => {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const port = randomInt(FIRST_PORT, END_PORT);
-    if (await isFree(port)) return port;
+    const port = randomInt(FIRST_PORT, END_PORT - count);
+    const ports = Array.from({ length: count }, (_, offset) => port + offset);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return port;
   }
   throw new Error(`No free port found between ${FIRST_PORT} and ${END_PORT}.`);
 };

@@ -19,7 +19,7 @@ const open = async (role: 'owner' | 'member' | 'support', options = {}) => {
 describe('the home screen of the console', () => {
   test('leads a new member to their first key with one click', async () => {
     const { page, faults, close } = await open('member');
-    await page.getByRole('link', { name: 'Create API key' }).click();
+    await page.getByRole('list').getByRole('link', { name: 'Create API key' }).click();
     await page.getByRole('dialog', { name: 'Create API key' }).waitFor();
     expect(faults).toEqual([]);
     await close();

@@ -9,9 +9,13 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
+import { freePort } from '../../../infra/local/processes/free-port.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually, type FixtureStack, fixtureStacks, processState, twoHosts, writeAssembly } from './fixtures.ts';
+
+// One for each host and one for the developer panel.
+const PORTS_OF_A_RUN = 4;
 
 const folder = temporaryFolder();
 const assemblyDir = path.join(folder.path, 'cdk.out');
@@ -142,9 +146,7 @@ describe('a local run', () => {
   });
 
   test('holds early requests until it has started, and then serves them', async () => {
-    const probe = createServer();
-    const port = Number(new URL(await listen(probe, 0)).port);
-    await closeServer(probe);
+    const port = await freePort(PORTS_OF_A_RUN);
     const starting = startLocal({ ...options, port, stateDir: path.join(folder.path, 'early') });
     let reply: Response | undefined;
     await eventually(async () => {

@@ -13,3 +13,13 @@ test('a free port is none that the operating system gives to others, and can be 
   expect(await listen(server, port)).toBe(`http://127.0.0.1:${port}`);
   await closeServer(server);
 });
+
+test('several free ports follow each other', async () => {
+  const first = await freePort(4);
+
+  for (const port of [first, first + 1, first + 2, first + 3]) {
+    const server = createServer();
+    await listen(server, port);
+    await closeServer(server);
+  }
+});
