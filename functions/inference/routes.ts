@@ -22,8 +22,8 @@ import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import type { LogPayload } from './payload-log/payload-log.ts';
 import type { Dependencies, Serve } from './pipeline/dependencies.ts';
 import { serve } from './pipeline/pipeline.ts';
-import { createTargetHealth } from './pipeline/target-health.ts';
 import { serveRoutes } from './serve-routes.ts';
+import { createTargetHealth } from './targets/target-health.ts';
 
 const now = Date.now;
 const host = hostOfEnvironment();

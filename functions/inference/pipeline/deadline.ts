@@ -1,4 +1,5 @@
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { ClientClosed } from '../targets/client-closed.ts';
 
 // API Gateway closes an idle connection after 5 minutes; a response without streaming must be sent before.
 const WHOLE_DEADLINE_MS = 280_000;
@@ -6,9 +7,6 @@ const WHOLE_DEADLINE_MS = 280_000;
 const RESERVE_MS = 20_000;
 // If the caller isn't reading, close the connection this long after the deadline.
 const UNREAD_MS = 5_000;
-
-/** The reason of an abort if the caller has left, which says nothing about the target. */
-export class ClientClosed extends Error {}
 
 type StopReason = 'timed_out' | 'client_closed';
 

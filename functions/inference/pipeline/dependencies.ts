@@ -11,8 +11,8 @@ import type { Keys } from '../admission/admit.ts';
 import type { Capacity } from '../capacity/capacity.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { LogPayload } from '../payload-log/payload-log.ts';
+import type { TargetHealth } from '../targets/target-health.ts';
 import type { ReplyBody } from './reply-body.ts';
-import type { TargetHealth } from './target-health.ts';
 
 /** The stores, clients and settings of the inference routes. */
 export interface Dependencies {

@@ -2,7 +2,7 @@ import { createIdempotencyStore } from '../../../../functions/inference/idempote
 import { messages } from '../../../../functions/inference/messages/route.ts';
 import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
-import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
+import { createTargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import { inferenceHostRoutes } from '../../../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { affinityOf } from '../../../../functions/inference/pipeline/order-targets.ts';
-import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
+import { affinityOf } from '../../../../functions/inference/targets/order-targets.ts';
+import { createTargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import { createDeployments } from '../../../../shared/models/deployments.ts';
 import type { Tokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';

@@ -1,8 +1,8 @@
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
-import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
+import { createTargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
+import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 
 const one: Target = { endpoint: 'one', weight: 1 };

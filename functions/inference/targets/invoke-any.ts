@@ -4,7 +4,7 @@ import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { AnswerBatches, Invocation, Invoke } from '../../../shared/upstream/invocation.ts';
 import { attemptSignal } from './attempt-signal.ts';
-import { ClientClosed } from './deadline.ts';
+import { ClientClosed } from './client-closed.ts';
 import type { TargetHealth } from './target-health.ts';
 
 interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {

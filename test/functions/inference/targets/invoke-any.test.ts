@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ClientClosed } from '../../../../functions/inference/pipeline/deadline.ts';
-import { invokeAny } from '../../../../functions/inference/pipeline/invoke-any.ts';
-import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
+import { ClientClosed } from '../../../../functions/inference/targets/client-closed.ts';
+import { invokeAny } from '../../../../functions/inference/targets/invoke-any.ts';
+import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { orderTargets, sessionOf } from '../../../../functions/inference/pipeline/order-targets.ts';
+import { orderTargets, sessionOf } from '../../../../functions/inference/targets/order-targets.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 
