@@ -13,12 +13,36 @@ interface Names {
 
 const SHARED: Names = { keptUnpublished: false, absent: (name, _, names) => new ModelNotFound(name, names) };
 
+/** The model that answers a name, and what can answer instead. */
+export interface ModelRoute {
+  model: Model;
+  /** The names to try after it, in order, for `fallback`. */
+  fallbacks: readonly string[];
+  /** The side of the alias's split on which the caller is; absent: the alias has no split. */
+  side?: string;
+}
+
+/** A model that answers in place of another one. */
+export interface FallbackModel {
+  model: Model;
+  /** True for a shared model in place of an organization's deployment. */
+  isShared: boolean;
+}
+
 /**
  * The published models of a pool as one environment caches them, at most 30 s old. Concurrent callers share one
  * refresh.
  */
 export const createInventory = (store: ModelReader, pool: string, now: () => number, { keptUnpublished, absent }: Names = SHARED) => {
   const models = createRefreshed(() => store.list(pool), now, 'inventory_stale');
+
+  const find = async (name: string): Promise<Model> => {
+    const known = await models();
+    const model = known.get(name);
+    if (model?.status === 'published') return model;
+    const published = [...known.values()].filter(({ status }) => status === 'published').map((other) => other.name);
+    throw absent(name, model, published.sort());
+  };
 
   return {
     /** The published models, by name. */
@@ -32,12 +56,19 @@ export const createInventory = (store: ModelReader, pool: string, now: () => num
     },
 
     /** A published model, or 404. */
-    find: async (name: string): Promise<Model> => {
-      const known = await models();
-      const model = known.get(name);
-      if (model?.status === 'published') return model;
-      const published = [...known.values()].filter(({ status }) => status === 'published').map((other) => other.name);
-      throw absent(name, model, published.sort());
+    find,
+
+    /**
+     * The model that answers a name, and those that can answer instead.
+     * @param _affinityOf returns what stays the same for a caller or a conversation; called only for a split
+     * @throws 404
+     */
+    route: async (name: string, _affinityOf: () => string | undefined): Promise<ModelRoute> => ({ model: await find(name), fallbacks: [] }),
+
+    /** The published model of a name in `fallbacks`; undefined if there is none. */
+    fallback: async (name: string): Promise<FallbackModel | undefined> => {
+      const model = (await models()).get(name);
+      return model?.status === 'published' ? { model, isShared: false } : undefined;
     },
   };
 };

@@ -40,9 +40,12 @@ export const withAliases = (inventory: Inventory, aliasesOf: CachedAliases, owne
     return undefined;
   };
 
+  const find: Inventory['find'] = async (name) => inventory.find((await inventory.has(name)) ? name : ((await targetOf(name)) ?? name));
+
   return {
     ...inventory,
-    find: async (name) => inventory.find((await inventory.has(name)) ? name : ((await targetOf(name)) ?? name)),
+    find,
+    route: async (name) => ({ model: await find(name), fallbacks: [] }),
 
     aliases: async () => {
       const models = new Map((await inventory.list()).map((model) => [model.name, model]));
