@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DeprecationNotice, deprecationNotice } from '../../shared/models/deprecation.ts';
-import { Capabilities, type Model } from '../../shared/models/model.ts';
+import { Capabilities, Embedding, type Model, ModelTask } from '../../shared/models/model.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
 
@@ -19,10 +19,24 @@ export const ModelEntry = z.object({
   alias_of: z.string().nullable().meta({
     description: 'The model that answers to this name; null: `id` is its own name. Usage and prices are those of that model.',
   }),
-  context_length: z.int().meta({ description: 'The maximum number of tokens of prompt and answer together.' }),
-  max_output_tokens: z.int().meta({ description: 'The maximum number of tokens in an answer.' }),
+  task: ModelTask.meta({
+    description:
+      '`generate`: the model generates text. `embed`: it returns vectors (`/v1/embeddings`). `rerank`: it sorts documents by relevance (`/v1/rerank`).',
+  }),
+  embedding: z
+    .object(Embedding.shape)
+    .nullable()
+    .meta({ description: 'The vectors of an embedding model; null: the model has another task.' }),
+  context_length: z.int().meta({
+    description:
+      'The maximum number of tokens of prompt and answer together; of a model that generates no text, of the tokens of each input.',
+  }),
+  max_output_tokens: z
+    .int()
+    .nullable()
+    .meta({ description: 'The maximum number of tokens in an answer; null: the model generates no text.' }),
   max_input_tokens: z.int().meta({ description: 'The same as `context_length`.' }),
-  max_tokens: z.int().meta({ description: 'The same as `max_output_tokens`.' }),
+  max_tokens: z.int().nullable().meta({ description: 'The same as `max_output_tokens`.' }),
   pricing: Pricing.nullable().meta({
     description: 'The current price; null if the model has no price yet and cannot be called.',
   }),
@@ -45,7 +59,8 @@ export type ModelList = z.infer<typeof ModelList>;
 /** Converts a model of the inventory to its entry at `nowMs`. @param name its own or an alias */
 export const modelEntryOf = (model: Model, nowMs: number, name: string = model.name): ModelEntry => {
   const price = priceAt(model.prices, nowMs);
-  const { created, context_length, max_output_tokens } = model;
+  const { created, task, embedding = null, context_length } = model;
+  const max_output_tokens = task === 'generate' ? model.max_output_tokens : null;
   return {
     id: name,
     object: 'model',
@@ -55,6 +70,8 @@ export const modelEntryOf = (model: Model, nowMs: number, name: string = model.n
     created_at: new Date(created * 1_000).toISOString(),
     owned_by: 'sluice',
     alias_of: name === model.name ? null : model.name,
+    task,
+    embedding,
     context_length,
     max_output_tokens,
     max_input_tokens: context_length,

@@ -15,6 +15,8 @@ const entry: ModelEntry = {
   created_at: '2026-11-21T00:00:00.000Z',
   owned_by: 'sluice',
   alias_of: null,
+  task: 'generate',
+  embedding: null,
   context_length: 32_768,
   max_output_tokens: 8_192,
   max_input_tokens: 32_768,

@@ -81,6 +81,20 @@ const MAX_TARGETS = 16;
 export const Targets = z
   .tuple([Target], Target)
   .refine((targets) => targets.length <= MAX_TARGETS, `expected at most ${MAX_TARGETS} targets`);
+/** A model generates text, returns the vectors of texts, or rates the relevance of documents. */
+export const ModelTask = z.enum(['generate', 'embed', 'rerank']);
+export type ModelTask = z.infer<typeof ModelTask>;
+
+/** The vectors of an embedding model. */
+export const Embedding = z.strictObject({
+  dimensions: z.int().min(1).max(65_536).meta({ description: 'The length of a vector.' }),
+  is_shortenable: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether requests can ask for shorter vectors with `dimensions` (Matryoshka embeddings).' }),
+});
+export type Embedding = z.infer<typeof Embedding>;
+
 export const DialectName = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers']);
 export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
@@ -95,6 +109,9 @@ export const Model = z.strictObject({
   name: ModelName,
   status: ModelStatus,
   created: z.int().min(0),
+  task: ModelTask.default('generate'),
+  /** Only of a model with the task `embed`. */
+  embedding: Embedding.optional(),
   /** The request format of its runtime: see shared/upstream/dialects. */
   dialect: DialectName.default('vllm'),
   capabilities: Capabilities.prefault({}),
@@ -106,6 +123,7 @@ export const Model = z.strictObject({
    */
   continuous_usage: z.boolean().default(false),
   context_length: Tokens,
+  /** 1 for a model that generates no text: releases without tasks need it. */
   max_output_tokens: Tokens,
   /** The default max_tokens of a request. */
   default_output_tokens: Tokens,

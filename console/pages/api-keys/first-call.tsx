@@ -10,6 +10,7 @@ import { Stack } from '../../design/layout/layout.tsx';
 import type { ApiKey } from './key-draft.ts';
 
 const POLL_MS = 5_000;
+const AT_ONCE = 100;
 const EXAMPLE = { messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 64 } as const;
 
 /** Says if a key has been used, and looks again until it has. */
@@ -36,10 +37,10 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
   // A key with models of its own needs no look-up.
   const models = useRead(
     'GET /v1/models',
-    { query: { limit: 1, ...(isOnDemand && { organization: apiKey.organization }) } },
+    { query: { limit: AT_ONCE, ...(isOnDemand && { organization: apiKey.organization }) } },
     { enabled: apiKey.models === null },
   );
-  const model = apiKey.models?.[0] ?? models.data?.data[0]?.name;
+  const model = apiKey.models?.[0] ?? models.data?.data.find(({ task }) => task === 'generate')?.name;
   if (apiKey.models === null && models.data && model === undefined)
     return (
       <Notice>

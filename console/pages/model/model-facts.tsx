@@ -16,6 +16,14 @@ const FEATURES: Readonly<Record<string, string>> = {
   structured_outputs: 'structured outputs',
 };
 
+const TASKS: Readonly<Record<string, string>> = {
+  generate: 'generates text',
+  embed: 'embeds texts as vectors',
+  rerank: 'sorts documents by relevance',
+};
+
+const ofText = <Fact,>({ task }: Model, fact: Fact): Fact | undefined => (task === 'generate' ? fact : undefined);
+
 const featuresOf = ({ capabilities }: Model): string =>
   Object.entries(capabilities)
     .filter(([, isThere]) => isThere)
@@ -53,10 +61,13 @@ export const ModelLimits = ({ model }: { model: Model }) => (
   <Section title="Limits and features" isCard>
     <Facts
       facts={[
+        ['Task', TASKS[model.task] ?? model.task],
+        ['Dimensions', model.embedding ? <Count key="dimensions" value={model.embedding.dimensions} /> : undefined],
+        ['Shorter vectors', model.embedding ? (model.embedding.is_shortenable ? 'yes, with dimensions' : 'no') : undefined],
         ['Context', <Count key="context" value={model.context_length} />],
-        ['Max output', <Count key="output" value={model.max_output_tokens} />],
-        ['Default max_tokens', <Count key="default" value={model.default_output_tokens} />],
-        ['Features', featuresOf(model)],
+        ['Max output', ofText(model, <Count key="output" value={model.max_output_tokens} />)],
+        ['Default max_tokens', ofText(model, <Count key="default" value={model.default_output_tokens} />)],
+        ['Features', ofText(model, featuresOf(model))],
         ['Prompts counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],
         [
           'Kind',

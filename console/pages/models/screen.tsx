@@ -28,6 +28,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { title: 'Model', render: ({ name, organization }) => <Link to={modelPath(name, organization)}>{name}</Link> },
   { title: 'Status', isWhole: true, render: (model) => <ModelStatus model={model} /> },
   { title: 'Kind', isWhole: true, render: ({ organization }) => (organization === null ? 'shared model' : 'deployment') },
+  { title: 'Task', isWhole: true, render: ({ task }) => task },
   { title: 'Context', isNumeric: true, render: ({ context_length }) => <Count value={context_length} /> },
   { title: 'Max output', isNumeric: true, render: ({ max_output_tokens }) => <Count value={max_output_tokens} /> },
   priceColumn('Input / M', 'prompt'),

@@ -21,6 +21,6 @@ export const modelChosen = (models: readonly Model[], choice: string): Model | u
 export const defaultModel = (models: readonly Model[]): Model | undefined =>
   models.find(({ organization }) => organization === null) ?? models[0];
 
-/** The models that requests can be sent to. */
+/** The models that chats can be sent to. */
 export const usableModels = (models: readonly Model[]): Model[] =>
-  models.filter(({ status, organization }) => organization !== null || status === 'published');
+  models.filter(({ status, organization, task }) => (organization !== null || status === 'published') && task === 'generate');

@@ -7,6 +7,7 @@ import type { Actor } from '../access/actor.ts';
 import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
 import { changeableModel, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
+import { checkTask } from './model-task.ts';
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
 import { toRetirePrices } from './retire-prices.ts';
@@ -30,7 +31,7 @@ const updated = (before: Model, { accept_failed_checks: _, capabilities, tokeniz
   };
 };
 
-const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
+const servingOf = ({ targets, dialect, tokenizer, embedding }: Model) => ({ targets, dialect, tokenizer, embedding });
 
 // A capability can be switched off while its containers fail.
 const isToCheck = (before: Model, after: Model): boolean =>
@@ -49,7 +50,7 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
 
 /**
  * Changes a model; absent fields keep their values. Requests see the change within 30 s.
- * @throws 400, 404, 409 if a new target, dialect, tokenizer or capability fails its check, or belongs to a
+ * @throws 400, 404, 409 if a new target, dialect, tokenizer, embedding or capability fails its check, or belongs to a
  * deployment, 412, 503
  */
 export const updateModel = async (
@@ -63,6 +64,7 @@ export const updateModel = async (
   const before = checkVersion(await changeableModel(deps, pool, address.name), address.expected);
   if (before.deployment && (fields.targets || fields.dialect)) throw new ModelOfDeployment(before.name, before.deployment.id);
   const after = updated(before, fields);
+  checkTask(after, fields);
   checkSizes(after);
   if (fields.deprecation) await checkSuccessor(deps, pool, after);
   if (!fields.accept_failed_checks && isToCheck(before, after)) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DeprecationNotice, deprecationNotice } from '../../../shared/models/deprecation.ts';
-import { Capabilities, DialectName, type Model, ModelStatus, TokenizerFiles } from '../../../shared/models/model.ts';
+import { Capabilities, DialectName, Embedding, type Model, ModelStatus, ModelTask, TokenizerFiles } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, newestFirst, PriceFigures, Pricing, pricingOf } from '../../../shared/prices/price-version.ts';
@@ -20,15 +20,28 @@ export const ModelResource = z.object({
   organization: z.string().nullable().meta({ description: 'The organization whose deployment this is; null: a shared model.' }),
   status: ModelStatus.meta({ description: '`published`: requests can use the model. A change takes effect within 30 s.' }),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
+  task: ModelTask.meta({
+    description: 'What the model answers with: `generate` text, `embed` vectors, `rerank` the relevance of documents.',
+  }),
+  embedding: z
+    .object(Embedding.shape)
+    .nullable()
+    .meta({ description: 'The vectors of an embedding model; null: the model has another task.' }),
   dialect: DialectName.meta({ description: 'The request format of its runtime.' }),
   thinking_variable: z.string().meta({ description: 'The chat template variable that turns thinking on and off.' }),
   continuous_usage: z.boolean().meta({ description: 'Whether its runtime counts tokens with every chunk.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
     description: 'The features that its runtime supports besides plain chat.',
   }),
-  context_length: z.int().meta({ description: 'The maximum number of prompt and completion tokens together.' }),
-  max_output_tokens: z.int(),
-  default_output_tokens: z.int().meta({ description: 'The `max_tokens` of a request that does not set it.' }),
+  context_length: z.int().meta({
+    description:
+      'The maximum number of prompt and completion tokens together; of a model that generates no text, of the tokens of each input.',
+  }),
+  max_output_tokens: z.int().nullable().meta({ description: 'null: the model generates no text.' }),
+  default_output_tokens: z
+    .int()
+    .nullable()
+    .meta({ description: 'The `max_tokens` of a request that does not set it; null: the model generates no text.' }),
   default_temperature: z.number().meta({ description: 'The `temperature` of a response whose request does not set it.' }),
   default_top_p: z.number().meta({ description: 'The `top_p` of a response whose request does not set it.' }),
   tokenizer: z
@@ -57,13 +70,15 @@ const publicFields = (pool: string, model: Model, nowMs: number): ModelResource 
     organization: organizationOf(pool),
     status: model.status,
     created: model.created,
+    task: model.task,
+    embedding: model.embedding ?? null,
     dialect: model.dialect,
     thinking_variable: model.thinking_variable,
     continuous_usage: model.continuous_usage,
     capabilities: model.capabilities,
     context_length: model.context_length,
-    max_output_tokens: model.max_output_tokens,
-    default_output_tokens: model.default_output_tokens,
+    max_output_tokens: model.task === 'generate' ? model.max_output_tokens : null,
+    default_output_tokens: model.task === 'generate' ? model.default_output_tokens : null,
     default_temperature: model.default_temperature,
     default_top_p: model.default_top_p,
     tokenizer: model.tokenizer ?? null,

@@ -1,5 +1,5 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { Conflict } from '../../../shared/http/errors.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
@@ -7,7 +7,7 @@ import { priceAt } from '../../../shared/prices/price.ts';
 import { type Actor, requireActive } from '../access/actor.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { CheckModel } from './check-targets.ts';
-import { ChecksFailed } from './errors.ts';
+import { ChecksFailed, invalid } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
 import { auditedFields, organizationOf, type RegisteredModel, toResource } from './model-resource.ts';
 import { type ModelRegistration, type ModelToCheck, toModel } from './registration.ts';
@@ -32,9 +32,6 @@ export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, p
       message: `There can be at most ${MAX_MODELS} shared models, and as many for each organization. Delete a model first.`,
     });
 };
-
-const invalid = (param: string, reason: string): InvalidRequest =>
-  new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
 
 /** Checks a model's sizes against each other. @throws 400 */
 export const checkSizes = ({

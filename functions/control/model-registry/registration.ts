@@ -5,10 +5,12 @@ import {
   DefaultTopP,
   Deprecation,
   DialectName,
+  Embedding,
   MAX_PRICES,
   Model,
   ModelName,
   ModelStatus,
+  ModelTask,
   Targets,
   ThinkingVariable,
   TokenizerFiles,
@@ -16,6 +18,7 @@ import {
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
 import { OrganizationId } from '../organizations/organization.ts';
+import { forTask } from './model-task.ts';
 
 // Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words.
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
@@ -32,6 +35,10 @@ export const ModelRegistration = z.strictObject({
   name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
   organization: OrganizationId.optional().meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
   status: ModelStatus.default('unpublished'),
+  task: ModelTask.default('generate').meta({
+    description: 'What the model answers with: `generate` text, `embed` vectors, `rerank` the relevance of documents. It never changes.',
+  }),
+  embedding: Embedding.optional().meta({ description: 'Required for an embedding model, and only for one.' }),
   dialect: DialectName.default('vllm').meta({
     description: 'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server or `transformers serve`.',
   }),
@@ -43,9 +50,14 @@ export const ModelRegistration = z.strictObject({
     description:
       'Whether its runtime counts tokens with every chunk (`continuous_usage_stats` of vLLM), so that a stream that breaks off is billed by the runtime’s own count. This costs the runtime and the gateway time for each token.',
   }),
-  context_length: Tokens.meta({ description: 'The maximum number of prompt and completion tokens together.' }),
-  max_output_tokens: Tokens,
-  default_output_tokens: Tokens.meta({ description: 'The `max_tokens` of a request that does not set it.' }),
+  context_length: Tokens.meta({
+    description:
+      'The maximum number of prompt and completion tokens together; of a model that generates no text, of the tokens of each input.',
+  }),
+  max_output_tokens: Tokens.optional().meta({ description: 'Required for a model that generates text, and only for one.' }),
+  default_output_tokens: Tokens.optional().meta({
+    description: 'The `max_tokens` of a request that does not set it. Required for a model that generates text, and only for one.',
+  }),
   default_temperature: DefaultTemperature.default(1).meta({
     description: 'The `temperature` of a response whose request does not set it. Chat completions leave it to the runtime.',
   }),
@@ -80,6 +92,7 @@ export const CapabilitiesUpdate = z.strictObject({
 export const ModelUpdate = z.strictObject({
   status: ModelStatus.optional(),
   dialect: DialectName.optional(),
+  embedding: Embedding.optional().meta({ description: 'Only for an embedding model.' }),
   capabilities: CapabilitiesUpdate.optional(),
   thinking_variable: ThinkingVariable.optional(),
   continuous_usage: z.boolean().optional(),
@@ -107,8 +120,8 @@ export type ModelToCheck = z.output<typeof ModelToCheck>;
 
 const pricesOf = (figures: readonly NewFigures[], nowMs: number) => figures.map((each) => toPrice(each, nowMs));
 
-/** The first version of a model, registered at `nowMs`. */
+/** The first version of a model, registered at `nowMs`. @throws 400 if its fields don't fit its task */
 export const toModel = (body: ModelRegistration, nowMs: number): Model => {
   const { organization: _, accept_failed_checks: __, prices, ...fields } = body;
-  return Model.parse({ ...fields, created: Math.floor(nowMs / 1_000), prices: pricesOf(prices, nowMs), version: 1 });
+  return Model.parse({ ...forTask(fields), created: Math.floor(nowMs / 1_000), prices: pricesOf(prices, nowMs), version: 1 });
 };

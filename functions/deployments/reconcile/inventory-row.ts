@@ -34,6 +34,7 @@ export const modelOf = (installation: string, deployment: Deployment): Omit<Mode
     name,
     status: 'published',
     created: Math.floor(created_at / MS_PER_SECOND),
+    task: 'generate',
     dialect,
     ...serving,
     ...routingOf(installation, deployment),

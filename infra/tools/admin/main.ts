@@ -45,7 +45,7 @@ import { deleteData } from './delete-data/delete-data.ts';
 import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
 import { useLocalRun } from './local-run.ts';
 import { type Command, readCommand } from './options.ts';
-import { PricesEdited, publishModel } from './publish-model.ts';
+import { PricesEdited, publishModel, TaskChanged } from './publish-model.ts';
 import { type AllDependencies, rebuildAll, wasWrong } from './rebuild/rebuild-all.ts';
 import { rebuildTotals } from './rebuild/rebuild-totals.ts';
 import { answerTickets } from './tickets/answer-tickets.ts';
@@ -105,7 +105,7 @@ const publish = async (
   try {
     await publishModel({ database, audit: createAuditStore(audit), models }, operator, { ...model, ...(files && { tokenizer: files }) });
   } catch (error) {
-    throw error instanceof PricesEdited ? new UsageError(error.message) : error;
+    throw error instanceof PricesEdited || error instanceof TaskChanged ? new UsageError(error.message) : error;
   }
 };
 

@@ -4,12 +4,14 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { NewApiKey } from '../../../functions/control/api-keys/api-key.ts';
 import { OrganizationLimits } from '../../../functions/control/limits/limits.ts';
+import { forTask } from '../../../functions/control/model-registry/model-task.ts';
 import { NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { NewMessage } from '../../../functions/control/tickets/ticket-resource.ts';
 import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { Email } from '../../../shared/identity/user.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
-import { Model } from '../../../shared/models/model.ts';
+import { Model, Tokens } from '../../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
@@ -82,8 +84,11 @@ export type Command = Installation &
     | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
   );
 
-// The store increments the version.
-const ModelInFile = Model.omit({ version: true });
+// The store increments the version. A model that generates no text has no output tokens.
+const ModelInFile = Model.omit({ version: true }).extend({
+  max_output_tokens: Tokens.optional(),
+  default_output_tokens: Tokens.optional(),
+});
 
 const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
 
@@ -101,7 +106,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   const common = { stack: values.stack, isLocal: values.local, actor: values.actor };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
-    const model = { ...checked(ModelInFile, readJson(values.file, nowMs), values.file), version: 1 };
+    const model = { ...modelOf(checked(ModelInFile, readJson(values.file, nowMs), values.file), values.file), version: 1 };
     if (!priceAt(model.prices, nowMs))
       throw new UsageError(
         `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
@@ -270,6 +275,14 @@ const readJson = (file: string, nowMs: number): unknown => {
     return { status: 'published', created: Math.floor(nowMs / 1_000), ...(JSON.parse(text) as object) };
   } catch {
     throw new UsageError(`${file} is not JSON.`);
+  }
+};
+
+const modelOf = (fields: z.output<typeof ModelInFile>, file: string): Omit<Model, 'version'> => {
+  try {
+    return forTask(fields);
+  } catch (error) {
+    throw error instanceof InvalidRequest ? new UsageError(`Invalid input in ${file}: ${error.message}`) : error;
   }
 };
 

@@ -16,13 +16,21 @@ export class PricesEdited extends Error {
   }
 }
 
+/** The task of a published model was changed. */
+export class TaskChanged extends Error {
+  constructor({ name, task }: Model) {
+    super(`The published model '${name}' has the task '${task}', which can't be changed. Publish the new one under another name.`);
+  }
+}
+
 /**
  * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or
  * deprecation that is missing in the file stays. Requests see the change within 30 s.
- * @throws PricesEdited; 412 after a concurrent change
+ * @throws PricesEdited, TaskChanged; 412 after a concurrent change
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
   const before = await deps.models.get(SERVERLESS_POOL, model.name);
+  if (before && before.task !== model.task) throw new TaskChanged(before);
   const retired = await deps.models.retiredPrices(SERVERLESS_POOL, model.name);
   const named = new Set(model.prices.map(({ version }) => version));
   const edited = editedPrices([...(before?.prices ?? []), ...retired.filter(({ version }) => named.has(version))], model.prices);

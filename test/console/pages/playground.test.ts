@@ -182,11 +182,12 @@ describe('progressOf', () => {
 });
 
 describe('modelChosen', () => {
-  const shared = { name: 'a/b', organization: null, status: 'published' };
-  const own = { name: 'a/b', organization: 'org_1', status: 'published' };
-  const only = { name: 'c', organization: 'org_1', status: 'unpublished' };
-  const hidden = { name: 'd', organization: null, status: 'unpublished' };
-  const models = [shared, own, only, hidden] as unknown as Parameters<typeof modelChosen>[0];
+  const shared = { name: 'a/b', organization: null, status: 'published', task: 'generate' };
+  const own = { name: 'a/b', organization: 'org_1', status: 'published', task: 'generate' };
+  const only = { name: 'c', organization: 'org_1', status: 'unpublished', task: 'generate' };
+  const hidden = { name: 'd', organization: null, status: 'unpublished', task: 'generate' };
+  const embedder = { name: 'e', organization: null, status: 'published', task: 'embed' };
+  const models = [shared, own, only, hidden, embedder] as unknown as Parameters<typeof modelChosen>[0];
 
   test('tells a shared model from a deployment of the same name', () => {
     expect(modelChosen(models, choiceOf(shared))).toBe(shared);
@@ -196,10 +197,10 @@ describe('modelChosen', () => {
 
   test('finds a deployment by its plain name, and nothing by an unknown one', () => {
     expect(modelChosen(models, 'c')).toBe(only);
-    expect(modelChosen(models, 'e')).toBeUndefined();
+    expect(modelChosen(models, 'f')).toBeUndefined();
   });
 
-  test('offers deployments, and shared models that are published', () => {
+  test('offers models that generate text: deployments, and shared ones that are published', () => {
     expect(usableModels(models)).toEqual([shared, own, only]);
   });
 });

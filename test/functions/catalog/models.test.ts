@@ -36,6 +36,8 @@ describe('GET /v1/models', () => {
       created_at: '1970-01-01T00:00:07.000Z',
       owned_by: 'sluice',
       alias_of: null,
+      task: 'generate',
+      embedding: null,
       context_length: 1_000,
       max_output_tokens: 100,
       max_input_tokens: 1_000,
@@ -44,6 +46,13 @@ describe('GET /v1/models', () => {
       capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false, structured_outputs: false },
       deprecation: null,
     });
+  });
+
+  test('shows the task and the vectors of a model that generates no text, whose output has no length', async () => {
+    const embedding = { dimensions: 8, is_shortenable: true };
+    const inventory = inventoryOf(modelOf({ task: 'embed', embedding }));
+    const { data } = JSON.parse((await listModels(sharedModels(inventory))(eventOf('/v1/models'))).body);
+    expect(data).toMatchObject([{ task: 'embed', embedding, max_input_tokens: 1_000, max_output_tokens: null, max_tokens: null }]);
   });
 
   test('is an empty list without models', async () => {

@@ -99,6 +99,20 @@ describe('npm run admin', () => {
     ]);
   });
 
+  test('publishes an embedding model without output tokens, and never changes its task', async () => {
+    const file = path.join(folder, 'embedder.json');
+    const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 0 }];
+    const publish = (fields: object) => {
+      writeFileSync(file, JSON.stringify({ name: 'embedder', context_length: 10, targets: [{ endpoint: 'e' }], prices, ...fields }));
+      return admin('publish-model', '--file', file);
+    };
+    const embedder = { task: 'embed', embedding: { dimensions: 8 } };
+    expect((await publish({ task: 'embed' })).stderr).toContain("Invalid value for 'embedding'");
+    expect((await publish(embedder)).code).toBe(0);
+    expect(await database.models.get(SERVERLESS_POOL, 'embedder')).toMatchObject({ ...embedder, capabilities: { tools: false } });
+    expect((await publish({ task: 'rerank' })).stderr).toContain("has the task 'embed', which can't be changed");
+  });
+
   describe('publishes a model with its own files', () => {
     const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../../infra/local/model-server/model');
     const tokenizer = path.join(CONTAINER_MODEL, 'tokenizer.json');

@@ -1,0 +1,56 @@
+import type { Capabilities, Model, ModelTask } from '../../../shared/models/model.ts';
+import { invalid } from './errors.ts';
+
+const TASKS: Readonly<Record<Model['dialect'], readonly ModelTask[]>> = {
+  vllm: ['generate', 'embed', 'rerank'],
+  sluice: ['generate', 'embed', 'rerank'],
+  llama_cpp: ['generate'],
+  transformers: ['generate'],
+};
+
+const NO_CAPABILITIES: Capabilities = {
+  tools: false,
+  json_object: false,
+  logprobs: false,
+  thinking_budget: false,
+  structured_outputs: false,
+};
+
+// A row needs them, but no request of a model that generates no text uses them.
+const NO_OUTPUT = { max_output_tokens: 1, default_output_tokens: 1 };
+
+type OutputFields = { [Field in keyof typeof NO_OUTPUT]?: number | undefined };
+type TaskFields = Pick<Model, 'task' | 'dialect' | 'capabilities'> & { embedding?: Model['embedding'] | undefined };
+
+/**
+ * Checks the fields of a model that depend on its task.
+ * @param sent the fields as they were sent, without those of its row
+ * @throws 400
+ */
+export const checkTask = ({ task, dialect, capabilities, embedding }: TaskFields, sent: OutputFields): void => {
+  if (!TASKS[dialect].includes(task)) throw invalid('dialect', `expected one that has the task '${task}'`);
+  if (embedding && task !== 'embed') throw invalid('embedding', "only models with the task 'embed' have it");
+  if (!embedding && task === 'embed') throw invalid('embedding', "expected the dimensions of the vectors for the task 'embed'");
+  if (task === 'generate') return;
+  for (const param of ['max_output_tokens', 'default_output_tokens'] as const)
+    if (sent[param] !== undefined) throw invalid(param, `leave it out for the task '${task}', which generates no text`);
+  const enabled = Object.entries(capabilities).find(([, isEnabled]) => isEnabled)?.[0];
+  if (enabled !== undefined) throw invalid(`capabilities.${enabled}`, `the task '${task}' has no such feature`);
+};
+
+/**
+ * The fields of a new model, with those that a row needs whatever its task. A model that generates no text has no
+ * capabilities.
+ * @throws 400 if they don't fit its task
+ */
+export const forTask = <Fields extends TaskFields & OutputFields>(fields: Fields) => {
+  if (fields.task !== 'generate') {
+    checkTask({ ...fields, capabilities: NO_CAPABILITIES }, fields);
+    return { ...fields, ...NO_OUTPUT, capabilities: NO_CAPABILITIES };
+  }
+  checkTask(fields, fields);
+  const { max_output_tokens, default_output_tokens } = fields;
+  if (max_output_tokens === undefined) throw invalid('max_output_tokens', 'a model that generates text needs it');
+  if (default_output_tokens === undefined) throw invalid('default_output_tokens', 'a model that generates text needs it');
+  return { ...fields, max_output_tokens, default_output_tokens };
+};
