@@ -33,11 +33,14 @@ const foreignTarget = (containerUrl: string): ContainerTarget => {
 // vLLM's image turns this variable into `--served-model-name`. Without it, vLLM serves the model under its path.
 const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
 const DEFAULT_SERVED_NAME = '/opt/ml/model';
+// `--runner pooling`: the model embeds or reranks.
+const RUNNER = 'SM_VLLM_RUNNER';
 
 const ownContainers =
   (options: Parameters<typeof startComponentContainer>[0]): StartContainer =>
   (environment) => {
-    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME);
+    const pools = environment[RUNNER] === 'pooling';
+    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME, pools);
     const ready = container.ready.then(({ port }) => ({ url: `http://127.0.0.1:${port}`, path: '/invocations' }));
     return { ready, close: container.close };
   };

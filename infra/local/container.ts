@@ -15,6 +15,11 @@ export const LOCAL_COMPONENT = 'sluice-tiny-1';
 /** The same model with reasoning output, behind its own endpoint. */
 export const REASONING_MODEL = 'sluice-tiny-reasoning';
 export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
+/** The models that embed texts and rerank documents, each behind an endpoint with a component named like this. */
+export const EMBEDDING_MODEL = 'sluice-tiny-embed';
+export const RERANK_MODEL = 'sluice-tiny-rerank';
+/** Returns the component of the endpoint of one of these models. */
+export const poolingComponent = (model: string): string => `${model}-1`;
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
 interface ContainerOptions {
@@ -30,14 +35,20 @@ type Container = Supervised<z.infer<typeof Ready>>;
 
 /** Starts our own model container. If it exits, it restarts on the same port so that its endpoint stays valid. */
 export const startContainer = (options: ContainerOptions): Container =>
-  startNamed(options, 'container', { model: LOCAL_MODEL, 'reasoning-model': REASONING_MODEL });
+  startNamed(options, 'container', {
+    model: LOCAL_MODEL,
+    'reasoning-model': REASONING_MODEL,
+    'embedding-model': EMBEDDING_MODEL,
+    'rerank-model': RERANK_MODEL,
+  });
 
 /**
  * Starts a container for one inference component.
  * @param model the name under which it serves the model
+ * @param pools true: the model embeds and reranks instead of generating text
  */
-export const startComponentContainer = (options: ContainerOptions, model: string): Container =>
-  startNamed(options, 'component-container', { model });
+export const startComponentContainer = (options: ContainerOptions, model: string, pools: boolean): Container =>
+  startNamed(options, 'component-container', pools ? { 'embedding-model': model, 'rerank-model': model } : { model });
 
 const startNamed = (options: ContainerOptions, log: string, models: Record<string, string>): Container =>
   supervise({

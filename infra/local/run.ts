@@ -5,7 +5,15 @@ import { readAssembly } from '../assembly/read-assembly.ts';
 import { startBackgroundDeliveries } from './background-deliveries.ts';
 import { startBackingProcesses } from './backing-processes.ts';
 import { createLocalClock, type LocalClock } from './clock/local-clock.ts';
-import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
+import {
+  EMBEDDING_MODEL,
+  LOCAL_COMPONENT,
+  LOCAL_MODEL,
+  poolingComponent,
+  REASONING_COMPONENT,
+  REASONING_MODEL,
+  RERANK_MODEL,
+} from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, startHosts } from './gateway/hosts.ts';
@@ -105,7 +113,7 @@ export interface LocalRun {
   containerUrl: string;
   /**
    * SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container,
-   * `sluice-tiny-reasoning`.
+   * `sluice-tiny-reasoning`, `sluice-tiny-embed` and `sluice-tiny-rerank`.
    */
   endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name and returns its parsed result. */
@@ -146,7 +154,10 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const settings = { ...common, ephemeral, tokenTime: localClock.now, tokenDelayMs, containerUrl, progress, invoke: invokeTrigger };
   const { database, cognito, container, target, startContainer } = await startBackingProcesses(app, settings, started);
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
-  if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
+  if (container) {
+    endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
+    for (const model of [EMBEDDING_MODEL, RERANK_MODEL]) endpoints.set(model, { ...target, component: poolingComponent(model) });
+  }
   const startFunction: FunctionSet['start'] = (...invocation) => serving.promise.then(() => functions.start(...invocation));
   const later = createAsyncInvocations(startFunction, log);
   started.defer(later.close);

@@ -5,12 +5,15 @@ import { CORPUS_FOLDER, readCorpus } from './model/corpus.ts';
 import { createModel } from './model/language-model.ts';
 import { loadTokenizer } from './model/tokenizer.ts';
 import { createContainer } from './server.ts';
+import { createVectorModel } from './vectors/vectors.ts';
 
 const Flags = z.strictObject({
   host: z.string(),
   port: z.coerce.number().pipe(z.int().min(0).max(65_535)),
-  model: z.string().min(1),
+  model: z.string().min(1).optional(),
   'reasoning-model': z.string().min(1).optional(),
+  'embedding-model': z.string().min(1).optional(),
+  'rerank-model': z.string().min(1).optional(),
   'token-delay-ms': z.coerce.number().min(0),
   'first-token-delay-ms': z.coerce.number().min(0),
   window: z.coerce.number().pipe(z.int().min(1)),
@@ -20,8 +23,10 @@ const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '0' },
-    model: { type: 'string', default: 'sluice-tiny' },
+    model: { type: 'string' },
     'reasoning-model': { type: 'string' },
+    'embedding-model': { type: 'string' },
+    'rerank-model': { type: 'string' },
     'token-delay-ms': { type: 'string', default: '20' },
     'first-token-delay-ms': { type: 'string', default: '0' },
     window: { type: 'string', default: '8192' },
@@ -30,11 +35,15 @@ const { values } = parseArgs({
 const flags = Flags.parse(values);
 
 const tokenizer = loadTokenizer();
+const paragraphs = readCorpus(CORPUS_FOLDER);
 const server = createContainer({
-  model: createModel(readCorpus(CORPUS_FOLDER), tokenizer),
+  model: createModel(paragraphs, tokenizer),
+  vectors: createVectorModel(paragraphs),
   tokenizer,
   modelName: flags.model,
   reasoningModelName: flags['reasoning-model'],
+  embeddingModelName: flags['embedding-model'],
+  rerankModelName: flags['rerank-model'],
   windowTokens: flags.window,
   tokenDelayMs: flags['token-delay-ms'],
   firstTokenDelayMs: flags['first-token-delay-ms'],

@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import * as z from 'zod';
 import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { MODELS_PATH } from '../../../shared/models/models-path.ts';
 import { ChatRequest } from './chat/request.ts';
 import { replyToChat } from './chat/route.ts';
 import { CompletionRequest } from './completions/request.ts';
 import { replyToCompletion } from './completions/route.ts';
+import { EmbeddingRequest } from './embeddings/request.ts';
+import { replyToEmbeddings } from './embeddings/route.ts';
 import type { LanguageModel } from './model/language-model.ts';
 import type { ContainerTokenizer } from './model/tokenizer.ts';
 import { answer, type Exchange, type ServingContext } from './replies/answering.ts';
@@ -12,18 +15,27 @@ import { ControlChange, createControl } from './replies/control.ts';
 import { sendBody } from './replies/reply.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
 import { parseBody, parseJson } from './requests/parse-body.ts';
+import { poolingTasksOf, type ServingLimits } from './requests/served-models.ts';
+import { RerankRequest } from './rerank/request.ts';
+import { replyToRerank } from './rerank/route.ts';
+import { replyToTextEmbeddings, replyToTextRerank } from './text-embeddings-inference/route.ts';
 import { readTokenizeRequest } from './tokenization/request.ts';
 import { tokenize } from './tokenization/tokenize.ts';
+import type { VectorModel } from './vectors/vectors.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
 
 export interface ContainerOptions {
   model: LanguageModel;
+  vectors: VectorModel;
   tokenizer: ContainerTokenizer;
-  /** The default model. */
-  modelName: string;
+  /** The default model of those that generate text; undefined: there is none. */
+  modelName?: string | undefined;
   /** The same model under a second name, where it reasons before it answers. */
   reasoningModelName?: string | undefined;
+  /** Names of the models that embed and rerank; they can be the same. */
+  embeddingModelName?: string | undefined;
+  rerankModelName?: string | undefined;
   /** The most tokens that prompt and completion can have together. */
   windowTokens: number;
   /** The initial delay between tokens; `/control` can change it. */
@@ -40,7 +52,8 @@ const KEEP_ALIVE_MS = 310_000;
 
 /**
  * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and
- * text completions, tokenization, and `/control`, where a test sets delays and faults.
+ * text completions, embeddings, rerank, tokenization, and `/control`, where a test sets delays and faults.
+ * `/tei/embed` and `/tei/rerank` are what `/invocations` is in a container of Text Embeddings Inference.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
@@ -54,20 +67,28 @@ export const createContainer = (options: ContainerOptions): Server => {
   });
 };
 
-const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerOptions): Map<string, Route> => {
-  const { modelName, reasoningModelName, tokenDelayMs, firstTokenDelayMs } = options;
+const limitsOf = (options: ContainerOptions): ServingLimits => {
+  const { modelName, reasoningModelName, embeddingModelName, rerankModelName, windowTokens } = options;
+  const models = [
+    ...(modelName === undefined ? [] : [{ name: modelName, reasons: false }]),
+    ...(reasoningModelName === undefined ? [] : [{ name: reasoningModelName, reasons: true }]),
+  ];
+  return { models, poolingModels: { embed: embeddingModelName, rerank: rerankModelName }, windowTokens };
+};
+
+const createRoutes = (options: ContainerOptions): Map<string, Route> => {
+  const { model, vectors, tokenizer, windowTokens, tokenDelayMs, firstTokenDelayMs } = options;
   const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
-  const models = [{ name: modelName, reasons: false }];
-  if (reasoningModelName !== undefined) models.push({ name: reasoningModelName, reasons: true });
-  const limits = { models, windowTokens };
-  const context: ServingContext = { model, tokenizer, control, limits };
+  const limits = limitsOf(options);
+  const context: ServingContext = { model, vectors, tokenizer, control, limits };
   const created = Math.floor(Date.now() / 1_000);
   const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
-  const cards = models.map(({ name }) => ({ id: name, root: name, ...about }));
+  const names = new Set([...limits.models.map(({ name }) => name), ...Object.values(limits.poolingModels)]);
+  const cards = [...names].filter((name) => name !== undefined).map((name) => ({ id: name, root: name, ...about }));
   return new Map<string, Route>([
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
     [`GET ${MODELS_PATH}`, (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
-    ...completionRoutes(context),
+    ...modelRoutes(context),
     [
       `POST ${inferenceHostRoutes.tokenize.path}`,
       (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits)),
@@ -80,29 +101,63 @@ const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerO
 
 const { createChatCompletion, createCompletion } = inferenceHostRoutes;
 
-const completionRoutes = (context: ServingContext): [string, Route][] => [
-  [
-    'POST /invocations',
-    (body, response) => answer(context.control, response, (exchange) => replyToInvocation(context, parseJson(body), exchange)),
-  ],
-  [
-    `POST ${createChatCompletion.path}`,
-    (body, response) => answer(context.control, response, (exchange) => replyToChat(context, parseBody(ChatRequest, body), exchange)),
-  ],
-  [
-    `POST ${createCompletion.path}`,
-    (body, response) =>
-      answer(context.control, response, (exchange) => replyToCompletion(context, parseBody(CompletionRequest, body), exchange)),
-  ],
-];
+type ReplyTo<Request> = (context: ServingContext, request: Request, exchange: Exchange) => Promise<void>;
 
-// Like vLLM, tries the chat schema, then the text completion schema, and names no field if neither matches.
+const modelRoutes = (context: ServingContext): [string, Route][] => {
+  const answered =
+    (reply: (body: string, exchange: Exchange) => Promise<void>): Route =>
+    (body, response) =>
+      answer(context.control, response, (exchange) => reply(body, exchange));
+  const parsed = <Schema extends z.ZodType>(schema: Schema, reply: ReplyTo<z.output<Schema>>): Route =>
+    answered((body, exchange) => reply(context, parseBody(schema, body), exchange));
+  return [
+    ['POST /invocations', answered((body, exchange) => replyToInvocation(context, parseJson(body), exchange))],
+    [`POST ${createChatCompletion.path}`, parsed(ChatRequest, replyToChat)],
+    [`POST ${createCompletion.path}`, parsed(CompletionRequest, replyToCompletion)],
+    ['POST /v1/embeddings', parsed(EmbeddingRequest, replyToEmbeddings)],
+    ...['/rerank', '/v1/rerank', '/v2/rerank'].map((path): [string, Route] => [`POST ${path}`, parsed(RerankRequest, replyToRerank)]),
+    ['POST /tei/embed', answered((body, exchange) => replyToTextEmbeddings(context, body, exchange))],
+    ['POST /tei/rerank', answered((body, exchange) => replyToTextRerank(context, body, exchange))],
+  ];
+};
+
+interface Handler {
+  requestName: string;
+  /** Undefined if the body is not such a request. */
+  read(body: unknown): ((context: ServingContext, exchange: Exchange) => Promise<void>) | undefined;
+}
+
+const handler = <Schema extends z.ZodType>(requestName: string, schema: Schema, reply: ReplyTo<z.output<Schema>>): Handler => ({
+  requestName,
+  read(body) {
+    const read = schema.safeParse(body);
+    return read.success ? (context, exchange) => reply(context, read.data, exchange) : undefined;
+  },
+});
+
+const HANDLERS = {
+  generate: [
+    handler('ChatCompletionRequest', ChatRequest, replyToChat),
+    handler('CompletionRequest', CompletionRequest, replyToCompletion),
+  ],
+  embed: [handler('EmbeddingRequest', EmbeddingRequest, replyToEmbeddings)],
+  rerank: [handler('RerankRequest', RerankRequest, replyToRerank)],
+} satisfies Record<string, Handler[]>;
+
+const Named = z.object({ model: z.string() });
+
+// A server of vLLM has one model and tries the schemas of that model's tasks; this one finds the model by its name.
 const replyToInvocation = (context: ServingContext, body: unknown, exchange: Exchange): Promise<void> => {
-  const chat = ChatRequest.safeParse(body);
-  if (chat.success) return replyToChat(context, chat.data, exchange);
-  const completion = CompletionRequest.safeParse(body);
-  if (completion.success) return replyToCompletion(context, completion.data, exchange);
-  throw new BadRequest("Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']");
+  const name = Named.safeParse(body).data?.model;
+  const pooling = name === undefined ? [] : poolingTasksOf(name, context.limits);
+  const tasks = pooling.length > 0 ? pooling : (['generate'] as const);
+  const handlers: Handler[] = tasks.flatMap((task) => HANDLERS[task]);
+  for (const { read } of handlers) {
+    const reply = read(body);
+    if (reply) return reply(context, exchange);
+  }
+  const names = handlers.map(({ requestName }) => `'${requestName}'`).join(', ');
+  throw new BadRequest(`Cannot find suitable handler for request. Expected one of: [${names}]`);
 };
 
 const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,13 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { LanguageModel } from '../model/language-model.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import type { ServingLimits } from '../requests/served-models.ts';
+import type { VectorModel } from '../vectors/vectors.ts';
 import type { Control, ControlSettings } from './control.ts';
 import { FaultReached } from './pace.ts';
 import { breakReply } from './reply.ts';
 
-/** The model and settings that all requests share. */
+/** The models and settings that all requests share. */
 export interface ServingContext {
   model: LanguageModel;
+  vectors: VectorModel;
   tokenizer: ContainerTokenizer;
   control: Control;
   limits: ServingLimits;

@@ -13,8 +13,8 @@ class ContainerError extends Error {
 }
 
 export class BadRequest extends ContainerError {
-  constructor(message: string) {
-    super(400, 'BadRequestError', message);
+  constructor(message: string, param: string | null = null) {
+    super(400, 'BadRequestError', message, param);
   }
 }
 

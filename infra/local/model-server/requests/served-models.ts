@@ -6,15 +6,35 @@ interface ServedModel {
   reasons: boolean;
 }
 
-/** `models` must not be empty; its first entry is the default. */
+type PoolingTask = 'embed' | 'rerank';
+
 export interface ServingLimits {
+  /** The models that generate text; the first is the default. */
   models: readonly ServedModel[];
+  /** Names of the models with other tasks. One name can have both. */
+  poolingModels: Readonly<Partial<Record<PoolingTask, string | undefined>>>;
   windowTokens: number;
 }
 
-/** Returns the model with the name, or the default without a name. Throws `NotFound` for an unknown name. */
+const notFound = (name: string | null | undefined): NotFound => new NotFound(`The model \`${name}\` does not exist.`, 'model');
+
+/**
+ * Returns the model with the name, or the default without a name, of those that generate text. Throws `NotFound` for
+ * an unknown name.
+ */
 export const findModel = (name: string | null | undefined, { models }: ServingLimits): ServedModel => {
   const model = name ? models.find((one) => one.name === name) : models[0];
-  if (!model) throw new NotFound(`The model \`${name}\` does not exist.`, 'model');
+  if (!model) throw notFound(name);
   return model;
 };
+
+/** Returns the name of the model for a task. Throws `NotFound` if there is none, or if it has another name. */
+export const findPoolingModel = (name: string | null | undefined, task: PoolingTask, { poolingModels }: ServingLimits): string => {
+  const served = poolingModels[task];
+  if (served === undefined || (name && name !== served)) throw notFound(name);
+  return served;
+};
+
+/** The tasks, other than generation, of the model with the name. */
+export const poolingTasksOf = (name: string, { poolingModels }: ServingLimits): PoolingTask[] =>
+  (['embed', 'rerank'] as const).filter((task) => poolingModels[task] === name);

@@ -7,9 +7,13 @@ import { createModel } from '../../../../infra/local/model-server/model/language
 import { loadTokenizer } from '../../../../infra/local/model-server/model/tokenizer.ts';
 import { PLAIN_SAMPLING } from '../../../../infra/local/model-server/sampling/parameters.ts';
 import { type ContainerOptions, createContainer } from '../../../../infra/local/model-server/server.ts';
+import { createVectorModel } from '../../../../infra/local/model-server/vectors/vectors.ts';
 
 export const tokenizer = loadTokenizer();
 export const model = createModel(readCorpus(CORPUS_FOLDER), tokenizer);
+export const vectors = createVectorModel(readCorpus(CORPUS_FOLDER));
+export const EMBEDDING_MODEL_NAME = 'sluice-test-embed';
+export const RERANK_MODEL_NAME = 'sluice-test-rerank';
 export const MODEL_NAME = 'sluice-test';
 export const REASONING_MODEL_NAME = 'sluice-test-thinking';
 export const question = [{ role: 'user', content: 'How does a lock on a river work?' }];
@@ -116,8 +120,11 @@ export interface Container {
 export const startContainer = async (options: Partial<ContainerOptions> = {}): Promise<Container> => {
   const server = createContainer({
     model,
+    vectors,
     tokenizer,
     modelName: MODEL_NAME,
+    embeddingModelName: EMBEDDING_MODEL_NAME,
+    rerankModelName: RERANK_MODEL_NAME,
     windowTokens: 8192,
     reasoningModelName: REASONING_MODEL_NAME,
     tokenDelayMs: 0,

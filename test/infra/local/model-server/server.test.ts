@@ -5,12 +5,14 @@ import {
   chunksOf,
   complete,
   contentOf,
+  EMBEDDING_MODEL_NAME,
   type ErrorBody,
   invoke,
   MODEL_NAME,
   post,
   question,
   REASONING_MODEL_NAME,
+  RERANK_MODEL_NAME,
   startContainer,
   streamOf,
   tokenizer,
@@ -155,7 +157,12 @@ describe('the other routes', () => {
   test('GET /v1/models lists every model with its window', async () => {
     expect(await (await fetch(`${container.url}/v1/models`)).json()).toMatchObject({
       object: 'list',
-      data: [MODEL_NAME, REASONING_MODEL_NAME].map((id) => ({ id, root: id, object: 'model', max_model_len: 8_192 })),
+      data: [MODEL_NAME, REASONING_MODEL_NAME, EMBEDDING_MODEL_NAME, RERANK_MODEL_NAME].map((id) => ({
+        id,
+        root: id,
+        object: 'model',
+        max_model_len: 8_192,
+      })),
     });
   });
 
