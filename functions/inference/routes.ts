@@ -77,7 +77,7 @@ const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
 };
 
 const createDependencies = (clients: RequestClients): Dependencies => {
-  const { database, once: callOnce, invoke, invokeFunction } = clients;
+  const { database, once: callOnce, invoke, invokeWhole, invokeFunction } = clients;
   const modelsTable = environmentVariable('MODELS_TABLE');
   const models = createModelStore(database, modelsTable);
   return {
@@ -87,6 +87,7 @@ const createDependencies = (clients: RequestClients): Dependencies => {
     usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
     settlements: { send: async (settlement: QueuedSettlement) => (await settlementQueue()).send(settlement) },
     invoke,
+    invokeWhole,
     health: createTargetHealth(now),
     idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
     tokenizer: createTokenizer(invokeFunction, environmentVariable('TOKENIZER_FUNCTION')),

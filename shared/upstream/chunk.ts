@@ -1,5 +1,7 @@
-/** A chunk of a runtime's stream: only the fields that we use, with all the variations of runtimes. */
+/** A chunk of a runtime's reply: only the fields that we use, with all the variations of runtimes. */
 export interface UpstreamChunk {
+  /** The body of a reply that is not streamed: it is the only chunk of its invocation. */
+  body?: Buffer;
   choices?: UpstreamChoice[] | null;
   usage?: UpstreamUsage | null;
   prompt_token_ids?: number[] | null;

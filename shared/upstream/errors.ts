@@ -88,6 +88,8 @@ const NOT_FOUND = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
 const NEEDS_RUNTIME = /"(?:strict|json_schema|bad_words)":/;
 const NO_REASON =
   'The model rejected the request without a reason. It supports only some JSON Schemas: simplify those in tools and response_format, and check bad_words.';
+// SageMaker's own words for a container that took longer than a plain invocation may.
+const TIMED_OUT = /^Your invocation timed out/;
 // Other statuses below 500 are about the container's load or setup.
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
@@ -139,7 +141,8 @@ export const toUpstreamError = (error: unknown, names?: FieldNames, sent = ''): 
   }
   if (error instanceof ErrorInStream && status === 500 && NEEDS_RUNTIME.test(sent) && containerMessage(original).text === '')
     return new RefusedByModel(NO_REASON, names, null);
-  if (ErrorCode === 'ModelInvocationTimeExceeded') return failed('upstream_timeout');
+  if (ErrorCode === 'ModelInvocationTimeExceeded' || (thrown.name === 'ModelError' && TIMED_OUT.test(original)))
+    return failed('upstream_timeout');
   if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return failed('model_not_ready');
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return failed('no_capacity');
   if (error instanceof DamagedReply) return new BrokenAtWork(error);

@@ -10,6 +10,8 @@ export interface RequestClients {
   /** Never retries a call. */
   once: Database;
   invoke: Invoke;
+  /** For replies that are read whole. */
+  invokeWhole: Invoke;
   invokeFunction: InvokeFunction;
   createInvokeLater: () => InvokeLater;
 }

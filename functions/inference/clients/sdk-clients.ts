@@ -1,6 +1,6 @@
 import { createSdkInvokeFunction, createSdkInvokeLater } from '../../../shared/aws/sdk-invoke-function.ts';
 import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
-import { createSdkInvoke } from '../../../shared/upstream/sdk-invoke.ts';
+import { createSdkInvoke, createSdkWholeInvoke } from '../../../shared/upstream/sdk-invoke.ts';
 import type { CreateClients } from './clients.ts';
 
 /** The AWS SDK's clients, for the setting `requestClient`. The SDK reads all items by itself. */
@@ -8,6 +8,7 @@ export const createSdkClients: CreateClients = () => ({
   database: createSdkDatabase(),
   once: createSdkDatabase({ maxAttempts: 1 }),
   invoke: createSdkInvoke(),
+  invokeWhole: createSdkWholeInvoke(),
   invokeFunction: createSdkInvokeFunction(),
   createInvokeLater: createSdkInvokeLater,
 });

@@ -25,6 +25,8 @@ export interface Dependencies {
   settlements: SettlementQueue;
   tokenizer: Tokenizer;
   invoke: Invoke;
+  /** For answers that are not streamed: vectors and scores. */
+  invokeWhole: Invoke;
   health: TargetHealth;
   idempotency: IdempotencyStore;
   cacheSalt: CacheSalt;

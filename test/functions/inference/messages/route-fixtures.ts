@@ -30,6 +30,7 @@ export const startMessagesRoute = async () => {
       settlements: noQueue,
       tokenizer: noTokenizer,
       invoke,
+      invokeWhole: invoke,
       health: createTargetHealth(Date.now),
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),

@@ -40,6 +40,7 @@ export const startResponsesRoute = async () => {
       settlements: noQueue,
       tokenizer: noTokenizer,
       invoke,
+      invokeWhole: invoke,
       health: createTargetHealth(Date.now),
       idempotency: createIdempotencyStore(database.database, table, Date.now),
       cacheSalt: createCacheSalt('secret'),
