@@ -4,6 +4,7 @@ import { fromBase62, randomBase62, toBase62 } from './base62.ts';
 export const prefixes = {
   key: 'key_',
   organization: 'org_',
+  project: 'prj_',
   user: 'user_',
   session: 'ses_',
   serviceAccountSecret: 'sas_',

@@ -1,6 +1,14 @@
 import type { HostScope } from '../../hosts/host.ts';
-import { type Configuration, type LimiterItem, limitConfiguration, lowerLimits, newLimiterItem, wholeLimitsOf } from './limiter-item.ts';
-import type { Limits, RateLimits } from './limits.ts';
+import {
+  type Configuration,
+  type LimiterItem,
+  limitConfiguration,
+  lowerLimits,
+  newLimiterItem,
+  type StoredNanos,
+  wholeLimitsOf,
+} from './limiter-item.ts';
+import type { Limits, RateLimits, UserLimits } from './limits.ts';
 import { usableShards } from './shards.ts';
 
 /** The limiter item of an API key, or of a shard of one. */
@@ -25,12 +33,37 @@ export interface KeyItem extends LimiterItem {
   log_o?: true;
   log_v?: number;
   log_k?: boolean;
+  /** The limits of each of its end users: requests and tokens per minute, requests in flight, budget per month. */
+  per_user?: { r?: number; t?: number; c?: number; m?: StoredNanos };
+  /** The project that it belongs to. */
+  prj?: string;
+  /** Its requests are never answered by another model than the one they ask for. */
+  no_fallback?: true;
 }
 
 /** An organization's item has no secret, so no key can authenticate with it. */
 export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
 
 export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
+
+/** The limits of each end user of the key; undefined if it has none. */
+export const userLimitsOf = ({ per_user }: KeyItem): UserLimits | undefined =>
+  per_user && {
+    ...(per_user.r !== undefined && { requestsPerMinute: per_user.r }),
+    ...(per_user.t !== undefined && { tokensPerMinute: per_user.t }),
+    ...(per_user.c !== undefined && { concurrency: per_user.c }),
+    ...(per_user.m !== undefined && { monthlyBudgetNanos: BigInt(per_user.m) }),
+  };
+
+const storedUserLimits = ({ requestsPerMinute, tokensPerMinute, concurrency, monthlyBudgetNanos }: UserLimits): KeyItem['per_user'] => ({
+  ...(requestsPerMinute !== undefined && { r: requestsPerMinute }),
+  ...(tokensPerMinute !== undefined && { t: tokensPerMinute }),
+  ...(concurrency !== undefined && { c: concurrency }),
+  ...(monthlyBudgetNanos !== undefined && { m: monthlyBudgetNanos }),
+});
+
+/** Another model may answer the key's requests, if the one that they ask for fails. */
+export const mayFallBack = ({ no_fallback }: KeyItem): boolean => no_fallback !== true;
 
 /** Content of the key's requests may be stored for later requests. */
 export const mayStore = ({ no_content, no_o }: KeyItem): boolean => no_content !== true && no_o !== true;
@@ -65,18 +98,28 @@ export interface KeySettings {
   models: string[] | null;
   expiresAtMs: number | null;
   keepsNoContent: boolean;
+  /** The limits of each end user; default: none. */
+  perUser?: UserLimits | null;
+  /** Default: no project. */
+  projectId?: string | null;
+  /** Default: false. */
+  hasNoFallback?: boolean;
 }
 
-const OPTIONAL = ['models', 'expires_at', 'no_content'] as const;
+const OPTIONAL = ['models', 'expires_at', 'no_content', 'per_user', 'prj', 'no_fallback'] as const;
 
 /** The configuration change that replaces the settings of a key's limiter item. */
 export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> => {
-  const { status, limits, whole, shards, models, expiresAtMs, keepsNoContent } = settings;
+  const { status, limits, whole, shards, models, expiresAtMs, keepsNoContent, perUser, projectId, hasNoFallback } = settings;
+  const ofUsers = perUser ? storedUserLimits(perUser) : undefined;
   const { set, remove } = limitConfiguration(limits);
   const optional: Partial<KeyItem> = {
     ...(models && { models }),
     ...(expiresAtMs !== null && { expires_at: expiresAtMs }),
     ...(keepsNoContent && { no_content: true }),
+    ...(ofUsers && Object.keys(ofUsers).length > 0 && { per_user: ofUsers }),
+    ...(projectId != null && { prj: projectId }),
+    ...(hasNoFallback && { no_fallback: true }),
   };
   return {
     set: { ...set, ...optional, status, ...(shards > 1 && { shards, ...wholeLimitsOf(whole) }) },

@@ -14,3 +14,12 @@ export interface Limits extends RateLimits {
   /** Requests are paid from prepaid credit. */
   isPrepaid: boolean;
 }
+
+/** The limits of each end user of a key. Absent: no such limit. */
+export interface UserLimits {
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  concurrency?: number;
+  /** The most nano-dollars to spend per month (UTC). */
+  monthlyBudgetNanos?: bigint;
+}

@@ -40,6 +40,9 @@ const COMMON = [
   'log_v',
   'log_k',
   'lim_o',
+  'per_user',
+  'prj',
+  'no_fallback',
   'shards',
   ...WHOLE_ATTRIBUTES,
 ] as const;

@@ -33,7 +33,7 @@ test("stores a key's settings under names that deployed items already have", () 
   const shares = { shards: 8, all_r: 6_000, all_t: 2_000_000, all_c: 320 };
   expect(item).toEqual({ ...atRest, ...own, ...shares, id: 'key_1', org: 'org_1', cfg: 1, fl: {} });
   expect(wholeRateLimitsOf(item)).toEqual(whole);
-  expect(keyConfiguration(settings).remove.toSorted()).toEqual(['expires_at', 'models', 'no_content']);
+  expect(keyConfiguration(settings).remove.toSorted()).toEqual(['expires_at', 'models', 'no_content', 'no_fallback', 'per_user', 'prj']);
 });
 
 test('assumes that another shard has the same settings, limits lower by one, and no counts', () => {
