@@ -31,6 +31,7 @@ import type { IdentityProviderDependencies } from './identity-providers/dependen
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
+import type { ProjectStore } from './projects/project-store.ts';
 import type { ScimDependencies } from './scim/dependencies.ts';
 import type { ScimTokenDependencies } from './scim/manage-tokens.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
@@ -79,6 +80,7 @@ export interface ControlDependencies
   rules: RuleStore;
   signInEvents: SignInEvents;
   apiKeys: ApiKeyStore;
+  projects: ProjectStore;
   limiters: LimiterConfigurationStore;
   models: ModelStore;
   aliases: AliasStore;

@@ -68,6 +68,7 @@ import { checkTargets } from './model-registry/check-targets.ts';
 import { createSageMakerClients, createTargetFacts } from './model-registry/target-facts.ts';
 import { createReadPayload } from './observability/payload-log/read-payload.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
+import { createProjectStore } from './projects/project-store.ts';
 import { controlRoutes } from './routes.ts';
 import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
 import { scimRoutes } from './scim/scim-routes.ts';
@@ -133,6 +134,7 @@ const dependencies: ControlDependencies = {
   rules: createRuleStore(accounts),
   signInEvents: createSignInEvents(database, environmentVariable('ACCOUNTS_TABLE'), accounts),
   apiKeys: createApiKeyStore(accounts),
+  projects: createProjectStore(accounts),
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),

@@ -17,6 +17,7 @@ import { retrieveRequestRoute } from './observability/requests/retrieve-route.ts
 import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
 import { scimTokenRoutes } from './scim/token-routes.ts';
 import { serviceAccountRoutes } from './service-accounts/routes.ts';
@@ -41,6 +42,7 @@ export const controlRoutes = [
   ...identityProviderRoutes,
   ...federationRuleRoutes,
   ...apiKeyRoutes,
+  ...projectRoutes,
   ...modelRoutes,
   ...modelAliasRoutes,
   ...priceRoutes,

@@ -1,4 +1,4 @@
-import { isKeyItem, isOrganizationLimited, type KeyItem } from '../../shared/admission/item/key-item.ts';
+import { isKeyItem, isOrganizationLimited, type KeyItem, projectOf } from '../../shared/admission/item/key-item.ts';
 import { entriesOf, entryOf, type LimiterItem, shardsOf } from '../../shared/admission/item/limiter-item.ts';
 import type { Entry } from '../../shared/admission/item/reservation-entry.ts';
 import { ownerIdOf, shardIds } from '../../shared/admission/item/shards.ts';
@@ -138,7 +138,7 @@ const sweepKeyEntry = async (
     return;
   }
   if (!existing) {
-    const facts = { requestId, keyId, orgId: item.org, admittedAtMs: entry.admittedAtMs, nowMs: now() };
+    const facts = { requestId, keyId, orgId: item.org, projectId: projectOf(item), admittedAtMs: entry.admittedAtMs, nowMs: now() };
     await settlements.send({ event: orphanedEvent(facts), limiterId: item.id, shards: shardsOf(item) });
     report.orphaned++;
     return;

@@ -33,6 +33,8 @@ export const UsageEvent = z.object({
   request_id: z.string(),
   key_id: z.string(),
   org_id: z.string(),
+  /** The project of its key at that time, if any. */
+  project_id: z.string().optional(),
   /** Absent on an orphaned event because the function's state is lost. */
   model: z.string().optional(),
   /** The alias by which the request named the model, if it did. */
@@ -101,12 +103,14 @@ export const orphanedEvent = (facts: {
   requestId: string;
   keyId: string;
   orgId: string;
+  projectId: string | undefined;
   admittedAtMs: number;
   nowMs: number;
 }): UsageEvent => ({
   request_id: facts.requestId,
   key_id: facts.keyId,
   org_id: facts.orgId,
+  ...(facts.projectId !== undefined && { project_id: facts.projectId }),
   prompt_tokens: 0,
   cached_tokens: 0,
   completion_tokens: 0,

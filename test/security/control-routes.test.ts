@@ -44,6 +44,7 @@ let deploymentId: string;
 let invoiceId: string;
 let creditNoteId: string;
 let webhookId: string;
+let projectId: string;
 let issuer: OpenIdIssuer;
 let identityProviderId: string;
 let exportId: string;
@@ -66,6 +67,7 @@ beforeAll(async () => {
   await control.done('PUT', '/v1/model-aliases/own-alias', { token: owner.token, body: { model: run.model } });
   const webhook = { url: 'https://example.com/webhooks' };
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
+  ({ id: projectId } = await control.done('POST', '/v1/projects', { token: owner.token, body: { name: 'Search' } }));
   issuer = await startOpenIdIssuer();
   const provider = { name: 'Acme', issuer: issuer.url, client_id: 'sluice' };
   ({ id: identityProviderId } = await control.done('POST', '/v1/identity-providers', { token: owner.token, body: provider }));
@@ -109,6 +111,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/billing/invoices/', () => invoiceId],
   ['/v1/billing/credit-notes/', () => creditNoteId],
   ['/v1/webhooks/', () => webhookId],
+  ['/v1/projects/', () => projectId],
   ['/v1/identity-providers/', () => identityProviderId],
   ['/v1/billing/exports/', () => exportId],
   ['/v1/runtimes/', () => 'vllm-0.27.1'],

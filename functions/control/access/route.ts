@@ -23,6 +23,7 @@ export type ControlTag =
   | 'Users'
   | 'Service accounts'
   | 'API keys'
+  | 'Projects'
   | 'Identity providers'
   | 'Models'
   | 'Prices'

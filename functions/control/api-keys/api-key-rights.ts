@@ -22,9 +22,11 @@ export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Acto
   return key;
 };
 
-/** Rejects limits and budgets from an actor who cannot set them. @throws 403 */
-export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
-  const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
+const LIMITING = ['limits', 'budgets', 'project_id'] as const;
+
+/** Rejects limits, budgets and a project from an actor who cannot set them. @throws 403 */
+export const checkMayLimit = (actor: Actor, fields: { [Name in (typeof LIMITING)[number]]?: unknown }): void => {
+  const param = LIMITING.find((name) => fields[name] !== undefined);
   if (param && !can(actor, 'keys:limit'))
     throw new Forbidden({
       param,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../limits/limits.ts';
 import { OrganizationId } from '../organizations/organization.ts';
+import { ProjectId } from '../projects/project.ts';
 
 const KeyName = z.string().trim().min(1).max(100);
 export const KeyModels = z.array(z.string().min(1).max(256)).min(1).max(16);
@@ -46,6 +47,7 @@ export const ApiKey = z.object({
   owner_restrictions: OwnerRestrictions.meta({
     description: 'What owners set. Members can restrict the key further, but not beyond these values.',
   }),
+  project_id: z.string().nullable().meta({ description: 'The project that its usage belongs to; null: none.' }),
   metadata: z.record(z.string(), z.string()),
   created_at: z.int(),
   created_by: z.string().meta({ description: 'The id of the user or the name of the operator who created the key.' }),
@@ -98,6 +100,7 @@ const NewKeyFields = z.strictObject({
     description: `How long a playground key works. Default: ${MAX_LIFETIME_SECONDS}. Other keys have \`expires_at\` instead.`,
   }),
   no_content: z.boolean().default(false),
+  project_id: ProjectId.nullable().default(null).meta({ description: 'The project that its usage belongs to. Requires `keys:limit`.' }),
   metadata: Metadata.default({}),
 });
 
@@ -118,6 +121,7 @@ export const ApiKeyUpdate = z.strictObject({
   budgets: KeyBudgetsUpdate.optional(),
   expires_at: ExpiresAt.nullable().optional(),
   no_content: z.boolean().optional(),
+  project_id: ProjectId.nullable().optional().meta({ description: 'Earlier usage stays in its project. Requires `keys:limit`.' }),
   metadata: Metadata.optional(),
 });
 export type ApiKeyUpdate = z.output<typeof ApiKeyUpdate>;

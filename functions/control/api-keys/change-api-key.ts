@@ -13,6 +13,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import type { Actor } from '../access/actor.ts';
 import { toLimits } from '../limits/limits.ts';
+import { toJoinProject } from '../projects/join-project.ts';
 import { type ApiKey, type ApiKeyUpdate, type ApiKeyWithSecret, AUDITED_TEXTS, type Rotation, type StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
 import type { ApiKeyDependencies } from './create-api-key.ts';
@@ -142,7 +143,7 @@ export const updateApiKey = async (
   expected?: Expected,
 ): Promise<ApiKey> => {
   const before = changeable(checkVersion(await visibleKey(deps, actor, id), expected));
-  checkMayLimit(actor, { limits, budgets });
+  checkMayLimit(actor, { limits, budgets, project_id: fields.project_id });
   checkRestrictions(actor, before.owner_restrictions, fields);
   checkExpiry(fields.expires_at, actor.origin.nowMs);
   const changes = {
@@ -154,10 +155,12 @@ export const updateApiKey = async (
   const after = { ...before, ...changes };
   checkFits(before, after);
   const more = after.limits.concurrency - before.limits.concurrency;
+  const joins = after.project_id !== before.project_id && after.project_id;
   for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
     const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
     const configured = await toConfigureWhole(deps, after, actor.origin.nowMs);
-    const writes = [...(added?.writes ?? []), ...configured];
+    const joined = joins ? [await toJoinProject(deps, before.organization, joins)] : [];
+    const writes = [...(added?.writes ?? []), ...joined, ...configured];
     try {
       return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
     } catch (error) {

@@ -12,6 +12,8 @@ import type { PayloadLogStore } from '../../../shared/payload-log/settings-store
 import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
+import { toJoinProject } from '../projects/join-project.ts';
+import type { ProjectStore } from '../projects/project-store.ts';
 import { type ApiKeyWithSecret, AUDITED_TEXTS, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
@@ -23,6 +25,7 @@ import { boundsAfter } from './owner-restrictions.ts';
 export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, QuotaDependencies {
   apiKeys: ApiKeyStore;
   organizations: OrganizationStore;
+  projects: ProjectStore;
   users: ActorChecks;
   payloadLogs: PayloadLogStore;
 }
@@ -56,6 +59,7 @@ export const newKey = (
     expires_at: body.expires_at,
     no_content: body.no_content,
     owner_restrictions: boundsAfter(actor, UNRESTRICTED, body),
+    project_id: body.project_id,
     metadata: body.metadata,
     created_at: seconds,
     created_by: actor.userId,
@@ -70,7 +74,7 @@ export const newKey = (
 
 /**
  * Plans the limiter items of a key with a new secret. The writes of the plan must be in the transaction that creates
- * them; they fail with ChangedMeanwhile if the organization changes meanwhile.
+ * them; they fail with ChangedMeanwhile if the organization or the project changes meanwhile.
  * @param moreConcurrency for which the organization has not counted the key yet
  */
 export const planItems = async (
@@ -79,7 +83,7 @@ export const planItems = async (
   key: StoredApiKey,
   { hash, moreConcurrency }: { hash: Uint8Array; moreConcurrency: number },
 ): Promise<{ items: KeyItem[]; isLimited: boolean; writes: Write[] }> => {
-  const { id, organization, scope } = key;
+  const { id, organization, scope, project_id } = key;
   const { isLimited, writes } = await addConcurrency(deps, actor.origin, organization, moreConcurrency);
   const owner = await deps.organizations.get(organization);
   const { no_content, no_content_version: version } = owner;
@@ -95,6 +99,7 @@ export const planItems = async (
   const checks = [
     deps.organizations.toCheckContent(owner),
     deps.payloadLogs.toCheck(organization, log?.version ?? 0, () => new ChangedMeanwhile()),
+    ...(project_id === null ? [] : [await toJoinProject(deps, organization, project_id)]),
   ];
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   return { items, isLimited, writes: [...checks, ...writes] };
@@ -127,7 +132,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
 };
 
 const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  checkMayLimit(actor, body);
+  checkMayLimit(actor, { ...body, project_id: body.project_id ?? undefined });
   const { origin } = actor;
   checkExpiry(body.expires_at, origin.nowMs);
   const organization = organizationFor(actor, body.organization);

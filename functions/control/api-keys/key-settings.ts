@@ -10,11 +10,11 @@ import type { StoredApiKey } from './api-key.ts';
  * @param parts each item's part of the limits; absent for a new key
  */
 export const settingsOf = (
-  { status, limits, budgets, shards, models, expires_at, no_content }: Omit<StoredApiKey, 'version'>,
+  { status, limits, budgets, shards, models, expires_at, no_content, project_id }: Omit<StoredApiKey, 'version'>,
   parts?: readonly Limits[],
 ): KeySettings[] => {
   const whole = toLimits({ limits, budgets });
   const expiresAtMs = expires_at === null ? null : expires_at * SECOND_MS;
-  const common = { status, whole, shards, models, expiresAtMs, keepsNoContent: no_content };
+  const common = { status, whole, shards, models, expiresAtMs, keepsNoContent: no_content, projectId: project_id };
   return (parts ?? shareLimits(whole, shards)).map((part) => ({ ...common, limits: part }));
 };

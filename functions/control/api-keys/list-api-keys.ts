@@ -6,6 +6,7 @@ import { filteredPage } from '../lists/filtered-page.ts';
 import { containsText, textFilter } from '../lists/text-filter.ts';
 import { UnixSeconds } from '../lists/unix-seconds.ts';
 import { OrganizationId } from '../organizations/organization.ts';
+import { ProjectId } from '../projects/project.ts';
 import { ApiKey, KeyPurpose, type StoredApiKey } from './api-key.ts';
 import { type ApiKeyReads, withLastUse } from './api-key-rights.ts';
 
@@ -13,6 +14,7 @@ const filters = {
   purpose: KeyPurpose.default('standard').meta({ description: 'The purpose of the keys to list.' }),
   status: ApiKey.shape.status.optional().meta({ description: 'Only keys with this status.' }),
   created_by: z.string().min(1).max(256).optional().meta({ description: 'Only keys of this user, or of this operator.' }),
+  project_id: ProjectId.optional().meta({ description: 'Only keys of this project.' }),
   q: textFilter('name, hint or id'),
   model: z.string().min(1).max(256).optional().meta({ description: 'Only keys that can use this model.' }),
   expires_before: UnixSeconds.optional().meta({ description: 'Only keys that expire before this time (Unix seconds).' }),
@@ -31,10 +33,14 @@ export const KeysQuery = z.strictObject({
 type KeysQuery = z.output<typeof KeysQuery>;
 type Filters = Omit<KeysQuery, 'organization' | 'limit' | 'after'>;
 
-const matches = (key: StoredApiKey, { purpose, status, created_by, q, model, expires_before, unused_since }: Filters): boolean =>
+const matches = (
+  key: StoredApiKey,
+  { purpose, status, created_by, project_id, q, model, expires_before, unused_since }: Filters,
+): boolean =>
   key.purpose === purpose &&
   key.status === (status ?? key.status) &&
   key.created_by === (created_by ?? key.created_by) &&
+  (project_id === undefined || key.project_id === project_id) &&
   containsText(q, [key.name, key.hint, key.id]) &&
   (model === undefined || key.models === null || key.models.includes(model)) &&
   (expires_before === undefined || (key.expires_at !== null && key.expires_at < expires_before)) &&

@@ -45,7 +45,7 @@ const countKey = async ({ quotas }: PlaygroundKeyDependencies, actor: Actor, org
  * @throws 400, 403, 404, 429
  */
 export const createPlaygroundKey = async (deps: PlaygroundKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  checkMayLimit(actor, body);
+  checkMayLimit(actor, { ...body, project_id: body.project_id ?? undefined });
   checkTemporaryLimits(body.limits, 'limits');
   const organization = organizationFor(actor, body.organization);
   return createTemporaryKey(deps, actor, body, {

@@ -57,6 +57,7 @@ const fieldsOf = ({ scope, models, limits, budgets: { total } }: RuleApiKey, rul
   name: `Workload of ${rule.id}`,
   ...{ scope, models, limits, budgets: { day: null, month: null, total } },
   no_content: false,
+  project_id: null,
   metadata: {},
 });
 

@@ -1,3 +1,4 @@
+import { type KeyItem, projectOf } from '../../../shared/admission/item/key-item.ts';
 import { inFlightOf, type LimiterItem, rateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { toApiError } from '../../../shared/http/errors.ts';
@@ -65,6 +66,12 @@ export const limiterState = ({ reservations, headers }: Admission): LimiterState
   };
 };
 
+const projectIn = ({ reservations }: Admission): Pick<UsageEvent, 'project_id'> => {
+  const { item } = reservations[0] as { item: LimiterItem };
+  const project = projectOf(item as KeyItem);
+  return project === undefined ? {} : { project_id: project };
+};
+
 /**
  * The end of each step, in ms from the arrival of the request. A clock that was set back gives 0.
  * @param endsAtMs in the order of `STEPS`, in ms since the epoch; undefined: the step did not end
@@ -130,6 +137,7 @@ export const toUsageEvent = (
     request_id: admission.requestId,
     key_id: admission.keyId,
     org_id: admission.organization,
+    ...projectIn(admission),
     model: model.name,
     ...aliasOf(request, model),
     route: facts.path,

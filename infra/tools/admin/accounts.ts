@@ -6,6 +6,7 @@ import { createOrganization } from '../../../functions/control/organizations/cre
 import { createCreditGrant, type NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
 import { applyDefaultConcurrency, limitOrganization } from '../../../functions/control/organizations/update-organization.ts';
+import { createProjectStore } from '../../../functions/control/projects/project-store.ts';
 import { createUser } from '../../../functions/control/users/create-user.ts';
 import { limitsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
@@ -52,6 +53,7 @@ const open = ({ database, accountsTable, auditTable, keysTable, observabilityTab
     users: createUserStore(accounts),
     identityProviders: createIdentityProviderStore(accounts),
     apiKeys: createApiKeyStore(accounts),
+    projects: createProjectStore(accounts),
     payloadLogs: createPayloadLogStore(createRecordTable(database, observabilityTable)),
     limiters: createLimiterConfigurationStore(database, keysTable),
     credit: createCreditStore(database, accountsTable),

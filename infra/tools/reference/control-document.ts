@@ -38,6 +38,7 @@ const TAGS = {
   Users: 'The people who can log in, and their roles.',
   'Service accounts': 'Accounts of programs, and how programs prove who they are.',
   'API keys': 'The keys for the hosts that generate text.',
+  Projects: 'Parts of an organization whose usage and costs are shown on their own.',
   Models: 'The models that can be called, and where they run.',
   'Identity providers': 'The providers with which the users of an organization sign in.',
   Prices: 'The prices of models, and when they take effect.',

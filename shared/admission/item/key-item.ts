@@ -62,6 +62,9 @@ const storedUserLimits = ({ requestsPerMinute, tokensPerMinute, concurrency, mon
   ...(monthlyBudgetNanos !== undefined && { m: monthlyBudgetNanos }),
 });
 
+/** The id of the project that the key belongs to, if any. */
+export const projectOf = ({ prj }: KeyItem): string | undefined => prj;
+
 /** Another model may answer the key's requests, if the one that they ask for fails. */
 export const mayFallBack = ({ no_fallback }: KeyItem): boolean => no_fallback !== true;
 

@@ -43,7 +43,10 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
       'functions/control/scim',
     ],
   ],
-  ['Control plane: organizations and API keys', ['functions/control/organizations', 'functions/control/api-keys', 'shared/credit']],
+  [
+    'Control plane: organizations and API keys',
+    ['functions/control/organizations', 'functions/control/api-keys', 'functions/control/projects', 'shared/credit'],
+  ],
   ['Control plane: models and prices', ['functions/control/model-registry', 'functions/control/model-aliases', 'functions/control/prices']],
   [
     'Control plane: deployments',

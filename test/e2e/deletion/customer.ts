@@ -60,6 +60,7 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
   const { id: webhook } = await done('POST', '/v1/webhooks', { token, body: { url: `http://127.0.0.1:${port}/${canary}` } });
   await done('POST', `/v1/webhooks/${webhook}/test`, { token });
   await done('PUT', `/v1/model-aliases/${canary}`, { token, body: { model: run.model } });
+  await done('POST', '/v1/projects', { token, body: { name: canary } });
   await done('POST', '/v1/tickets', { token, body: { subject: canary, body: `I am ${canary}.` } });
   await done('PATCH', '/v1/billing/profile', { token, body: { emails: [email] } });
 

@@ -134,6 +134,7 @@ describe('the spans of a request', () => {
       requestId: newRequestId(ARRIVED_AT),
       keyId: 'key_1',
       orgId: 'org_1',
+      projectId: undefined,
       admittedAtMs: ARRIVED_AT,
       nowMs: ARRIVED_AT + 900_000,
     });

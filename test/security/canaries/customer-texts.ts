@@ -12,6 +12,8 @@ export const ACTIONS_WITH_TEXTS = [
   'organization.created',
   'organization.updated',
   'payload_log.updated',
+  'project.created',
+  'project.updated',
   'service_account.created',
   'service_account.updated',
   'ticket.assigned',
@@ -71,6 +73,7 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'payload.read',
   'payload_log.deleted',
   'price.added',
+  'project.archived',
   'rerate.executed',
   'runtime.created',
   'runtime.updated',
@@ -132,6 +135,9 @@ export const writeCustomerTexts = async (
   const metadata = (): object => ({ [hidden('a metadata key of an API key')]: hidden('a metadata value of an API key') });
   const key = await byOwner('POST', '/v1/api-keys', { name: named('the name of an API key'), metadata: metadata() });
   await byOwner('PATCH', `/v1/api-keys/${key.id}`, { name: named('the new name of an API key'), metadata: metadata() });
+
+  const project = await byOwner('POST', '/v1/projects', { name: named('the name of a project') });
+  await byOwner('PATCH', `/v1/projects/${project.id}`, { name: named('the new name of a project') });
 
   const user = await byOwner('POST', '/v1/users', {
     email: `${named('the address of a user')}@example.com`,

@@ -136,6 +136,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
   const ofOrganization = async (token: string, name: string) => ({
     key: await create('/v1/api-keys', token, { name }),
     webhook: await create('/v1/webhooks', token, { url: `https://example.com/${name}` }),
+    project: await create('/v1/projects', token, { name }),
     ticket: await create('/v1/tickets', token, { subject: name, body: name }),
     ...(await identitiesOf(create, token, name)),
     export: await create('/v1/billing/exports', token, { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 }),
@@ -166,6 +167,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/users/': [spare.id, spareOwner.id],
       '/v1/api-keys/': [own.key, others.key],
       '/v1/webhooks/': [own.webhook, others.webhook],
+      '/v1/projects/': [own.project, others.project],
       '/v1/identity-providers/': [ownProvider.id, othersProvider.id],
       '/v1/service-accounts/': [own.serviceAccount, others.serviceAccount],
       '/v1/tickets/': [own.ticket, others.ticket],

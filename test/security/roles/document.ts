@@ -71,7 +71,7 @@ const operationsRequiring = (permission: Permission): string =>
 
 // They allow more in operations that require another permission.
 const IN_RULES: Partial<Record<Permission, string>> = {
-  'keys:limit': 'limits, budgets and other restrictions of API keys; no number of keys of one’s own',
+  'keys:limit': 'limits, budgets, projects and other restrictions of API keys; no number of keys of one’s own',
 };
 
 const operationRows = PERMISSIONS.map((permission) => [

@@ -68,6 +68,17 @@ export const deleteAliases = async ({ deps, organization: { id }, isDeleting }: 
   return aliases.size;
 };
 
+/** Projects stay, because usage refers to them, without their names. */
+export const renameProjects = async ({ deps, organization, isDeleting }: Deletion): Promise<number> => {
+  let count = 0;
+  for await (const project of deps.projects.listAll(organization.id)) {
+    if (project.name === DELETED_NAME) continue;
+    count++;
+    if (isDeleting) await transact(deps.database, [deps.projects.toReplace({ ...project, name: DELETED_NAME })]);
+  }
+  return count;
+};
+
 /** Keys stay, because usage and invoices refer to them, but nobody can use them or recognize whose they were. */
 export const endKeys = async ({ deps, keys, operator, isDeleting }: Deletion): Promise<number> => {
   const keysToEnd = keys.filter(

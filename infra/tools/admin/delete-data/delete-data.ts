@@ -8,7 +8,7 @@ import type { Origin } from '../../../../shared/audit/origin.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { listDaysOfUsage } from '../rebuild/days-of-usage.ts';
 import { rebuild } from '../rebuild/rebuild-totals.ts';
-import { deleteAliases, deleteTickets, deleteUsers, endKeys } from './delete-accounts.ts';
+import { deleteAliases, deleteTickets, deleteUsers, endKeys, renameProjects } from './delete-accounts.ts';
 import { deleteIdentities } from './delete-identities.ts';
 import { deleteItems } from './delete-items.ts';
 import { deleteObjects } from './delete-objects.ts';
@@ -28,6 +28,8 @@ export interface DeletionReport {
   api_keys: number;
   tickets: number;
   model_aliases: number;
+  /** Projects that lose their name. */
+  projects: number;
   /** Webhooks, notifications, deliveries and e-mails. */
   notifications: number;
   /** Stored responses, and results under idempotency keys. */
@@ -112,6 +114,7 @@ export const deleteData = async (
     users: await deleteUsers(deletion),
     tickets: await deleteTickets(deletion),
     model_aliases: await deleteAliases(deletion),
+    projects: await renameProjects(deletion),
     notifications: await deleted('notifications'),
     responses: await deleted('responses'),
     observability: await deleted('observability'),

@@ -18,7 +18,7 @@ import type { TicketStore } from '../../../../shared/tickets/ticket-store.ts';
 
 export interface DeleteDataDependencies
   extends Rollups,
-    Pick<ApiKeyDependencies, 'apiKeys' | 'audit' | 'limiters' | 'organizations' | 'payloadLogs'> {
+    Pick<ApiKeyDependencies, 'apiKeys' | 'audit' | 'limiters' | 'organizations' | 'payloadLogs' | 'projects'> {
   database: SdkDatabase;
   users: UserStore;
   sessions: Pick<SessionStore, 'forget'>;
@@ -48,5 +48,5 @@ export interface Deletion {
   isDeleting: boolean;
 }
 
-/** The name of organizations and keys after their deletion. */
+/** The name of organizations, keys and projects after their deletion. */
 export const DELETED_NAME = 'deleted';

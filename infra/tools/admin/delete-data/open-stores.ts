@@ -1,5 +1,6 @@
 import { createApiKeyStore } from '../../../../functions/control/api-keys/api-key-store.ts';
 import { createOrganizationStore } from '../../../../functions/control/organizations/organization-store.ts';
+import { createProjectStore } from '../../../../functions/control/projects/project-store.ts';
 import { createLimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createBillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
@@ -60,6 +61,7 @@ export const openDataStores = (
     users: createUserStore(rows('accounts')),
     sessions: createSessionStore(rows('accounts')),
     apiKeys: createApiKeyStore(rows('accounts')),
+    projects: createProjectStore(rows('accounts')),
     limiters: createLimiterConfigurationStore(database, tables.keys),
     payloadLogs: createPayloadLogStore(rows('observability')),
     settings: createBillingSettingsStore(rows('billing')),

@@ -169,6 +169,7 @@ const haveSettingsOfRow = (key: StoredApiKey, items: readonly KeyItem[], secret:
         item.status === key.status &&
         item.expires_at === expiresAtMs &&
         (item.no_content === true) === key.no_content &&
+        (item.prj ?? null) === key.project_id &&
         isDeepStrictEqual(item.models ?? null, key.models) &&
         (!secret || Buffer.compare(item.h, secret.hash) === 0),
     )

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { OrganizationId } from '../organizations/organization.ts';
+
+const ProjectName = z.string().trim().min(1).max(100);
+
+/** The id of a project in a request. One that doesn't exist is a 404. */
+export const ProjectId = z.string().min(1).max(64);
+
+/** A project on the wire: a name under which the usage of some API keys of an organization is shown. */
+export const Project = z.object({
+  id: z.string(),
+  object: z.literal('project'),
+  organization: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'archived']).meta({
+    description: '`archived`: no other API key can join it. Keys that are in it keep working.',
+  }),
+  created_at: z.int().meta({ description: 'Unix time in seconds.' }),
+  created_by: z.string().meta({ description: 'The id of the user or the name of the operator who created the project.' }),
+  updated_at: z.int(),
+  archived_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: it is active.' }),
+  version: z.int().meta({ description: 'Incremented by every change. The ETag is derived from it.' }),
+});
+export type Project = z.infer<typeof Project>;
+
+export const NewProject = z.strictObject({
+  name: ProjectName,
+  organization: OrganizationId.optional().meta({
+    description: 'The organization of the project. Required for admins; otherwise your own organization.',
+  }),
+});
+export type NewProject = z.output<typeof NewProject>;
+
+/** Absent fields keep their values. */
+export const ProjectUpdate = z
+  .strictObject({ name: ProjectName.optional() })
+  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
+export type ProjectUpdate = z.output<typeof ProjectUpdate>;
