@@ -124,7 +124,10 @@ export const archiveProject = async (
   return replace(deps, actor, before, { action: 'project.archived', fields: { status: 'archived', archived_at: secondsOf(actor) } });
 };
 
-/** Lists the projects of an organization, newest first. A page can be short although there are more. @throws 400, 404 */
+/**
+ * Lists the projects of an organization, newest first. A page can be short although there are more.
+ * @throws 400, 404
+ */
 export const listProjects = async (
   { projects }: Pick<ProjectDependencies, 'projects'>,
   actor: Actor,

@@ -89,7 +89,7 @@ describe('a project', () => {
     await expect(archiveProject(stores, next(owner), placeOf(project), [1])).rejects.toMatchObject({ status: 412 });
   });
 
-  test('is not found by other organizations, under a malformed id, or by an admin who names another organization', async () => {
+  test('is not found by others, under a malformed id, or by an admin who names another organization', async () => {
     const project = await create();
     const notFound = { status: 404 };
     await expect(visibleProject(stores, otherOwner, placeOf(project))).rejects.toMatchObject(notFound);
