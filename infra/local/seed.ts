@@ -13,8 +13,17 @@ import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared
 import { REGION } from '../assembly/resolve.ts';
 import { type AccountTables, createOperatorKey, operatorOrigin } from '../tools/admin/accounts.ts';
 import { uploadTokenizer } from '../tools/admin/tokenizer-files.ts';
-import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
+import {
+  EMBEDDING_MODEL,
+  LOCAL_COMPONENT,
+  LOCAL_MODEL,
+  poolingComponent,
+  REASONING_COMPONENT,
+  REASONING_MODEL,
+  RERANK_MODEL,
+} from './container.ts';
 import type { Demo } from './demo-file.ts';
+import { VECTOR_DIMENSIONS } from './model-server/vectors/vectors.ts';
 import type { LocalRun } from './run.ts';
 import { seedAdmin } from './seed-admin.ts';
 
@@ -39,7 +48,21 @@ const ownDialect = { dialect: 'sluice', capabilities: { structured_outputs: true
 
 const tinyTarget = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
 
-// Our own container serves one model under two names, each with a different dialect.
+// Models that generate no text: $0.02 per million tokens.
+const poolingModel = {
+  ...demoModel,
+  dialect: 'vllm',
+  max_output_tokens: 1,
+  default_output_tokens: 1,
+  prices: [{ version: 'price_demo_1', effective_at: 0, prompt_nanos: 20_000_000, completion_nanos: 0 }],
+} satisfies Partial<NewModel>;
+
+const poolingTargets = (model: string): NewModel['targets'] => [
+  { endpoint: model, component: poolingComponent(model), container_model: model },
+];
+
+// Our own container serves one language model under two names, each with a different dialect, and two that generate no
+// text.
 const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   { ...demoModel, ...ownDialect, name: LOCAL_MODEL, tokenizer, targets: [tinyTarget] },
   {
@@ -50,12 +73,21 @@ const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
     tokenizer,
     targets: [{ endpoint: REASONING_MODEL, component: REASONING_COMPONENT, container_model: REASONING_MODEL }],
   },
+  {
+    ...poolingModel,
+    name: EMBEDDING_MODEL,
+    task: 'embed',
+    embedding: { dimensions: VECTOR_DIMENSIONS, is_shortenable: true },
+    tokenizer,
+    targets: poolingTargets(EMBEDDING_MODEL),
+  },
+  { ...poolingModel, name: RERANK_MODEL, task: 'rerank', tokenizer, targets: poolingTargets(RERANK_MODEL) },
 ];
 
-// The tokenizer of a foreign container's model is unknown. The reasoning model of an earlier run is unpublished.
+// The tokenizer of a foreign container's model is unknown. The other models of an earlier run are unpublished.
 const foreignModels = (targets: NewModel['targets']): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
-  { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
+  ...[REASONING_MODEL, EMBEDDING_MODEL, RERANK_MODEL].map((name): NewModel => ({ ...demoModel, name, status: 'unpublished', targets })),
 ];
 
 const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {

@@ -88,7 +88,10 @@ show(client.beta.messages.tool_runner(**ask, tools=[get_weather]).until_done().t
 del ask["max_tokens"]
 show([client.messages.count_tokens(**ask).input_tokens, [model.id for model in client.models.list()]])
 `;
-    expect(await shown(program)).toEqual([expect.any(Number), ['sluice-tiny', 'sluice-tiny-reasoning']]);
+    expect(await shown(program)).toEqual([
+      expect.any(Number),
+      ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'],
+    ]);
   });
 
   test.each([

@@ -162,7 +162,7 @@ describe.each(HOSTS.flatMap((host) => MAJORS.map(([major, Anthropic]) => ({ host
     test('lists the models', async () => {
       const listed = await Array.fromAsync(client.models.list());
       expect(listed).toEqual(
-        ['sluice-tiny', 'sluice-tiny-reasoning'].map((id) =>
+        ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'].map((id) =>
           expect.objectContaining({ id, type: 'model', display_name: expect.any(String), max_input_tokens: 8_192 }),
         ),
       );

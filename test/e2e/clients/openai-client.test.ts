@@ -114,7 +114,11 @@ describe.each(HOSTS)('the %s host', (name) => {
     test('lists the models', async () => {
       const { data } = await client.models.list();
       const listed = { object: 'model', context_length: 8_192 };
-      expect(data).toEqual(['sluice-tiny', 'sluice-tiny-reasoning'].map((id) => expect.objectContaining({ id, ...listed })));
+      expect(data).toEqual(
+        ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'].map((id) =>
+          expect.objectContaining({ id, ...listed }),
+        ),
+      );
     });
   });
 

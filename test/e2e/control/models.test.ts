@@ -69,8 +69,14 @@ test('a shared model is registered, published, called, given a new price, deprec
   const price = { model: 'team/tiny', effective_at: 4_000_000_000, per_million: { prompt: '0.2', completion: '0.8' } };
   await control.done('POST', '/v1/prices', { token: admin.token, body: price });
   const { pricing } = (await get('/v1/pricing/serverless', owner)).body;
-  expect(pricing.map(({ model }: { model: string }) => model)).toEqual(['sluice-tiny', 'sluice-tiny-reasoning', 'team/tiny']);
-  expect(pricing[2]).toMatchObject({ prompt: '0.0000001', next: { effective_at: 4_000_000_000 } });
+  expect(pricing.map(({ model }: { model: string }) => model)).toEqual([
+    'sluice-tiny',
+    'sluice-tiny-embed',
+    'sluice-tiny-reasoning',
+    'sluice-tiny-rerank',
+    'team/tiny',
+  ]);
+  expect(pricing.at(-1)).toMatchObject({ prompt: '0.0000001', next: { effective_at: 4_000_000_000 } });
 
   const deprecation = { deprecated_at: 1_800_000_000, sunset_at: 1_900_000_000, successor: 'sluice-tiny' };
   const deprecated = await control.done('PATCH', '/v1/models/team/tiny', { token: admin.token, body: { deprecation } });

@@ -304,7 +304,12 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(await (await fetch(`${run.base_url}/health`)).json()).toEqual({
         status: 'ok',
         // Without a key, the on-demand host does not reveal who has which deployments.
-        models: run.host.scope === 'serverless' ? { 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available' } : {},
+        models:
+          run.host.scope === 'serverless'
+            ? Object.fromEntries(
+                ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'].map((name) => [name, 'available']),
+              )
+            : {},
       });
     });
 
