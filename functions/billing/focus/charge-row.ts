@@ -91,6 +91,7 @@ export const chargeRow = ({ account, month, invoice }: InvoicedMonth, charge: Fo
     x_ChargeKind: kind,
     x_InstanceType: null,
     x_PriceVersionId: null,
+    x_ProjectId: null,
     ...columns,
   };
 };

@@ -43,6 +43,7 @@ export const COST_AND_USAGE = [
   'x_ChargeKind',
   'x_InstanceType',
   'x_PriceVersionId',
+  'x_ProjectId',
 ] as const;
 
 /**

@@ -46,7 +46,7 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
 };
 
 /**
- * The rows of a key's day for one model and price version. @param price undefined if it was removed or never existed
+ * The rows of a key's day for one project, model and price version. @param price undefined if it was removed or never existed
  */
 export const tokenCharges = (
   billed: InvoicedMonth,
@@ -64,7 +64,11 @@ export const tokenCharges = (
     name,
     day,
     kind: 'tokens',
-    columns: { SubAccountId: keyId, ...resourceOf({ model: group.model, deployment: null, name: null }) },
+    columns: {
+      SubAccountId: keyId,
+      ...resourceOf({ model: group.model, deployment: null, name: null }),
+      x_ProjectId: group.project,
+    },
     consumed: consumedTokens(tokens),
     priced: price && pricedKinds(name, group, price),
   });

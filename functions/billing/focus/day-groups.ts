@@ -2,9 +2,11 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 
 /**
- * The sums of a key's events in a UTC day for one model, price version and, if they were rated again, earlier version.
+ * The sums of a key's events in a UTC day for one project, model, price version and, if they were rated again, earlier
+ * version.
  */
 export interface TokenGroup {
+  project: string | null;
   model: string | null;
   priceVersion: string | null;
   ratedFrom: string | null;
@@ -36,9 +38,10 @@ const groupIn = <Group>(groups: Map<string, Group>, id: readonly (string | null)
 
 /** Adds an event in place: a day can have a million of them. */
 export const addTokens = (groups: Map<string, TokenGroup>, event: UsageEvent): void => {
-  const { model = null, price_version: priceVersion, rerate } = event;
+  const { project_id: project = null, model = null, price_version: priceVersion, rerate } = event;
   const ratedFrom = rerate?.from ?? null;
-  const group = groupIn(groups, [model, priceVersion, ratedFrom], () => ({
+  const group = groupIn(groups, [project, model, priceVersion, ratedFrom], () => ({
+    project,
     model,
     priceVersion,
     ratedFrom,

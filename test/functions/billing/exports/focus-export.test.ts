@@ -256,6 +256,23 @@ describe('a FOCUS export', () => {
     expect(billedSum(rows)).toBe(amountOf(dollarsOf(2n * 320_001_805n)));
   });
 
+  test('has rows of their own for the projects that a key had, which add up to the same', async () => {
+    const { organization, keys, export: exported } = await setUp();
+    const [key = ''] = keys;
+    const of = { org_id: organization, prompt_tokens: 1_000_000, cached_tokens: 0, completion_tokens: 0, cost_nanos: 500_000_001n };
+    await exporting.store([
+      eventAt(key, '2026-10-02T10:00:00Z', 1, { ...of, project_id: 'prj_a' }),
+      eventAt(key, '2026-10-02T11:00:00Z', 2, { ...of, project_id: 'prj_b' }),
+      eventAt(key, '2026-10-02T12:00:00Z', 3, of),
+    ]);
+    const rows = checkCostAndUsage(await exported());
+    expect(rows.map(({ x_ProjectId, BilledCost }) => [x_ProjectId, BilledCost]).sort()).toEqual([
+      ['', '0.500000001'],
+      ['prj_a', '0.500000001'],
+      ['prj_b', '0.500000001'],
+    ]);
+  });
+
   test('still adds up if events came late, and names the charges that a later invoice has', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const events = someEvents(keys, organization);
