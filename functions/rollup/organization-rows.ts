@@ -20,6 +20,7 @@ const namesOf = (event: UsageEvent): Omit<TotalsGroup, 'totals'> => ({
   route: event.route ?? null,
   deployment: (event.endpoint !== undefined && deploymentIdOf(event.endpoint)) || null,
   keyId: event.key_id,
+  ...(event.project_id !== undefined && { projectId: event.project_id }),
   userId: userOf(event),
 });
 

@@ -11,14 +11,16 @@ export interface TotalsGroup extends Omit<OrganizationTotals, 'organization' | '
 }
 
 /** The id of a group among those of its span. */
-export const groupIdOf = ({ model, route, deployment, keyId, userId }: Omit<TotalsGroup, 'totals'>): string =>
-  JSON.stringify([model, route, deployment, keyId, userId]);
+export const groupIdOf = ({ model, route, deployment, keyId, userId, projectId }: Omit<TotalsGroup, 'totals'>): string =>
+  // Rows without a project keep the ids that they had before there were projects.
+  JSON.stringify([model, route, deployment, keyId, userId, ...(projectId === undefined ? [] : [projectId])]);
 
-const inDetail = ({ model, route, deployment, keyId, userId }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
+const inDetail = ({ model, route, deployment, keyId, userId, projectId }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
   model,
   route,
   deployment,
   ...(detail !== 'model' && keyId !== undefined && { keyId }),
+  ...(detail !== 'model' && projectId !== undefined && { projectId }),
   ...(detail === 'user' && userId !== undefined && { userId }),
 });
 

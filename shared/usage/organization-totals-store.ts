@@ -71,6 +71,7 @@ const itemOf = (row: TotalsRow) => ({
   ...(row.route !== null && { route: row.route }),
   ...(row.deployment !== null && { deployment: row.deployment }),
   ...(row.keyId !== undefined && { key_id: row.keyId }),
+  ...(row.projectId !== undefined && { project_id: row.projectId }),
   ...(row.userId != null && { end_user: row.userId }),
   ...(row.shard !== undefined && { shard: row.shard }),
   ...(row.lastUser !== undefined && { last_user: row.lastUser }),
@@ -84,6 +85,7 @@ const StoredNames = z.object({
   route: z.string().nullable().default(null),
   deployment: z.string().nullable().default(null),
   key_id: z.string().optional(),
+  project_id: z.string().optional(),
   end_user: z.string().nullable().default(null),
   shard: z.string().default(''),
   last_user: z.string().optional(),
@@ -93,18 +95,19 @@ type Names = Omit<TotalsGroup, 'totals'> & { startMs: number; shard: string };
 type StoredGroup = TotalsGroup & Names;
 
 const namesOf = (stored: z.output<typeof StoredNames>, detail: Detail): Names => {
-  const { usage_event, key_id, end_user, last_user, ...names } = stored;
+  const { usage_event, key_id, project_id, end_user, last_user, ...names } = stored;
   return {
     ...names,
     startMs: Date.parse(usage_event.slice(0, TIME_CHARACTERS)),
     ...(key_id !== undefined && { keyId: key_id }),
+    ...(project_id !== undefined && { projectId: project_id }),
     ...(detail === 'user' && { userId: end_user }),
     ...(last_user !== undefined && { lastUser: last_user }),
   };
 };
 
-const combinationOf = ({ startMs, shard, model, route, deployment, keyId }: Names): string =>
-  JSON.stringify([startMs, shard, model, route, deployment, keyId]);
+const combinationOf = ({ startMs, shard, model, route, deployment, keyId, projectId }: Names): string =>
+  JSON.stringify([startMs, shard, model, route, deployment, keyId, projectId]);
 
 // Rows from before there were so many users: their users count as `(other)` now.
 const foldedIn = (rows: readonly Names[]): ((row: Names) => boolean) => {

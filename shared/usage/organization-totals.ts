@@ -32,7 +32,7 @@ export const MAX_USERS = 250;
 export const OTHER_USERS = '(other)';
 
 /**
- * The dimensions by which totals are stored. `model`: model, route and deployment; `key`: API key as well; `user`: end
+ * The dimensions by which totals are stored. `model`: model, route and deployment; `key`: API key and project as well; `user`: end
  * user as well. Each has the same sums, so a query reads the one with the fewest rows that has all it groups and
  * filters by.
  */
@@ -51,6 +51,8 @@ export interface OrganizationTotals {
   deployment: string | null;
   /** Only in the details `key` and `user`. */
   keyId?: string;
+  /** Only in these details: the project of the key when the requests were admitted; absent: none. */
+  projectId?: string;
   /**
    * Only in the detail `user`: the end user (`X-User-Id`, or else the request's `user`); `(other)` for those beyond
    * the limit of a span; null without one.

@@ -7,7 +7,7 @@ export interface UsageRecord {
   sums: UsageSums;
 }
 
-const DIMENSIONS = ['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
+const DIMENSIONS = ['organization', 'project_id', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
 export type UsageDimension = (typeof DIMENSIONS)[number];
 
 /** `quantity` is in `unit`; usage of different units has none. */
@@ -31,12 +31,14 @@ export const namesOf = ({
   route,
   deployment,
   keyId,
+  projectId,
   userId,
 }: Omit<OrganizationTotals, 'totals'>): UsageRecord['by'] => ({
   organization,
   model,
   route,
   deployment,
+  project_id: projectId ?? null,
   api_key_id: keyId ?? null,
   user_id: userId ?? null,
   line_item: model ?? NO_MODEL,
@@ -79,7 +81,7 @@ export const isNone = (filters: Filters): boolean => Object.values(filters).some
 export const detailOf = (groupBy: readonly string[], filters: Filters): Detail => {
   const names = new Set<string>([...groupBy, ...Object.keys(filters)]);
   if (names.has('user_id')) return 'user';
-  return names.has('api_key_id') ? 'key' : 'model';
+  return names.has('api_key_id') || names.has('project_id') ? 'key' : 'model';
 };
 
 /** Sums of a group: `by` has the dimensions that were grouped by. */

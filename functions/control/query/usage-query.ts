@@ -18,7 +18,7 @@ const common = {
   api_key_ids: listOf('Only usage of these API keys. Members see only the keys that they created.'),
   models: listOf('Only usage of these models.'),
   deployments: listOf('Only usage of the deployments with these ids.'),
-  project_ids: listOf('Sluice has no projects: if you send any, nothing matches.'),
+  project_ids: listOf('Only usage of API keys that were in these projects at that time.'),
   limit: z
     .string()
     .regex(/^\d{1,4}$/, 'expected an integer')
@@ -32,7 +32,7 @@ const common = {
 };
 
 // Dimensions of OpenAI's API that Sluice does not have: accepted, and null in the results.
-const ABSENT = ['project_id', 'batch', 'service_tier', 'api_source'] as const;
+const ABSENT = ['batch', 'service_tier', 'api_source'] as const;
 
 export const CompletionsQuery = z.strictObject({
   ...common,
@@ -45,7 +45,7 @@ export const CompletionsQuery = z.strictObject({
     type: 'integer',
   }),
   group_by: z
-    .array(z.enum(['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', ...ABSENT]))
+    .array(z.enum(['organization', 'project_id', 'api_key_id', 'user_id', 'model', 'route', 'deployment', ...ABSENT]))
     .default([])
     .meta({
       description: `What to group the results by. ${ABSENT.map((name) => `\`${name}\``).join(', ')} are accepted, but always null.`,
@@ -61,7 +61,7 @@ export const CostsQuery = z.strictObject({
   group_by: z
     .array(z.enum(['organization', 'line_item', 'api_key_id', 'user_id', 'model', 'deployment', 'project_id', 'api_source']))
     .default([])
-    .meta({ description: 'What to group the results by. `project_id` and `api_source` are accepted, but always null.' }),
+    .meta({ description: 'What to group the results by. `api_source` is accepted, but always null.' }),
 });
 export type CostsQuery = z.output<typeof CostsQuery>;
 
@@ -99,9 +99,10 @@ type FilterParameters = Partial<
 /** Returns the filters of a query within what the actor can see. */
 export const filtersOf = (query: FilterParameters, { ownKeys }: UsageScope): Filters => {
   const visible = ownKeys && query.api_key_ids ? query.api_key_ids.filter((id) => ownKeys.has(id)) : (query.api_key_ids ?? ownKeys);
-  const isNothing = query.project_ids !== undefined || query.batch === 'true';
+  const isNothing = query.batch === 'true';
   return {
     ...(isNothing && { organization: new Set() }),
+    ...(query.project_ids && { project_id: new Set(query.project_ids) }),
     ...(visible && { api_key_id: new Set(visible) }),
     ...(query.user_ids && { user_id: new Set(query.user_ids) }),
     ...(query.models && { model: new Set(query.models) }),

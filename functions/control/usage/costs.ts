@@ -35,14 +35,17 @@ const CostsResult = z
       .meta({ type: ['integer', 'null'], description: 'Only if grouped by `line_item`: tokens, or instances × seconds.' }),
     quantity_unit: z.enum(['tokens', 'duration_seconds']).nullable(),
     organization: Name,
+    project_id: Name,
     api_key_id: Name,
     user_id: Name,
     model: Name,
     deployment: Name,
-    project_id: z.null(),
     api_source: z.null(),
   })
-  .meta({ description: 'A name is null unless the results are grouped by it, and for costs without it: GPU time belongs to no API key.' });
+  .meta({
+    description:
+      'A name is null unless the results are grouped by it, and for costs without it: GPU time belongs to no API key and no project.',
+  });
 type CostsResult = z.infer<typeof CostsResult>;
 
 export const Costs = pageSchema(CostsResult);
@@ -59,11 +62,11 @@ const resultIn =
       quantity: hasQuantity ? exactInteger(quantity) : null,
       quantity_unit: hasQuantity ? unit : null,
       organization: by.organization ?? null,
+      project_id: by.project_id ?? null,
       api_key_id: by.api_key_id ?? null,
       user_id: by.user_id ?? null,
       model: by.model ?? null,
       deployment: by.deployment ?? null,
-      project_id: null,
       api_source: null,
     };
   };
@@ -76,6 +79,7 @@ const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceTyp
     deployment: deploymentId,
     line_item: `GPU time, ${instanceType}`,
     route: null,
+    project_id: null,
     api_key_id: null,
     user_id: null,
   },

@@ -29,7 +29,7 @@ export const usageRoutes = [
       operationId: 'listCosts',
       summary: 'List costs by day',
       description:
-        'Has the shape of OpenAI’s admin API. Buckets are whole UTC days. Includes GPU time, which belongs to no API key or end user: members don’t see it. Prepaid usage is included; taxes and invoice adjustments are not.',
+        'Has the shape of OpenAI’s admin API. Buckets are whole UTC days. Includes GPU time, which belongs to no project, API key or end user: members don’t see it. Prepaid usage is included; taxes and invoice adjustments are not.',
       access: 'usage:read',
       limits: ['searches'],
       query: CostsQuery,

@@ -16,6 +16,7 @@ import {
   MODELS,
   NOW,
   type PlainEvent,
+  PROJECTS,
   ROUTES,
   rowsOf,
   SPANS_READ,
@@ -56,6 +57,7 @@ const askAll = async (actor: Actor, query: Record<string, unknown>) => {
 // The reply's names for the fields of an event.
 const NAMES = {
   api_key_id: ({ event }: PlainEvent) => event.key_id,
+  project_id: ({ event }: PlainEvent) => event.project_id ?? null,
   user_id: ({ event }: PlainEvent) => event.user_id ?? null,
   model: ({ event }: PlainEvent) => event.model ?? null,
   route: ({ event }: PlainEvent) => event.route ?? null,
@@ -63,7 +65,14 @@ const NAMES = {
 } as const;
 type Name = keyof typeof NAMES;
 const NAMED = Object.keys(NAMES) as Name[];
-const FILTERS = { api_key_ids: 'api_key_id', user_ids: 'user_id', models: 'model', routes: 'route', deployments: 'deployment' } as const;
+const FILTERS = {
+  api_key_ids: 'api_key_id',
+  project_ids: 'project_id',
+  user_ids: 'user_id',
+  models: 'model',
+  routes: 'route',
+  deployments: 'deployment',
+} as const;
 
 const plainResults = (events: readonly PlainEvent[], groupBy: readonly Name[]) => {
   const groups = new Map<string, PlainEvent[]>();
@@ -85,6 +94,7 @@ const Query = fc.record({
   bucket_width: fc.constantFrom('1m', '1h', '1d'),
   groupBy: fc.subarray(NAMED),
   api_key_ids: fc.option(fc.subarray(KEYS, { minLength: 1 }), { nil: undefined }),
+  project_ids: fc.option(fc.subarray(PROJECTS, { minLength: 1 }), { nil: undefined }),
   user_ids: fc.option(fc.subarray(USERS, { minLength: 1 }), { nil: undefined }),
   models: fc.option(fc.subarray(MODELS, { minLength: 1 }), { nil: undefined }),
   routes: fc.option(fc.subarray(ROUTES, { minLength: 1 }), { nil: undefined }),
@@ -226,14 +236,35 @@ test.each([
   await expect(ask(await newOwner(), query)).rejects.toMatchObject({ status: 400, param, message: expect.stringContaining(text) });
 });
 
+test('usage stays in the project that its key had, and a key without one has none', async () => {
+  const actor = await newOwner();
+  const events = [
+    { project: 'prj_1', tokens: 1 },
+    { project: 'prj_2', tokens: 10 },
+    { project: undefined, tokens: 100 },
+  ].map((facts) => eventOf(actor.organization as string, { atMs: NOW, key: 'key_a', ...facts }));
+  await stores.addRows(rowsOf(events, ['day']));
+  const query = { start_time: String(seconds(Date.UTC(2026, 10, 21))), api_key_ids: ['key_a'] };
+  const tokensOf = async (more: Record<string, unknown>) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the reply is compared as JSON.
+    (await ask(actor, { ...query, ...more })).data[0].results.map((result: any) => [result.project_id, result.input_tokens]);
+  expect(await tokensOf({ group_by: ['project_id'] })).toEqual([
+    ['prj_1', 1],
+    ['prj_2', 10],
+    [null, 100],
+  ]);
+  expect(await tokensOf({})).toEqual([[null, 111]]);
+  expect(await tokensOf({ project_ids: ['prj_2', 'prj_none'] })).toEqual([[null, 10]]);
+});
+
 test('dimensions that Sluice does not have can be grouped by and are null; filtering matches nothing', async () => {
   const actor = await newOwner();
   await stores.addRows(rowsOf([eventOf(actor.organization as string, { atMs: NOW, key: 'key_a' })], ['day']));
   const query = { start_time: String(seconds(Date.UTC(2026, 10, 21))) };
   const resultsOf = async (more: Record<string, unknown>) => (await ask(actor, { ...query, ...more })).data[0].results;
-  expect(await resultsOf({ group_by: ['project_id', 'batch', 'service_tier', 'api_source'] })).toMatchObject([
-    { num_model_requests: 1, project_id: null, batch: null, service_tier: null, api_source: null },
+  expect(await resultsOf({ group_by: ['batch', 'service_tier', 'api_source'] })).toMatchObject([
+    { num_model_requests: 1, batch: null, service_tier: null, api_source: null },
   ]);
   expect(await resultsOf({ batch: 'false' })).toHaveLength(1);
-  for (const none of [{ project_ids: ['proj_1'] }, { batch: 'true' }]) expect(await resultsOf(none)).toEqual([]);
+  expect(await resultsOf({ batch: 'true' })).toEqual([]);
 });

@@ -90,7 +90,7 @@ test('the line items of a month add up to its cost, by whatever else they are gr
   await fc.assert(
     fc.asyncProperty(
       fc.array(Facts, { maxLength: 15 }),
-      fc.subarray(['line_item', 'api_key_id', 'user_id', 'model', 'deployment', 'organization']),
+      fc.subarray(['line_item', 'project_id', 'api_key_id', 'user_id', 'model', 'deployment', 'organization']),
       async (facts, group_by) => {
         const actor = await stores.actor('owner', newId('organization'));
         const organization = actor.organization as string;

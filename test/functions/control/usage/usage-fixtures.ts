@@ -27,6 +27,7 @@ export interface PlainEvent {
 export interface EventFacts {
   atMs: number;
   key: string;
+  project?: string | undefined;
   model?: string | undefined;
   route?: string | undefined;
   user?: string | undefined;
@@ -41,6 +42,7 @@ export const eventOf = (organization: string, facts: EventFacts): PlainEvent => 
     request_id: newRequestId(facts.atMs),
     key_id: facts.key,
     org_id: organization,
+    ...(facts.project !== undefined && { project_id: facts.project }),
     ...(facts.model !== undefined && { model: facts.model }),
     ...(facts.route !== undefined && { route: facts.route }),
     ...(facts.user !== undefined && { user_id: facts.user }),
@@ -62,6 +64,7 @@ export const ROUTES = ['/v1/chat/completions', '/v1/responses'];
 export const MODELS = ['small', 'large'];
 export const USERS = ['ann', 'bob'];
 export const KEYS = ['key_a', 'key_b', 'key_c'];
+export const PROJECTS = ['prj_1', 'prj_2'];
 export const DEPLOYMENTS = ['dep_1', 'dep_2'];
 const LENGTH_MS = 2 * DAY_MS;
 
@@ -69,6 +72,8 @@ const LENGTH_MS = 2 * DAY_MS;
 export const Facts: fc.Arbitrary<EventFacts> = fc.record({
   atMs: fc.integer({ min: NOW - LENGTH_MS, max: NOW - 1 }),
   key: fc.constantFrom(...KEYS),
+  // A key can have had several.
+  project: fc.constantFrom(...PROJECTS, undefined),
   model: fc.constantFrom(...MODELS, undefined),
   route: fc.constantFrom(...ROUTES, undefined),
   user: fc.constantFrom(...USERS, undefined),
@@ -92,7 +97,7 @@ export const rowsOf = (events: readonly PlainEvent[], spans: readonly TotalsSpan
           model: event.model ?? null,
           route: event.route ?? null,
           deployment,
-          ...(detail !== 'model' && { keyId: event.key_id }),
+          ...(detail !== 'model' && { keyId: event.key_id, ...(event.project_id !== undefined && { projectId: event.project_id }) }),
           ...(detail === 'user' && { userId: event.user_id ?? null }),
         };
         const id = JSON.stringify(of);
