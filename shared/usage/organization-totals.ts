@@ -32,9 +32,9 @@ export const MAX_USERS = 250;
 export const OTHER_USERS = '(other)';
 
 /**
- * The dimensions by which totals are stored. `model`: model, route and deployment; `key`: API key and project as well; `user`: end
- * user as well. Each has the same sums, so a query reads the one with the fewest rows that has all it groups and
- * filters by.
+ * The dimensions by which totals are stored. `model`: model, route and deployment; `key`: API key and project as well;
+ * `user`: end user as well. Each has the same sums, so a query reads the one with the fewest rows that has all it
+ * groups and filters by.
  */
 export const DETAILS = ['model', 'key', 'user'] as const;
 export type Detail = (typeof DETAILS)[number];

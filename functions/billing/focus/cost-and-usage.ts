@@ -46,7 +46,8 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
 };
 
 /**
- * The rows of a key's day for one project, model and price version. @param price undefined if it was removed or never existed
+ * The rows of a key's day for one project, model and price version.
+ * @param price undefined if it was removed or never existed
  */
 export const tokenCharges = (
   billed: InvoicedMonth,
