@@ -35,6 +35,10 @@ export const ModelEntry = z.object({
     .int()
     .nullable()
     .meta({ description: 'The maximum number of tokens in an answer; null: the model generates no text.' }),
+  fallbacks: z.array(z.string()).meta({
+    description:
+      'The models that answer in place of an alias’s model while that one fails, has no capacity or sleeps, in the order in which they are tried. Usage and prices are those of the model that answers.',
+  }),
   max_input_tokens: z.int().meta({ description: 'The same as `context_length`.' }),
   max_tokens: z.int().nullable().meta({ description: 'The same as `max_output_tokens`.' }),
   pricing: Pricing.nullable().meta({
@@ -56,8 +60,17 @@ export const ModelList = z.object({
 });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** Converts a model of the inventory to its entry at `nowMs`. @param name its own or an alias */
-export const modelEntryOf = (model: Model, nowMs: number, name: string = model.name): ModelEntry => {
+/**
+ * Converts a model of the inventory to its entry at `nowMs`.
+ * @param name its own or an alias
+ * @param fallbacks the models that can answer instead
+ */
+export const modelEntryOf = (
+  model: Model,
+  nowMs: number,
+  name: string = model.name,
+  fallbacks: readonly Pick<Model, 'name'>[] = [],
+): ModelEntry => {
   const price = priceAt(model.prices, nowMs);
   const { created, task, embedding = null, context_length } = model;
   const max_output_tokens = task === 'generate' ? model.max_output_tokens : null;
@@ -72,6 +85,7 @@ export const modelEntryOf = (model: Model, nowMs: number, name: string = model.n
     alias_of: name === model.name ? null : model.name,
     task,
     embedding,
+    fallbacks: fallbacks.map((fallback) => fallback.name),
     context_length,
     max_output_tokens,
     max_input_tokens: context_length,

@@ -20,6 +20,8 @@ interface ListedModel {
   /** Its own name or an alias. */
   name: string;
   model: Model;
+  /** The models that can answer instead. */
+  fallbacks: readonly Model[];
 }
 
 interface VisibleModels {
@@ -32,8 +34,8 @@ interface VisibleModels {
 type VisibleModelsFor = (event: ApiEvent) => Promise<VisibleModels>;
 
 const listAll = async (inventory: AliasedInventory): Promise<ListedModel[]> => {
-  const own = (await inventory.list()).map((model) => ({ name: model.name, model }));
-  const others = (await inventory.aliases()).map(({ alias, model }) => ({ name: alias, model }));
+  const own = (await inventory.list()).map((model) => ({ name: model.name, model, fallbacks: [] }));
+  const others = (await inventory.aliases()).map(({ alias, ...of }) => ({ name: alias, ...of }));
   return [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
@@ -41,7 +43,10 @@ const listAll = async (inventory: AliasedInventory): Promise<ListedModel[]> => {
 export const sharedModels = (inventory: AliasedInventory): VisibleModelsFor => {
   const listing = {
     list: () => listAll(inventory),
-    find: async (name: string) => ({ name, model: await inventory.find(name) }),
+    find: async (name: string) => {
+      const found = (await inventory.has(name)) ? undefined : (await inventory.aliases()).find(({ alias }) => alias === name);
+      return found ? { name, ...found } : { name, model: await inventory.find(name), fallbacks: [] };
+    },
     headers: { 'cache-control': 'public, max-age=30' },
   };
   return async () => listing;
@@ -56,7 +61,11 @@ const ownDeployments =
     event.sender = { key_id: item.id, org_id: item.org };
     userIdOf(event);
     const inventory = deploymentsOf(item.org);
-    const listAllowed = async () => (await listAll(inventory)).filter(({ model }) => isModelAllowed(item, model.name));
+    const isAllowed = ({ name }: Model): boolean => isModelAllowed(item, name);
+    const listAllowed = async () =>
+      (await listAll(inventory))
+        .filter(({ model }) => isAllowed(model))
+        .map(({ fallbacks, ...of }) => ({ ...of, fallbacks: fallbacks.filter(isAllowed) }));
     return {
       list: listAllowed,
       find: async (name) => {
@@ -86,7 +95,8 @@ export const createVisibleModels = ({ host, keys, models, aliases, now }: Listin
   if (host.scope === 'serverless')
     return sharedModels(withAliases(createInventory(models, SERVERLESS_POOL, now), aliasesOf, [SERVERLESS_POOL]));
   const deploymentsOf = createDeployments(models, now);
-  return ownDeployments(keys, host, (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization]));
+  const shared = createInventory(models, SERVERLESS_POOL, now);
+  return ownDeployments(keys, host, (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization], shared));
 };
 
 const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<string, string>): Reply => {
@@ -100,7 +110,11 @@ export const listModels =
   async (event) => {
     const { list, headers } = await listingFor(event);
     const models = await list();
-    return tagged(event, modelListOf(models.map(({ name, model }) => modelEntryOf(model, event.receivedAtMs, name))), headers);
+    return tagged(
+      event,
+      modelListOf(models.map(({ name, model, fallbacks }) => modelEntryOf(model, event.receivedAtMs, name, fallbacks))),
+      headers,
+    );
   };
 
 /** One of these models, or 404. */
@@ -108,6 +122,6 @@ export const retrieveModel =
   (listingFor: VisibleModelsFor): Handle =>
   async (event) => {
     const { find, headers } = await listingFor(event);
-    const { name, model } = await find(event.pathParameters?.model ?? '');
-    return tagged(event, modelEntryOf(model, event.receivedAtMs, name), { ...headers, ...deprecationHeaders(model) });
+    const { name, model, fallbacks } = await find(event.pathParameters?.model ?? '');
+    return tagged(event, modelEntryOf(model, event.receivedAtMs, name, fallbacks), { ...headers, ...deprecationHeaders(model) });
   };

@@ -17,6 +17,7 @@ const entry: ModelEntry = {
   alias_of: null,
   task: 'generate',
   embedding: null,
+  fallbacks: [],
   context_length: 32_768,
   max_output_tokens: 8_192,
   max_input_tokens: 32_768,

@@ -31,11 +31,11 @@ const host = hostOfEnvironment();
 // The serverless host has the shared models, the on-demand host each organization's own deployments.
 const modelsOf = (models: ModelStore, aliases: AliasReader): ((organization: string) => Inventory) => {
   const aliasesOf = createCachedAliases(aliases, now);
+  const shared = createInventory(models, SERVERLESS_POOL, now);
   if (host.scope === 'on_demand') {
     const deploymentsOf = createDeployments(models, now);
-    return (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization]);
+    return (organization) => withAliases(deploymentsOf(organization), aliasesOf, [organization], shared);
   }
-  const shared = createInventory(models, SERVERLESS_POOL, now);
   return (organization) => withAliases(shared, aliasesOf, [organization, SERVERLESS_POOL]);
 };
 

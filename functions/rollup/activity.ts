@@ -3,11 +3,10 @@ import { isAwsName } from '../../shared/deployments/names.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 
-// Only requests of the on-demand host have an end user; on the serverless host, the endpoint tells a deployment's
-// model.
-const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveModel | undefined => {
+// Only requests of the on-demand host have an end user; of a shared model, the endpoint tells if it is a deployment's.
+const deploymentOf = ({ org_id, model, user_id, is_shared, endpoint }: UsageEvent): ActiveModel | undefined => {
   if (model === undefined) return undefined;
-  if (user_id !== undefined) return { pool: org_id, name: model };
+  if (user_id !== undefined && !is_shared) return { pool: org_id, name: model };
   return endpoint !== undefined && isAwsName(endpoint) ? { pool: SERVERLESS_POOL, name: model } : undefined;
 };
 

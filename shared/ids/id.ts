@@ -14,6 +14,7 @@ export const prefixes = {
   group: 'grp_',
   event: 'evt_',
   price: 'price_',
+  split: 'spl_',
   deployment: 'dep_',
   gpuTime: 'gpu_',
   invoice: 'inv_',

@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed } from '../http/errors.ts';
 import { logError } from '../logging/log.ts';
 import type { ModelAlias } from './model-alias.ts';
 
@@ -12,6 +13,21 @@ const MAX_LISTED_PAGES = 2;
 // Loaded with the first read: most requests name a model.
 const schemas = () => import('./model-alias.ts');
 
+/** An alias was changed after it was read. */
+export class AliasChanged extends PreconditionFailed {}
+
+// A split that stops by itself must not be started again by a change of something else.
+const hasSplitOf = (before: ModelAlias | undefined) => {
+  const ExpressionAttributeNames = { '#split': 'split' };
+  if (!before?.split) return { ConditionExpression: 'attribute_not_exists(#split)', ExpressionAttributeNames };
+  const { id, stopped_at } = before.split;
+  return {
+    ConditionExpression: `#split.id = :id AND ${stopped_at === undefined ? 'attribute_not_exists' : 'attribute_exists'}(#split.stopped_at)`,
+    ExpressionAttributeNames,
+    ExpressionAttributeValues: { ':id': id },
+  };
+};
+
 const partitionOf = (owner: string): string => `aliases#${owner}`;
 
 /**
@@ -19,8 +35,8 @@ const partitionOf = (owner: string): string => `aliases#${owner}`;
  * aliases for all. The only code that knows their keys.
  */
 export const createAliasStore = (database: Database, table: string) => ({
-  /** The models of an owner's aliases, by alias. */
-  list: async (owner: string): Promise<Map<string, string>> => {
+  /** An owner's aliases, by alias. */
+  list: async (owner: string): Promise<Map<string, ModelAlias>> => {
     const query = {
       TableName: table,
       KeyConditionExpression: '#pool = :pool',
@@ -29,19 +45,26 @@ export const createAliasStore = (database: Database, table: string) => ({
       ConsistentRead: true,
     };
     const { StoredModelAlias } = await schemas();
-    const aliases = new Map<string, string>();
+    const aliases = new Map<string, ModelAlias>();
     for await (const item of queryItems(database, query, MAX_LISTED_PAGES)) {
       const { data, error } = StoredModelAlias.safeParse(item);
       // One unreadable row must not make the other aliases unavailable.
-      if (data) aliases.set(data.alias, data.model);
+      if (data) aliases.set(data.alias, data);
       else logError('model_alias_unreadable', error, { owner, alias: item.name });
     }
     return aliases;
   },
 
-  /** Creates an alias, or replaces it. */
-  toPut: (owner: string, { alias, model }: ModelAlias): Write => ({
-    item: { Put: { TableName: table, Item: { pool: partitionOf(owner), name: alias, alias, model } } },
+  /**
+   * Creates an alias, or replaces the one that was read.
+   * @param before undefined: there was none
+   * @throws AliasChanged if its split has stopped or changed meanwhile
+   */
+  toPut: (owner: string, { alias, ...fields }: ModelAlias, before: ModelAlias | undefined): Write => ({
+    item: {
+      Put: { TableName: table, Item: { pool: partitionOf(owner), name: alias, alias, ...fields }, ...hasSplitOf(before) },
+    },
+    refused: () => new AliasChanged(),
   }),
 
   /** Deletes an alias, if it exists. */

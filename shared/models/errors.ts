@@ -8,14 +8,14 @@ export class ModelNotFound extends ApiError {
   readonly #names: readonly string[];
 
   /** @param names of models that the caller may see */
-  constructor(model: string, names: readonly string[] = []) {
+  constructor(model: string, names: readonly string[] = [], param = 'model') {
     const nearest = nearestName(model, names);
     const hint = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
     super({
       status: 404,
       type: 'invalid_request_error',
       code: 'model_not_found',
-      param: 'model',
+      param,
       message: `The model '${model.slice(0, 256)}' does not exist.${hint} GET ${MODELS_PATH} lists the models that do.`,
     });
     this.#model = model;
@@ -24,7 +24,7 @@ export class ModelNotFound extends ApiError {
 
   /** Returns the same error with only the names that the caller may use. */
   showingOnly(isAllowed: (name: string) => boolean): ModelNotFound {
-    return new ModelNotFound(this.#model, this.#names.filter(isAllowed));
+    return new ModelNotFound(this.#model, this.#names.filter(isAllowed), this.param ?? undefined);
   }
 }
 

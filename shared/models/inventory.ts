@@ -2,6 +2,7 @@ import { ModelNotFound } from './errors.ts';
 import type { Model } from './model.ts';
 import type { ModelReader } from './model-store.ts';
 import { createRefreshed } from './refreshed.ts';
+import type { SplitSide } from './split.ts';
 
 // How a pool treats names that can't be served.
 interface Names {
@@ -13,20 +14,25 @@ interface Names {
 
 const SHARED: Names = { keptUnpublished: false, absent: (name, _, names) => new ModelNotFound(name, names) };
 
-/** The model that answers a name, and what can answer instead. */
-export interface ModelRoute {
-  model: Model;
-  /** The names to try after it, in order, for `fallback`. */
-  fallbacks: readonly string[];
-  /** The side of the alias's split on which the caller is; absent: the alias has no split. */
-  side?: string;
-}
-
-/** A model that answers in place of another one. */
+/** A model that can answer a request. */
 export interface FallbackModel {
   model: Model;
-  /** True for a shared model in place of an organization's deployment. */
+  /** True for a shared model that answers in place of an organization's deployment. */
   isShared: boolean;
+}
+
+/** The model that answers a name, and those that can answer instead. */
+export interface ModelRoute extends FallbackModel {
+  /** The names to try after it, in order, for `fallback`. */
+  fallbacks: readonly string[];
+  /** The model of the name is not in service: `model` is its first fallback that is published. */
+  unavailable?: { name: string; error: Error };
+  /** The alias, if the name is one. */
+  alias?: string;
+  /** The side of the alias's split on which the caller is; absent: it has none, or the split has stopped. */
+  side?: SplitSide;
+  /** The id of that split. */
+  splitId?: string;
 }
 
 /**
@@ -63,7 +69,11 @@ export const createInventory = (store: ModelReader, pool: string, now: () => num
      * @param _affinityOf returns what stays the same for a caller or a conversation; called only for a split
      * @throws 404
      */
-    route: async (name: string, _affinityOf: () => string | undefined): Promise<ModelRoute> => ({ model: await find(name), fallbacks: [] }),
+    route: async (name: string, _affinityOf: () => string | undefined): Promise<ModelRoute> => ({
+      model: await find(name),
+      isShared: false,
+      fallbacks: [],
+    }),
 
     /** The published model of a name in `fallbacks`; undefined if there is none. */
     fallback: async (name: string): Promise<FallbackModel | undefined> => {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { Price } from '../prices/price.ts';
+import { MAX_FALLBACKS } from './max-fallbacks.ts';
 
 /** A SageMaker endpoint, or an inference component on one, that serves a model. */
 export const Target = z.strictObject({
@@ -100,6 +101,7 @@ export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
 export const DefaultTemperature = z.number().min(0).max(2);
 export const DefaultTopP = z.number().gt(0).max(1);
+export const ModelFallbacks = z.array(ModelName).max(MAX_FALLBACKS);
 export const ModelStatus = z.enum(['published', 'unpublished']);
 
 export const MAX_PRICES = 100;

@@ -1,12 +1,15 @@
 import type { AliasReader } from './alias-store.ts';
-import type { Inventory } from './inventory.ts';
+import { DeploymentNotReady } from './errors.ts';
+import type { FallbackModel, Inventory, ModelRoute } from './inventory.ts';
 import { keptByOwner } from './kept-by-owner.ts';
 import type { Model } from './model.ts';
+import type { ModelAlias } from './model-alias.ts';
 import { createRefreshed } from './refreshed.ts';
+import { sideOf } from './split.ts';
 
-type Aliases = ReadonlyMap<string, string>;
+type Aliases = ReadonlyMap<string, ModelAlias>;
 
-/** The models of an owner's aliases, by alias. */
+/** An owner's aliases, by alias. */
 export type CachedAliases = (owner: string) => Aliases | Promise<Aliases>;
 
 /** The aliases of each owner as one environment caches them, at most 30 s old. */
@@ -19,6 +22,8 @@ export const createCachedAliases = (store: AliasReader, now: () => number): Cach
 export interface AliasedModel {
   alias: string;
   model: Model;
+  /** The published models that can answer instead, in order. */
+  fallbacks: readonly Model[];
 }
 
 export interface AliasedInventory extends Inventory {
@@ -26,36 +31,93 @@ export interface AliasedInventory extends Inventory {
   aliases: () => Promise<AliasedModel[]>;
 }
 
+type Route = Inventory['route'];
+
+// The first of some fallbacks that is published, and the names after it.
+const firstOf = async (
+  names: readonly string[],
+  fallback: Inventory['fallback'],
+): Promise<(FallbackModel & { fallbacks: readonly string[] }) | undefined> => {
+  for (const [i, name] of names.entries()) {
+    const candidate = await fallback(name);
+    if (candidate) return { ...candidate, fallbacks: names.slice(i + 1) };
+  }
+  return undefined;
+};
+
 /**
  * An inventory whose models can also be found by an alias. A model's own name wins; aliases are read only for other
  * names, and lead to models, never to further aliases.
  * @param owners whose aliases count, those with precedence first
+ * @param shared the shared models, if fallbacks of aliases can also be shared models
  */
-export const withAliases = (inventory: Inventory, aliasesOf: CachedAliases, owners: readonly string[]): AliasedInventory => {
-  const targetOf = async (name: string): Promise<string | undefined> => {
+export const withAliases = (
+  inventory: Inventory,
+  aliasesOf: CachedAliases,
+  owners: readonly string[],
+  shared?: Pick<Inventory, 'fallback'>,
+): AliasedInventory => {
+  const aliasOf = async (name: string): Promise<ModelAlias | undefined> => {
     for (const owner of owners) {
-      const target = (await aliasesOf(owner)).get(name);
-      if (target !== undefined && (await inventory.has(target))) return target;
+      const alias = (await aliasesOf(owner)).get(name);
+      if (alias && (await inventory.has(alias.model))) return alias;
     }
     return undefined;
   };
 
-  const find: Inventory['find'] = async (name) => inventory.find((await inventory.has(name)) ? name : ((await targetOf(name)) ?? name));
+  const fallback: Inventory['fallback'] = async (name) => {
+    const own = await inventory.fallback(name);
+    if (own || !shared) return own;
+    const candidate = await shared.fallback(name);
+    return candidate && { ...candidate, isShared: true };
+  };
+
+  // A new model that is not published takes no part in the split.
+  const sideFor = async (
+    { alias, split }: ModelAlias,
+    affinityOf: () => string | undefined,
+  ): Promise<Pick<ModelRoute, 'side' | 'splitId'>> =>
+    split && split.stopped_at === undefined && (await inventory.fallback(split.model))
+      ? { side: sideOf(alias, split, affinityOf()), splitId: split.id }
+      : {};
+
+  const routeAlias = async (alias: ModelAlias, affinityOf: () => string | undefined): Promise<ModelRoute> => {
+    const side = await sideFor(alias, affinityOf);
+    const name = side.side === 'new' && alias.split ? alias.split.model : alias.model;
+    const of = { alias: alias.alias, ...side };
+    const fallbacks = alias.fallbacks.filter((other) => other !== name);
+    try {
+      const route = await inventory.route(name, affinityOf);
+      return { ...route, ...of, fallbacks: fallbacks.length > 0 ? fallbacks : route.fallbacks };
+    } catch (error) {
+      const first = error instanceof DeploymentNotReady ? await firstOf(fallbacks, fallback) : undefined;
+      if (!first) throw error;
+      return { ...first, ...of, unavailable: { name, error: error as Error } };
+    }
+  };
+
+  const route: Route = async (name, affinityOf) => {
+    const alias = (await inventory.has(name)) ? undefined : await aliasOf(name);
+    return alias ? routeAlias(alias, affinityOf) : inventory.route(name, affinityOf);
+  };
 
   return {
     ...inventory,
-    find,
-    route: async (name) => ({ model: await find(name), fallbacks: [] }),
+    find: async (name) => inventory.find((await inventory.has(name)) ? name : ((await aliasOf(name))?.model ?? name)),
+    route,
+    fallback,
 
     aliases: async () => {
       const models = new Map((await inventory.list()).map((model) => [model.name, model]));
-      const found = new Map<string, Model>();
+      const found = new Map<string, AliasedModel>();
       for (const owner of owners.toReversed())
-        for (const [alias, target] of await aliasesOf(owner)) {
-          const model = models.get(target);
-          if (model && !(await inventory.has(alias))) found.set(alias, model);
+        for (const [alias, { model: name, fallbacks }] of await aliasesOf(owner)) {
+          const model = models.get(name);
+          if (!model || (await inventory.has(alias))) continue;
+          const candidates = await Promise.all(fallbacks.filter((other) => other !== name).map(fallback));
+          found.set(alias, { alias, model, fallbacks: candidates.flatMap((candidate) => candidate?.model ?? []) });
         }
-      return [...found].map(([alias, model]) => ({ alias, model })).sort((a, b) => (a.alias < b.alias ? -1 : 1));
+      return [...found.values()].sort((a, b) => (a.alias < b.alias ? -1 : 1));
     },
   };
 };

@@ -39,6 +39,11 @@ export const UsageEvent = z.object({
   model: z.string().optional(),
   /** The alias by which the request named the model, if it did. */
   alias: z.string().optional(),
+  /** The side of the alias's split on which the request was, and the id of that split. */
+  side: z.enum(['base', 'new']).optional(),
+  split_id: z.string().optional(),
+  /** `model` is a shared model that answered on the on-demand host, in place of a deployment. */
+  is_shared: z.literal(true).optional(),
   route: z.string().optional(),
   stream: z.boolean().optional(),
   prompt_tokens: z.int().min(0),

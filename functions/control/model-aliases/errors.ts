@@ -1,4 +1,4 @@
-import { Conflict } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
 
 /** A model has the name of an alias, and would always win: 409. */
 export class AliasIsModel extends Conflict {
@@ -7,6 +7,16 @@ export class AliasIsModel extends Conflict {
       code: 'model_exists',
       param: 'alias',
       message: `A model is named '${name}', and requests with that name always get that model. Choose another alias.`,
+    });
+  }
+}
+
+/** Both sides of a split are the same model: 400. */
+export class SplitOfOneModel extends InvalidRequest {
+  constructor() {
+    super({
+      param: 'split.model',
+      message: "Invalid value for 'split.model': expected another model than 'model', which answers all other callers.",
     });
   }
 }

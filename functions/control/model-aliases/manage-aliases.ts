@@ -1,18 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { type AliasStore, MAX_ALIASES } from '../../../shared/models/alias-store.ts';
+import { AliasChanged, type AliasStore, MAX_ALIASES } from '../../../shared/models/alias-store.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
+import type { ModelAlias } from '../../../shared/models/model-alias.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { isVisible, poolOf, poolsFor } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
-import { AliasParameters, type ModelAliasResource, type NewModelAlias, toAliasResource } from './alias-resource.ts';
-import { AliasIsModel, TooManyAliases } from './errors.ts';
+import { AliasParameters, aliasFieldsOf, type ModelAliasResource, type NewModelAlias, toAliasResource } from './alias-resource.ts';
+import { AliasIsModel, SplitOfOneModel, TooManyAliases } from './errors.ts';
+import { planAlias } from './plan-alias.ts';
 
 export interface ModelAliasDependencies extends AuditDependencies {
   aliases: AliasStore;
@@ -38,8 +41,8 @@ interface Change {
   action: string;
   owner: string;
   alias: string;
-  before: string | undefined;
-  after?: string;
+  before: ModelAlias | undefined;
+  after?: ModelAlias;
 }
 
 const save = (
@@ -55,36 +58,62 @@ const save = (
       action,
       organization: organizationOf(owner),
       target: { type: 'model_alias', id: alias },
-      ...(before !== undefined && { before: { model: before } }),
-      ...(after !== undefined && { after: { model: after } }),
+      ...(before && { before: auditedFields(before) }),
+      ...(after && { after: auditedFields(after) }),
     },
     [...deps.users.toCheckActor(actor), ...writes],
   );
 
+// An alias without fallbacks or a split has neither in the log.
+const auditedFields = (alias: ModelAlias): Record<string, unknown> => {
+  const { model, fallbacks, split } = aliasFieldsOf(alias);
+  return { model, ...(fallbacks.length > 0 && { fallbacks }), ...(split && { split }) };
+};
+
+const checkModels = async (deps: ModelAliasDependencies, actor: Actor, owner: string, alias: NewModelAlias): Promise<void> => {
+  const named: [param: string, name: string][] = [
+    ['model', alias.model],
+    ...alias.fallbacks.map((name, i): [string, string] => [`fallbacks.${i}`, name]),
+    ...(alias.split ? [['split.model', alias.split.model] as [string, string]] : []),
+  ];
+  if (alias.split?.model === alias.model) throw new SplitOfOneModel();
+  for (const [param, name] of named) if (!(await modelFor(deps, actor, owner, name))) throw new ModelNotFound(name, [], param);
+};
+
+// A split that stops at the same time changes the row.
+const MAX_ATTEMPTS = 3;
+
 /**
- * Sets the model of an alias, which need not exist yet. Requests see the change within 30 s. Concurrent requests can
- * exceed the most aliases slightly.
- * @throws 400, 403 and 404 for its organization, 404 for its model, 409 if a model has its name or there are too many
+ * Sets the model of an alias, which need not exist yet, its fallbacks and its split. Requests see the change within
+ * 30 s. Concurrent requests can exceed the most aliases slightly.
+ * @throws 400, 403 and 404 for its organization, 404 for its models, 409 if a model has its name or there are too many
  */
 export const setModelAlias = async (
   deps: ModelAliasDependencies,
   actor: Actor,
   name: string,
-  { model, organization }: NewModelAlias,
+  fields: NewModelAlias,
 ): Promise<ModelAliasResource> => {
   const { alias } = validate(AliasParameters, { alias: name });
-  const owner = ownerOf(actor, organization);
+  const owner = ownerOf(actor, fields.organization);
   if (await modelFor(deps, actor, owner, alias)) throw new AliasIsModel(alias);
-  if (!(await modelFor(deps, actor, owner, model))) throw new ModelNotFound(model);
-  const aliases = await deps.aliases.list(owner);
-  const before = aliases.get(alias);
-  if (before === undefined && aliases.size >= MAX_ALIASES) throw new TooManyAliases(MAX_ALIASES);
-  if (before !== model)
-    await save(deps, actor, { action: 'model_alias.updated', owner, alias, before, after: model }, [
-      ...(owner === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(owner)]),
-      deps.aliases.toPut(owner, { alias, model }),
-    ]);
-  return toAliasResource(organizationOf(owner), { alias, model });
+  await checkModels(deps, actor, owner, fields);
+  for (let attempt = 1; ; attempt++) {
+    const aliases = await deps.aliases.list(owner);
+    const before = aliases.get(alias);
+    if (!before && aliases.size >= MAX_ALIASES) throw new TooManyAliases(MAX_ALIASES);
+    const after = planAlias(alias, before, fields, actor.origin.nowMs);
+    if (isDeepStrictEqual(before, after)) return toAliasResource(organizationOf(owner), after);
+    try {
+      await save(deps, actor, { action: 'model_alias.updated', owner, alias, before, after }, [
+        ...(owner === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(owner)]),
+        deps.aliases.toPut(owner, after, before),
+      ]);
+      return toAliasResource(organizationOf(owner), after);
+    } catch (error) {
+      if (!(error instanceof AliasChanged) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 };
 
 /** Deletes an alias. @throws 404 */
@@ -96,7 +125,7 @@ export const deleteModelAlias = async (
 ): Promise<void> => {
   const owner = ownerOf(actor, organization);
   const before = (await deps.aliases.list(owner)).get(alias);
-  if (before === undefined) throw new ResourceNotFound('model alias', alias, 'alias', 'Check the alias.');
+  if (!before) throw new ResourceNotFound('model alias', alias, 'alias', 'Check the alias.');
   await save(deps, actor, { action: 'model_alias.deleted', owner, alias, before }, [deps.aliases.toDelete(owner, alias)]);
 };
 
@@ -121,8 +150,8 @@ export const listModelAliases = async (
     // Aliases for all lead to shared models, and users don't see those that are not published.
     const models = !isOfPlatform(actor) && owner === SERVERLESS_POOL ? await deps.models.list(owner) : undefined;
     return [...aliases]
-      .filter(([, model]) => !models || models.get(model)?.status === 'published')
-      .map(([alias, model]) => ({ place: `${alias}!${rank}`, resource: toAliasResource(organizationOf(owner), { alias, model }) }));
+      .filter(([, { model }]) => !models || models.get(model)?.status === 'published')
+      .map(([name, alias]) => ({ place: `${name}!${rank}`, resource: toAliasResource(organizationOf(owner), alias) }));
   };
   const listed = (await Promise.all(poolsFor(actor, organization).map(listOf))).flat();
   const rest = listed.filter(({ place }) => place > after).sort((a, b) => (a.place < b.place ? -1 : 1));

@@ -31,7 +31,7 @@ export const modelAliasRoutes = [
       path: oneAlias,
       operationId: 'setModelAlias',
       summary: 'Set an alias of a model',
-      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each.`,
+      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each. \`fallbacks\` and \`split\` replace the alias’s earlier ones.`,
       access: 'aliases:write',
       parameters,
       body: { name: 'NewModelAlias', schema: NewModelAlias, example: { model: 'qwen3-8b' } },

@@ -8,7 +8,11 @@ import { modelOf, storeOf } from './published-models.ts';
 
 const inventoryOf = (...models: Model[]) => aliasedInventoryOf({}, ...models);
 const aliasedInventoryOf = (aliases: Record<string, string>, ...models: Model[]) =>
-  withAliases(createInventory(storeOf(...models), 'serverless', Date.now), () => new Map(Object.entries(aliases)), ['serverless']);
+  withAliases(
+    createInventory(storeOf(...models), 'serverless', Date.now),
+    () => new Map(Object.entries(aliases).map(([alias, model]) => [alias, { alias, model, fallbacks: [] }])),
+    ['serverless'],
+  );
 const retrieve = (name: string, inventory: ReturnType<typeof inventoryOf>, headers: Record<string, string> = {}) =>
   retrieveModel(sharedModels(inventory))({ ...eventOf(`/v1/models/${name}`, { headers }), pathParameters: { model: name } });
 
@@ -38,6 +42,7 @@ describe('GET /v1/models', () => {
       alias_of: null,
       task: 'generate',
       embedding: null,
+      fallbacks: [],
       context_length: 1_000,
       max_output_tokens: 100,
       max_input_tokens: 1_000,

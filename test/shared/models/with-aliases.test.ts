@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { transact } from '../../../shared/database/transaction.ts';
-import { type AliasStore, createAliasStore } from '../../../shared/models/alias-store.ts';
+import { AliasChanged, type AliasStore, createAliasStore } from '../../../shared/models/alias-store.ts';
 import { createDeployments } from '../../../shared/models/deployments.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { NewModel } from '../../../shared/models/model.ts';
+import type { ModelAlias } from '../../../shared/models/model-alias.ts';
+import type { ModelSplit } from '../../../shared/models/split.ts';
 import { type AliasedInventory, createCachedAliases, withAliases } from '../../../shared/models/with-aliases.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
@@ -46,8 +48,9 @@ const model = (name: string, change: Partial<NewModel> = {}): NewModel => ({
 });
 
 const publish = (...names: string[]) => Promise.all(names.map((name) => database.models.put(pool, model(name))));
-const name = (owner: string, alias: string, target: string) =>
-  transact(database.database, [aliases.toPut(owner, { alias, model: target })]);
+const setAlias = async (owner: string, alias: Pick<ModelAlias, 'alias' | 'model'> & Partial<ModelAlias>) =>
+  transact(database.database, [aliases.toPut(owner, { fallbacks: [], ...alias }, (await aliases.list(owner)).get(alias.alias))]);
+const name = (owner: string, alias: string, target: string) => setAlias(owner, { alias, model: target });
 
 const cachedAliases = () => {
   const list = async (owner: string) => {
@@ -64,6 +67,8 @@ const shared = (): AliasedInventory =>
     [organization, pool],
   );
 const own = (): AliasedInventory => withAliases(createDeployments(database.models, () => now)(pool), cachedAliases(), [pool]);
+
+const HALF: ModelSplit = { id: 'spl_1', model: 'new', percent: 50, min_requests: 100, started_at: 1 };
 
 const found = async (inventory: AliasedInventory, asked: string): Promise<string> => (await inventory.find(asked)).name;
 
@@ -144,6 +149,132 @@ describe('an inventory with aliases', () => {
   });
 });
 
+describe('the fallbacks of an alias', () => {
+  const unknown = () => undefined;
+  const onDemand = (): AliasedInventory =>
+    withAliases(
+      createDeployments(database.models, () => now)(organization),
+      cachedAliases(),
+      [organization],
+      createInventory(database.models, pool, () => now),
+    );
+  const deploy = (deployment: string, change: Partial<NewModel> = {}) => database.models.put(organization, model(deployment, change));
+
+  test('follow its model, without that one', async () => {
+    await publish('large', 'small', 'tiny');
+    await setAlias(pool, { alias: 'gpt', model: 'large', fallbacks: ['small', 'large', 'tiny'] });
+    expect(await shared().route('gpt', unknown)).toEqual({
+      model: expect.objectContaining({ name: 'large' }),
+      isShared: false,
+      alias: 'gpt',
+      fallbacks: ['small', 'tiny'],
+    });
+  });
+
+  test('are published models of the host, never aliases', async () => {
+    await publish('large', 'small');
+    await database.models.put(pool, model('hidden', { status: 'unpublished' }));
+    await setAlias(pool, { alias: 'gpt', model: 'large' });
+    const inventory = shared();
+    expect(await inventory.fallback('small')).toMatchObject({ model: { name: 'small' }, isShared: false });
+    for (const other of ['gpt', 'hidden', 'nothing']) expect(await inventory.fallback(other)).toBeUndefined();
+  });
+
+  test('can be shared models in place of a deployment, and a deployment of the same name wins', async () => {
+    await publish('warm', 'both');
+    await deploy('own');
+    await deploy('both');
+    await setAlias(organization, { alias: 'assistant', model: 'own', fallbacks: ['both', 'warm'] });
+    const inventory = onDemand();
+    expect(await inventory.route('assistant', unknown)).toMatchObject({ model: { name: 'own' }, fallbacks: ['both', 'warm'] });
+    expect(await inventory.fallback('warm')).toMatchObject({ model: { name: 'warm' }, isShared: true });
+    expect(await inventory.fallback('both')).toMatchObject({ model: { name: 'both' }, isShared: false });
+  });
+
+  test('never make a shared model the model of a name on the host of deployments', async () => {
+    await publish('warm');
+    await deploy('own');
+    await setAlias(organization, { alias: 'direct', model: 'warm', fallbacks: ['own'] });
+    await setAlias(organization, { alias: 'half', model: 'own', split: { ...HALF, model: 'warm', percent: 99 } });
+    const inventory = onDemand();
+    for (const asked of ['warm', 'direct']) await expect(inventory.route(asked, unknown)).rejects.toMatchObject({ status: 404 });
+    expect(await inventory.route('half', () => 'anyone')).toMatchObject({ model: { name: 'own' }, isShared: false });
+  });
+
+  test('answer for a deployment that is not in service, which the route names', async () => {
+    await publish('warm', 'last');
+    await deploy('own', { status: 'unpublished' });
+    await setAlias(organization, { alias: 'assistant', model: 'own', fallbacks: ['nothing', 'warm', 'last'] });
+    await setAlias(organization, { alias: 'alone', model: 'own' });
+    const inventory = onDemand();
+    expect(await inventory.route('assistant', unknown)).toMatchObject({
+      model: { name: 'warm' },
+      isShared: true,
+      fallbacks: ['last'],
+      unavailable: { name: 'own', error: { status: 503, code: 'deployment_not_ready' } },
+    });
+    await expect(inventory.route('alone', unknown)).rejects.toMatchObject({ code: 'deployment_not_ready' });
+  });
+
+  test('are listed with the alias if they are published', async () => {
+    await publish('warm');
+    await deploy('own');
+    await setAlias(organization, { alias: 'assistant', model: 'own', fallbacks: ['own', 'nothing', 'warm'] });
+    const [listed] = await onDemand().aliases();
+    expect(listed).toMatchObject({ alias: 'assistant', model: { name: 'own' }, fallbacks: [{ name: 'warm' }] });
+  });
+});
+
+describe('the split of an alias', () => {
+  const callers = Array.from({ length: 200 }, (_, i) => `caller ${i}`);
+
+  test('answers each caller always with the same model, and names the side', async () => {
+    await publish('old', 'new');
+    await setAlias(pool, { alias: 'gpt', model: 'old', split: HALF });
+    const sides = async () => {
+      const inventory = shared();
+      return Promise.all(callers.map(async (caller) => inventory.route('gpt', () => caller)));
+    };
+    const first = await sides();
+    for (const { model: of, side, splitId } of first) expect([of.name, splitId]).toEqual([side === 'new' ? 'new' : 'old', HALF.id]);
+    expect(new Set(first.map(({ side }) => side))).toEqual(new Set(['base', 'new']));
+    expect((await sides()).map(({ side }) => side)).toEqual(first.map(({ side }) => side));
+  });
+
+  test('asks who calls only for an alias with a split', async () => {
+    await publish('old', 'new');
+    await setAlias(pool, { alias: 'plain', model: 'old' });
+    const inventory = shared();
+    for (const asked of ['plain', 'old'])
+      expect(
+        await inventory.route(asked, () => {
+          throw new Error('asked');
+        }),
+      ).not.toHaveProperty('side');
+  });
+
+  test.each([
+    ['it has stopped', { stopped_at: 2 }, 'published'],
+    ['its new model is not published', {}, 'unpublished'],
+  ] as const)('has no part in a request if %s', async (_, change, status) => {
+    await publish('old');
+    await database.models.put(pool, model('new', { status }));
+    await setAlias(pool, { alias: 'gpt', model: 'old', split: { ...HALF, percent: 99, ...change } });
+    const route = await shared().route('gpt', () => 'anyone');
+    expect(route.model.name).toBe('old');
+    expect(route).not.toHaveProperty('side');
+  });
+
+  test('is not started again by a change that was made before it stopped', async () => {
+    await setAlias(pool, { alias: 'gpt', model: 'old', split: HALF });
+    const before = (await aliases.list(pool)).get('gpt');
+    await setAlias(pool, { alias: 'gpt', model: 'old', split: { ...HALF, stopped_at: 2 } });
+    const change = aliases.toPut(pool, { alias: 'gpt', model: 'old', fallbacks: ['x'], split: HALF }, before);
+    await expect(transact(database.database, [change])).rejects.toThrow(AliasChanged);
+    expect((await aliases.list(pool)).get('gpt')).toMatchObject({ split: { stopped_at: 2 } });
+  });
+});
+
 describe('the aliases of an environment', () => {
   test('are read once for concurrent requests and unknown names, and again after 30 s', async () => {
     await publish('qwen');
@@ -177,7 +308,7 @@ describe('the aliases of an environment', () => {
   test('are those of the last 1,000 owners', async () => {
     const list = async (owner: string) => {
       reads.push(owner);
-      return new Map<string, string>();
+      return new Map<string, ModelAlias>();
     };
     const aliasesOf = createCachedAliases({ list }, () => now);
     for (let i = 0; i < 1_000; i++) await aliasesOf(`org_${i}`);
@@ -190,9 +321,9 @@ describe('the aliases of an environment', () => {
 
   test('are without a row that can’t be read, and ignore what a later release adds', async () => {
     const row = { pool: `aliases#${pool}`, name: 'a', alias: 'a', model: 'qwen' };
-    await database.database.put({ TableName: database.tables.Models as string, Item: { ...row, split: [{ model: 'llama', weight: 1 }] } });
+    await database.database.put({ TableName: database.tables.Models as string, Item: { ...row, owner_note: 'later' } });
     await database.database.put({ TableName: database.tables.Models as string, Item: { ...row, name: 'b', model: 7 } });
-    expect([...(await aliases.list(pool))]).toEqual([['a', 'qwen']]);
+    expect([...(await aliases.list(pool))]).toEqual([['a', { alias: 'a', model: 'qwen', fallbacks: [] }]]);
   });
 
   test('are in no list of models', async () => {

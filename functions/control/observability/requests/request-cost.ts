@@ -89,11 +89,11 @@ type ModelPrices = Pick<ModelStore, 'get' | 'retiredPrices'>;
 
 /**
  * Lists the price versions of the request's model, including those of deleted models with its name. Requests of the
- * on-demand host have a user id.
+ * on-demand host have a user id, also if a shared model answers.
  */
-export const pricesOf = async (models: ModelPrices, { model, org_id, user_id }: UsageEvent): Promise<Price[]> => {
+export const pricesOf = async (models: ModelPrices, { model, org_id, user_id, is_shared }: UsageEvent): Promise<Price[]> => {
   if (model === undefined) return [];
-  const pool = user_id === undefined ? SERVERLESS_POOL : org_id;
+  const pool = user_id === undefined || is_shared ? SERVERLESS_POOL : org_id;
   const [current, retired] = await Promise.all([models.get(pool, model), models.retiredPrices(pool, model)]);
   return [...(current?.prices ?? []), ...retired];
 };

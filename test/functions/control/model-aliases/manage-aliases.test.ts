@@ -7,7 +7,7 @@ import {
   type ModelAliasDependencies,
   setModelAlias,
 } from '../../../../functions/control/model-aliases/manage-aliases.ts';
-import type { Write } from '../../../../shared/database/transaction.ts';
+import { transact, type Write } from '../../../../shared/database/transaction.ts';
 import { createAliasStore } from '../../../../shared/models/alias-store.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -62,7 +62,7 @@ describe('an alias', () => {
   test('is set, changed and deleted, and the audit log has each step', async () => {
     const created = await set(owner, 'gpt', shared);
     expect(ModelAliasResource.parse(created)).toEqual(created);
-    expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, organization });
+    expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, fallbacks: [], split: null, organization });
     await set(owner, 'gpt', own);
     expect(await list(member)).toEqual([['gpt', own]]);
     await remove(owner, 'gpt');
@@ -82,7 +82,7 @@ describe('an alias', () => {
 
   test('for all is set and deleted by admins, in the log of the platform', async () => {
     expect(await set(admin, 'for/all', shared)).toMatchObject({ organization: null });
-    expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(new Map([['for/all', shared]]));
+    expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(new Map([['for/all', { alias: 'for/all', model: shared, fallbacks: [] }]]));
     await remove(admin, 'for/all');
     expect((await managed.log(null, 'for/all')).map(({ action }) => action)).toEqual(['model_alias.deleted', 'model_alias.updated']);
   });
@@ -145,6 +145,89 @@ describe('an alias', () => {
     actorChecks = [{ item: { ConditionCheck: { TableName, Key, ConditionExpression, ExpressionAttributeNames } }, refused }];
     await expect(set(owner, 'gpt', shared)).rejects.toThrow('no longer an owner');
     expect(await list(member)).toEqual([]);
+  });
+});
+
+describe('the fallbacks of an alias', () => {
+  test('are stored in their order, shown, and in the audit log', async () => {
+    expect(await set(owner, 'gpt', own, { fallbacks: [shared] })).toMatchObject({ model: own, fallbacks: [shared] });
+    await set(owner, 'gpt', own);
+    expect((await managed.log(organization, 'gpt')).map(({ changes }) => changes)).toEqual([
+      { fallbacks: { from: [shared], to: null } },
+      { model: { from: null, to: own }, fallbacks: { from: null, to: [shared] } },
+    ]);
+  });
+
+  test('are a 404 that names the one that is none, or hidden from the actor', async () => {
+    for (const name of ['nothing', hidden])
+      await expect(set(owner, 'gpt', own, { fallbacks: [shared, name] })).rejects.toMatchObject({ status: 404, param: 'fallbacks.1' });
+  });
+
+  test('are at most three different models', () => {
+    for (const fallbacks of [
+      ['a', 'a'],
+      ['a', 'b', 'c', 'd'],
+    ])
+      expect(NewModelAlias.safeParse({ model: 'm', fallbacks }).success).toBe(false);
+  });
+});
+
+describe('the split of an alias', () => {
+  const stop = async (alias: string) => {
+    const before = (await deps.aliases.list(organization)).get(alias);
+    if (!before?.split) throw new Error('There is no split.');
+    await transact(database.database, [
+      deps.aliases.toPut(organization, { ...before, split: { ...before.split, stopped_at: NOW_SECONDS } }, before),
+    ]);
+  };
+  const stored = async (alias: string) => (await deps.aliases.list(organization)).get(alias)?.split;
+
+  test('is set, shown and removed, and the audit log has each step', async () => {
+    const created = await set(owner, 'gpt', own, { split: { model: shared, percent: 5, max_error_percent: 2 } });
+    expect(ModelAliasResource.parse(created)).toEqual(created);
+    expect(created.split).toEqual({
+      model: shared,
+      percent: 5,
+      max_error_percent: 2,
+      min_requests: 100,
+      started_at: seconds,
+      stopped_at: null,
+    });
+    expect(await set(owner, 'gpt', own)).toMatchObject({ split: null });
+    const [removed, added] = await managed.log(organization, 'gpt');
+    expect(removed?.changes).toEqual({ split: { from: created.split, to: null } });
+    expect(added?.changes).toMatchObject({ split: { from: null, to: created.split } });
+  });
+
+  test('goes on when something else changes, and starts again with other values', async () => {
+    const split = { model: shared, percent: 5 };
+    await set(owner, 'gpt', own, { split });
+    const first = await stored('gpt');
+    await set(owner, 'gpt', own, { split, fallbacks: [shared] });
+    expect(await stored('gpt')).toEqual(first);
+    await set(owner, 'gpt', own, { split: { ...split, percent: 10 } });
+    expect((await stored('gpt'))?.id).not.toBe(first?.id);
+  });
+
+  test('stays stopped until its values change or it is to restart', async () => {
+    const split = { model: shared, percent: 5 };
+    await set(owner, 'gpt', own, { split });
+    await stop('gpt');
+    expect(await set(owner, 'gpt', own, { split, fallbacks: [shared] })).toMatchObject({ split: { stopped_at: NOW_SECONDS } });
+    const stopped = await stored('gpt');
+    expect(await set(owner, 'gpt', own, { split: { ...split, restart: true } })).toMatchObject({ split: { stopped_at: null } });
+    const restarted = await stored('gpt');
+    expect(restarted?.id).not.toBe(stopped?.id);
+    await set(owner, 'gpt', own, { split: { ...split, restart: true } });
+    expect(await stored('gpt')).toEqual(restarted);
+    await stop('gpt');
+    expect(await set(owner, 'gpt', own, { split: { ...split, percent: 6 } })).toMatchObject({ split: { stopped_at: null } });
+  });
+
+  test('is a 400 with the model of the alias, and a 404 with one that is none', async () => {
+    const splitTo = (model: string) => set(owner, 'gpt', own, { split: { model, percent: 5 } });
+    await expect(splitTo(own)).rejects.toMatchObject({ status: 400, param: 'split.model' });
+    await expect(splitTo(hidden)).rejects.toMatchObject({ status: 404, param: 'split.model' });
   });
 });
 
