@@ -49,7 +49,7 @@ import { createReference } from '../../shared/static-files/reference.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
-import { createSdkInvoke } from '../../shared/upstream/sdk-invoke.ts';
+import { createSdkInvoke, createSdkWholeInvoke } from '../../shared/upstream/sdk-invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -100,6 +100,7 @@ const tokenizer = createTokenizer(createInvokeFunction(), environmentVariable('T
 const targetChecks = {
   facts: createTargetFacts(createSageMakerClients()),
   invoke: createSdkInvoke(),
+  invokeWhole: createSdkWholeInvoke(),
   tokenizer,
   endpointTag: environmentVariable('ENDPOINT_TAG'),
   now,

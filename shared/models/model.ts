@@ -96,7 +96,7 @@ export const Embedding = z.strictObject({
 });
 export type Embedding = z.infer<typeof Embedding>;
 
-export const DialectName = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers']);
+export const DialectName = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers', 'tei']);
 export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
 export const DefaultTemperature = z.number().min(0).max(2);

@@ -10,5 +10,13 @@ const sluice: typeof vllm = {
   fields: { ...vllm.fields, typical_p: passed, mirostat_target: passed, mirostat_lr: passed, echo: passed, echo_last: passed },
 };
 
-/** Every dialect by its name in a model's row. */
-export const dialects = { vllm, sluice, llama_cpp: llamaCpp, transformers } satisfies Readonly<Record<Model['dialect'], typeof vllm>>;
+/** Every dialect of runtimes that generate text, by its name in a model's row. */
+export const dialects = { vllm, sluice, llama_cpp: llamaCpp, transformers } satisfies Readonly<
+  Partial<Record<Model['dialect'], typeof vllm>>
+>;
+
+/** The dialect of a model that generates text. */
+export const dialectOf = ({ dialect }: Pick<Model, 'dialect'>): typeof vllm => {
+  if (dialect === 'tei') throw new Error(`Models of the dialect '${dialect}' do not generate text.`);
+  return dialects[dialect];
+};

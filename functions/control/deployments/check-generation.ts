@@ -11,7 +11,7 @@ import type { PlannedGeneration } from './plan-generation.ts';
 export interface GenerationCheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
   /** Checks the weights and AWS's quotas in the function `deployments`, which has the permissions. @throws 503 */
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
-  tokenizer: Pick<Tokenizer, 'fit'>;
+  tokenizer: Pick<Tokenizer, 'fit' | 'count'>;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Actor } from '../access/actor.ts';
 import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
 import { changeableModel, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
-import { checkTask } from './model-task.ts';
+import { checkCounted, checkTask } from './model-task.ts';
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
 import { toRetirePrices } from './retire-prices.ts';
@@ -65,6 +65,7 @@ export const updateModel = async (
   if (before.deployment && (fields.targets || fields.dialect)) throw new ModelOfDeployment(before.name, before.deployment.id);
   const after = updated(before, fields);
   checkTask(after, fields);
+  checkCounted(after);
   checkSizes(after);
   if (fields.deprecation) await checkSuccessor(deps, pool, after);
   if (!fields.accept_failed_checks && isToCheck(before, after)) {

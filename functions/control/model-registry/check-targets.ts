@@ -5,6 +5,7 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
 import { type Finding, failing, passing } from './finding.ts';
+import { probePooling } from './probe-pooling.ts';
 import { decisive, probeStructured, sendsSchemas } from './probe-structured.ts';
 import { probeTarget } from './probe-target.ts';
 import {
@@ -26,7 +27,9 @@ export interface TargetCheckDependencies {
   facts: EndpointFactsReader;
   /** The code that also sends callers' requests. */
   invoke: Invoke;
-  tokenizer: Pick<Tokenizer, 'fit'>;
+  /** Likewise, for replies that are not streamed. */
+  invokeWhole: Invoke;
+  tokenizer: Pick<Tokenizer, 'fit' | 'count'>;
   /** Endpoints and inference components with this tag and the value `true` can be invoked. */
   endpointTag: string;
   now: () => number;
@@ -104,7 +107,10 @@ const checkTarget = async (deps: TargetCheckDependencies, model: Model, target: 
     },
     tagged: () => checkTagged(target, facts, deps.endpointTag),
     in_service: () => checkInService(target, facts),
-    answers: () => probeTarget(probing, model, target),
+    answers: () =>
+      model.task === 'generate'
+        ? probeTarget(probing, model, target)
+        : probePooling({ ...probing, invoke: deps.invokeWhole }, model, target),
   };
   const checks: Check[] = [];
   let promptTokens: number | undefined;
@@ -129,9 +135,9 @@ const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promi
 };
 
 // A tokenizer that is out of reach fails its own check, not those of the targets.
-const checkFiles = async ({ tokenizer }: TargetCheckDependencies, { name }: Model, files: TokenizerFiles): Promise<Finding> => {
+const checkFiles = async ({ tokenizer }: TargetCheckDependencies, { name, task }: Model, files: TokenizerFiles): Promise<Finding> => {
   try {
-    return await checkTokenizer({ tokenizer }, { files, model: name });
+    return await checkTokenizer({ tokenizer }, { files, model: name, task });
   } catch (error) {
     if (!(error instanceof FunctionUnavailable)) throw error;
     return failing('The tokenizer is unavailable at the moment. Check again shortly.');
@@ -139,16 +145,18 @@ const checkFiles = async ({ tokenizer }: TargetCheckDependencies, { name }: Mode
 };
 
 // Callers are billed for the containers' counts, so the tokenizer's must be equal.
-const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly CheckedTarget[]): TokenizerReport => {
+const compareCounts = ({ task }: Model, { promptTokens, ...report }: Finding, targets: readonly CheckedTarget[]): TokenizerReport => {
   const other = targets.find((target) => target.promptTokens !== undefined && target.promptTokens !== promptTokens);
   if (promptTokens === undefined || !other) return report;
+  const [what, files] =
+    task === 'generate' ? ['a conversation with one short message', 'tokenizer and the chat template'] : ['a short text', 'tokenizer'];
   return failing(
-    `The tokenizer counted ${promptTokens} tokens in a conversation with one short message, but the container on '${other.endpoint}' counted ${other.promptTokens}. Register the tokenizer and the chat template that the container uses.`,
+    `The tokenizer counted ${promptTokens} tokens in ${what}, but the container on '${other.endpoint}' counted ${other.promptTokens}. Register the ${files} that the container uses.`,
   );
 };
 
 /**
- * Checks that a model can be served: looks up each target, requests one token from it through the code that sends
+ * Checks that a model can be served: looks up each target, requests one token, vector or score from it through the code that sends
  * callers' requests, compares the container's count of the prompt with the tokenizer's, and tries a JSON Schema.
  * Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
@@ -186,7 +194,7 @@ const checkAll = async (deps: TargetCheckDependencies, model: Model, inTime: InT
   ]);
   if (failures.length > 0) throw failures[0];
   const targets = checked.map(({ promptTokens: _, structured: _structured, ...report }) => report);
-  const tokenizer = counted && compareCounts(counted, checked);
+  const tokenizer = counted && compareCounts(model, counted, checked);
   const structured_outputs = sendsSchemas(model) ? decisive(checked.map(({ structured }) => structured)) : null;
   const areTrue = !model.capabilities.structured_outputs || structured_outputs?.works !== false;
   const passed = targets.every(({ checks }) => checks.every((check) => check.passed)) && (tokenizer?.passed ?? true) && areTrue;

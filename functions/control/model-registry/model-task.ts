@@ -6,6 +6,7 @@ const TASKS: Readonly<Record<Model['dialect'], readonly ModelTask[]>> = {
   sluice: ['generate', 'embed', 'rerank'],
   llama_cpp: ['generate'],
   transformers: ['generate'],
+  tei: ['embed', 'rerank'],
 };
 
 const NO_CAPABILITIES: Capabilities = {
@@ -36,6 +37,12 @@ export const checkTask = ({ task, dialect, capabilities, embedding }: TaskFields
     if (sent[param] !== undefined) throw invalid(param, `leave it out for the task '${task}', which generates no text`);
   const enabled = Object.entries(capabilities).find(([, isEnabled]) => isEnabled)?.[0];
   if (enabled !== undefined) throw invalid(`capabilities.${enabled}`, `the task '${task}' has no such feature`);
+};
+
+/** Checks that the tokens of a model's requests can be counted. @throws 400 */
+export const checkCounted = ({ dialect, tokenizer }: Pick<Model, 'dialect' | 'tokenizer'>): void => {
+  if (dialect === 'tei' && !tokenizer)
+    throw invalid('tokenizer', "a runtime of the dialect 'tei' reports no counts, so its models need one");
 };
 
 /**

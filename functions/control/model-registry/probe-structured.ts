@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Model, Target } from '../../../shared/models/model.ts';
 import { textOf } from '../../../shared/upstream/chunk.ts';
 import { sentAs } from '../../../shared/upstream/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import type { StructuredReport } from './registration-report.ts';
-import { type ProbeDependencies, sendProbe } from './send-probe.ts';
+import { type ProbeDependencies, sendChatProbe } from './send-probe.ts';
 
 // Enough for the answer, and for a little reasoning of models that can't leave it out.
 const MAX_TOKENS = 256;
@@ -13,11 +13,11 @@ const ON = 'Set capabilities.structured_outputs to let callers send a JSON Schem
 const OFF = 'Leave capabilities.structured_outputs off, or configure the structured outputs of the runtime.';
 
 /** True if the dialect of a model can send a JSON Schema to its runtime. */
-export const sendsSchemas = ({ dialect }: Pick<Model, 'dialect'>): boolean =>
-  sentAs('response_format', dialects[dialect].fields.response_format) !== undefined;
+export const sendsSchemas = ({ task, dialect }: Pick<Model, 'task' | 'dialect'>): boolean =>
+  task === 'generate' && sentAs('response_format', dialectOf({ dialect }).fields.response_format) !== undefined;
 
 const fieldsFor = ({ dialect, thinking_variable }: Model, word: string): Record<string, unknown> => {
-  const thinking = sentAs('thinking', dialects[dialect].fields.thinking);
+  const thinking = sentAs('thinking', dialectOf({ dialect }).fields.thinking);
   const schema = { type: 'object', properties: { v: { type: 'string', enum: [word] } }, required: ['v'], additionalProperties: false };
   return {
     response_format: { type: 'json_schema', json_schema: { name: 'probe', schema, strict: true } },
@@ -41,7 +41,7 @@ export const probeStructured = async (deps: ProbeDependencies, model: Model, tar
   const word = randomBytes(6).toString('hex');
   let answer = '';
   let isCutOff = false;
-  const sent = await sendProbe(deps, model, target, {
+  const sent = await sendChatProbe(deps, model, target, {
     kind: 'a short chat request with a JSON Schema',
     maxTokens: MAX_TOKENS,
     fields: fieldsFor(model, word),

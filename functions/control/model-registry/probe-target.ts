@@ -1,6 +1,6 @@
 import type { Model, Target } from '../../../shared/models/model.ts';
 import { type Finding, failing, passing } from './finding.ts';
-import { type ProbeDependencies, sendProbe } from './send-probe.ts';
+import { type ProbeDependencies, sendChatProbe } from './send-probe.ts';
 
 /**
  * Sends one short chat request to a target, through the code that sends callers' requests.
@@ -8,7 +8,7 @@ import { type ProbeDependencies, sendProbe } from './send-probe.ts';
  */
 export const probeTarget = async (deps: ProbeDependencies, model: Model, target: Target): Promise<Finding> => {
   let promptTokens: number | undefined;
-  const sent = await sendProbe(deps, model, target, {
+  const sent = await sendChatProbe(deps, model, target, {
     kind: 'a short chat request',
     maxTokens: 1,
     take: ({ usage }) => {

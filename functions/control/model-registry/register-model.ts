@@ -10,6 +10,7 @@ import type { CheckModel } from './check-targets.ts';
 import { ChecksFailed, invalid } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
 import { auditedFields, organizationOf, type RegisteredModel, toResource } from './model-resource.ts';
+import { checkCounted } from './model-task.ts';
 import { type ModelRegistration, type ModelToCheck, toModel } from './registration.ts';
 import type { RegistrationReport } from './registration-report.ts';
 
@@ -55,6 +56,7 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   const model = toModel(body, origin.nowMs);
   const { name } = model;
   checkSizes(model);
+  checkCounted(model);
   if (!priceAt(model.prices, origin.nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
   // The transaction below verifies this; checking here too reports the error before the slow checks.
   if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);

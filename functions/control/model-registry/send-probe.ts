@@ -1,13 +1,13 @@
 import { codeOf } from '../../../shared/http/errors.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
-import type { Model, Target } from '../../../shared/models/model.ts';
+import type { Model, ModelTask, Target } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { MistranslatedRequest, publicText, RefusedByModel, type UpstreamCode, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../shared/upstream/invocation.ts';
-import { requestBody } from '../../../shared/upstream/request-body.ts';
+import { type BodyFacts, requestBody } from '../../../shared/upstream/request-body.ts';
 
 /** The prompt of the shortest conversation. */
 export const PROBE_PROMPT = { messages: [{ role: 'user', content: 'Hi' }] } satisfies ChatPrompt;
@@ -25,9 +25,11 @@ const ADVICE: Readonly<Record<UpstreamCode, string>> = {
   model_not_ready: 'Check again in a few minutes.',
 };
 
-const explanationOf = (error: unknown, kind: string, { dialect }: Model): string => {
+const SERVICES: Readonly<Record<ModelTask, string>> = { generate: 'chat', embed: 'embeddings', rerank: 'rerank requests' };
+
+const explanationOf = (error: unknown, kind: string, { dialect, task }: Model): string => {
   if (error instanceof MistranslatedRequest)
-    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or use a container that serves chat at /invocations.`;
+    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or use a container that serves ${SERVICES[task]} at /invocations.`;
   if (error instanceof RefusedByModel) return `The container rejected ${kind}: ${error.message}`;
   if (error instanceof UpstreamFailed)
     return `${kind.replace(/^a/, 'A')} failed: ${shortenError(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
@@ -41,31 +43,53 @@ export interface ProbeDependencies {
   timeoutMs: number;
 }
 
-interface ProbeRequest {
+interface Probe {
   /** The words for the request in a report. */
   kind: string;
-  maxTokens: number;
-  /** Further fields of the body, with the runtime's names. */
-  fields?: Record<string, unknown>;
   take: (chunk: UpstreamChunk) => void;
 }
 
+interface ChatProbe extends Probe {
+  maxTokens: number;
+  /** Further fields of the body, with the runtime's names. */
+  fields?: Record<string, unknown>;
+}
+
+interface AnyProbe extends Probe {
+  bodyOf: (facts: Omit<BodyFacts, 'maxTokens'>) => Record<string, unknown>;
+}
+
+type Sent = { durationMs: number } | { failure: string };
+
 /**
  * Sends a request with the shortest conversation to a target, and reads the whole answer.
+ * @returns the time that it took, or the reason of its failure
+ */
+export const sendChatProbe = (
+  deps: ProbeDependencies,
+  model: Model,
+  target: Target,
+  { maxTokens, fields, ...probe }: ChatProbe,
+): Promise<Sent> => {
+  const bodyOf: AnyProbe['bodyOf'] = (facts) => requestBody(dialectOf(model), { ...facts, maxTokens }, PROBE_PROMPT, fields);
+  return sendProbe(deps, model, target, { ...probe, bodyOf });
+};
+
+/**
+ * Sends a request to a target, and reads the whole answer.
  * @returns the time that it took, or the reason of its failure
  */
 export const sendProbe = async (
   { invoke, now, timeoutMs }: ProbeDependencies,
   model: Model,
   target: Target,
-  { kind, maxTokens, fields, take }: ProbeRequest,
-): Promise<{ durationMs: number } | { failure: string }> => {
+  { kind, bodyOf, take }: AnyProbe,
+): Promise<Sent> => {
   const startMs = now();
   const requestId = newRequestId(startMs);
   const { endpoint, component, container_model: containerModel = '' } = target;
   // The request id is also the cache salt, so that no other request uses the probe's cache entries.
-  const facts = { containerModel, maxTokens, requestId, cacheSalt: requestId };
-  const body = JSON.stringify(requestBody(dialects[model.dialect], facts, PROBE_PROMPT, fields));
+  const body = JSON.stringify(bodyOf({ containerModel, requestId, cacheSalt: requestId }));
   const signal = new AbortController();
   const deadline = AbortSignal.timeout(timeoutMs);
   deadline.addEventListener('abort', () => signal.abort(), { once: true });

@@ -1,6 +1,6 @@
 import { ApiError, type FieldNames, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import type { ChatCompletionRequest } from './request.ts';
 import { screenSchema } from './screen-schema.ts';
 import { UnsupportedByModel } from './unsupported-by-model.ts';
@@ -34,5 +34,5 @@ export const checkFormat = ({ response_format: format }: ChatCompletionRequest, 
   if (format?.type === 'json_object' && !json_object) throw new UnsupportedByModel(field, model.name);
   if (format?.type !== 'json_schema') return;
   if (!structured_outputs) throw new StructuredOutputsOff(field, model.name);
-  screenSchema(format.json_schema.schema, placeOf(field), dialects[model.dialect].hasStrictGrammar);
+  screenSchema(format.json_schema.schema, placeOf(field), dialectOf(model).hasStrictGrammar);
 };

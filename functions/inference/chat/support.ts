@@ -1,6 +1,6 @@
 import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkFormat } from './check-format.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
 import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools } from './request.ts';
@@ -58,7 +58,7 @@ const isDefault = (field: ChatField, value: unknown): boolean => {
  * @throws 400
  */
 export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTokens: number, names?: FieldNames): void => {
-  const { fields } = dialects[model.dialect];
+  const { fields } = dialectOf(model);
   const { tools, logprobs } = model.capabilities;
   const refuse = (field: string): never => {
     throw new UnsupportedByModel(nameOf(field, names), model.name);
@@ -86,7 +86,7 @@ export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
 
 /** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
-  const { fields, extras } = dialects[model.dialect];
+  const { fields, extras } = dialectOf(model);
   const isIgnored = (name: string): boolean =>
     known.has(name)
       ? fields[name as ChatField].how === 'ignored'

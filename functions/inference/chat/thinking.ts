@@ -1,5 +1,5 @@
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import type { ChatCompletionRequest } from './request.ts';
 
 type ReasoningEffort = 'low' | 'medium' | 'high' | 'none';
@@ -22,7 +22,7 @@ export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionReq
 
 /** True if a model respects a limit on thinking tokens. */
 export const keepsThinkingBudget = ({ capabilities, dialect }: Model): boolean =>
-  capabilities.thinking_budget && dialects[dialect].keepsThinkingBudget;
+  capabilities.thinking_budget && dialectOf({ dialect }).keepsThinkingBudget;
 
 /** Converts `reasoning_effort` and `thinking` for a runtime. A token limit is sent only if the model supports one. */
 export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model): UpstreamThinking => {

@@ -1,6 +1,6 @@
 import type { Model } from '../../../shared/models/model.ts';
 import { sentAs } from '../../../shared/upstream/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';
 import type { UpstreamFacts } from '../pipeline/inference-route.ts';
 import { type ChatCompletionRequest, type ChatField, chatFields } from './request.ts';
@@ -38,7 +38,7 @@ const CONTINUE = { continue_final_message: true, add_generation_prompt: false };
 
 /** The body for a runtime's chat endpoint. It has only fields that the model's dialect lists, and no nulls. */
 export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, facts: UpstreamFacts): Record<string, unknown> => {
-  const dialect = dialects[model.dialect];
+  const dialect = dialectOf(model);
   const thinking = toUpstreamThinking(request, model);
   const values = { ...request, ...convertedFields(request, thinking) };
   const more: Record<string, unknown> = {};

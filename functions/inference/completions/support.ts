@@ -1,7 +1,7 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { ignored, ours, passed, refused, type Treatment } from '../../../shared/upstream/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
 import type { ChatField } from '../chat/request.ts';
 import { checkTokenIds, isChatField, isPassed } from '../chat/support.ts';
@@ -50,7 +50,7 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
 /** Rejects a request for something the model does not support. @throws 400 */
 export const checkCompletion = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
-  const dialect = dialects[model.dialect];
+  const dialect = dialectOf(model);
   for (const name of completionFields) {
     const isOn = request[name] && !(name === 'n' && request.n === 1);
     if (isOn && treatmentOf(name, dialect).how === 'refused') throw new UnsupportedByModel(name, model.name);
@@ -78,7 +78,7 @@ export const isCompletionField = (name: string): boolean => known.has(name) || i
 
 /** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredCompletionFields = (request: CompletionRequest, model: Model): string[] => {
-  const dialect = dialects[model.dialect];
+  const dialect = dialectOf(model);
   const passedOn = new Set<string>(dialect.extras.filter((name) => isPassed(name, model)));
   return Object.entries(request).flatMap(([name, value]) => {
     if (value == null) return [];

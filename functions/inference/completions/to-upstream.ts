@@ -1,7 +1,7 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
 import { sentAs } from '../../../shared/upstream/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';
 import { intoRange } from '../chat/sampling-fields.ts';
 import { isPassed } from '../chat/support.ts';
@@ -18,7 +18,7 @@ export const toUpstreamCompletion = (
   model: Model,
   facts: UpstreamFacts<TextPrompt>,
 ): Record<string, unknown> => {
-  const dialect = dialects[model.dialect];
+  const dialect = dialectOf(model);
   const { texts } = facts.prompt;
   const more: Record<string, unknown> = {};
   for (const name of completionFields) {

@@ -1,6 +1,6 @@
 import { ApiError, type FieldNames, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkSupport, ignoredFields } from '../chat/support.ts';
 import { droppedBlocks } from './blocks.ts';
 import { isThinking, knownFields, type MessagesRequest } from './request.ts';
@@ -39,7 +39,7 @@ class ThreadUnsupported extends ApiError {
 /** Rejects a request that asks for something that its model does not support. @throws 400 */
 export const checkMessages = (request: MessagesRequest, model: Model, maxTokens: number): void => {
   if (request.body.thread != null) throw new ThreadUnsupported();
-  if (request.conversation.continues && !dialects[model.dialect].continuesLastMessage) throw new PrefillUnsupported(model.name);
+  if (request.conversation.continues && !dialectOf(model).continuesLastMessage) throw new PrefillUnsupported(model.name);
   checkSupport(toChatSettings(request, maxTokens), model, maxTokens, fieldNames);
 };
 

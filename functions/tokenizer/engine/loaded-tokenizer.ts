@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TemplateFailed } from '../../../shared/tokens/errors.ts';
 import { createAddedTokens } from './added-tokens.ts';
 import { createRenderPrompt, type RenderPrompt, type SpecialTokens } from './chat-template.ts';
 import { createDecodeTokens, type DecodeTokens } from './decode-tokens.ts';
@@ -89,16 +90,22 @@ const createTextTools = (parts: TokenizerParts): Omit<LoadedTokenizer, 'render'>
   };
 };
 
+const renderNothing: RenderPrompt = () => {
+  throw new TemplateFailed(
+    new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.'),
+  );
+};
+
 /**
  * Loads a tokenizer from the texts of its files.
- * @throws Error naming the file that can't be read, or saying that there is no chat template
+ * Without a chat template, as models have that generate no text, it renders nothing.
+ * @throws Error naming the file that can't be read
  */
 export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: TokenizerTexts): LoadedTokenizer => {
   const json = readJson(tokenizer, 'tokenizer.json');
   const text = whileReading('tokenizer.json', () => createTextTools(createParts(json)));
   const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
   const sources = chatTemplate === undefined ? sourcesOf(settings.chat_template) : { plain: chatTemplate };
-  if (!sources) throw new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.');
-  const render = whileReading('The chat template', () => createRender(sources, specialTokensOf(settings)));
+  const render = sources ? whileReading('The chat template', () => createRender(sources, specialTokensOf(settings))) : renderNothing;
   return { render, ...text };
 };

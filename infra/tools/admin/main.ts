@@ -17,6 +17,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createSdkDatabase, type SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
@@ -105,7 +106,8 @@ const publish = async (
   try {
     await publishModel({ database, audit: createAuditStore(audit), models }, operator, { ...model, ...(files && { tokenizer: files }) });
   } catch (error) {
-    throw error instanceof PricesEdited || error instanceof TaskChanged ? new UsageError(error.message) : error;
+    const isUsage = [PricesEdited, TaskChanged, InvalidRequest].some((kind) => error instanceof kind);
+    throw isUsage ? new UsageError((error as Error).message) : error;
   }
 };
 

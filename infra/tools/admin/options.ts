@@ -11,7 +11,7 @@ import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { Email } from '../../../shared/identity/user.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
-import { Model, Tokens } from '../../../shared/models/model.ts';
+import { Model, ModelTask, Tokens } from '../../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
@@ -25,6 +25,7 @@ const options = {
   tokenizer: { type: 'string' },
   'tokenizer-config': { type: 'string' },
   'chat-template': { type: 'string' },
+  task: { type: 'string', default: 'generate' },
   org: { type: 'string' },
   'requests-per-minute': { type: 'string' },
   'tokens-per-minute': { type: 'string' },
@@ -111,10 +112,10 @@ export const readCommand = (args: string[], nowMs: number): Command => {
       throw new UsageError(
         `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
       );
-    return { command, ...common, model, tokenizer: readTokenizer(values) };
+    return { command, ...common, model, tokenizer: readTokenizer(values, model.task) };
   }
   if (command === 'register-tokenizer') {
-    const tokenizer = readTokenizer(values);
+    const tokenizer = readTokenizer(values, checked(ModelTask, values.task, '--task'));
     if (!tokenizer) throw new UsageError('register-tokenizer needs --tokenizer.');
     return { command, ...common, tokenizer };
   }
@@ -246,11 +247,10 @@ const readText = (file: string): string => {
   }
 };
 
-const readTokenizer = (files: {
-  tokenizer?: string;
-  'tokenizer-config'?: string;
-  'chat-template'?: string;
-}): TokenizerTexts | undefined => {
+const readTokenizer = (
+  files: { tokenizer?: string; 'tokenizer-config'?: string; 'chat-template'?: string },
+  task: ModelTask,
+): TokenizerTexts | undefined => {
   const { tokenizer, 'tokenizer-config': config, 'chat-template': chatTemplate } = files;
   if (!tokenizer) {
     if (config ?? chatTemplate) throw new UsageError('--tokenizer-config and --chat-template need --tokenizer.');
@@ -262,7 +262,7 @@ const readTokenizer = (files: {
     chatTemplate: chatTemplate && readText(chatTemplate),
   };
   try {
-    checkTokenizer(texts);
+    checkTokenizer(texts, task);
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

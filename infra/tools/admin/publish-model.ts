@@ -1,4 +1,5 @@
 import { auditedFields, organizationOf } from '../../../functions/control/model-registry/model-resource.ts';
+import { checkCounted } from '../../../functions/control/model-registry/model-task.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Model } from '../../../shared/models/model.ts';
@@ -26,7 +27,7 @@ export class TaskChanged extends Error {
 /**
  * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or
  * deprecation that is missing in the file stays. Requests see the change within 30 s.
- * @throws PricesEdited, TaskChanged; 412 after a concurrent change
+ * @throws PricesEdited, TaskChanged; 400 if its runtime needs a tokenizer, 412 after a concurrent change
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
   const before = await deps.models.get(SERVERLESS_POOL, model.name);
@@ -43,6 +44,7 @@ export const publishModel = async (deps: PublishDependencies, origin: Origin, mo
     ...(tokenizer && { tokenizer }),
     ...(deprecation && { deprecation }),
   };
+  checkCounted(after);
   const change = {
     action: before ? 'model.updated' : 'model.registered',
     organization: organizationOf(SERVERLESS_POOL),

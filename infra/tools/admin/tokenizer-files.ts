@@ -8,7 +8,7 @@ import {
   MAX_FILE_BYTES,
   type TokenizerTexts,
 } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import { TOKENIZER_FILE_NAMES, type TokenizerFiles } from '../../../shared/models/model.ts';
+import { type ModelTask, TOKENIZER_FILE_NAMES, type TokenizerFiles } from '../../../shared/models/model.ts';
 import { TemplateFailed } from '../../../shared/tokens/errors.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 
@@ -44,14 +44,15 @@ const canCount = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): boolean => {
 };
 
 /**
- * Checks that a model's files can count a prompt.
+ * Checks that a model's files can count a prompt, or only a text if the model generates none.
  * @throws Error that names a file that is too large or invalid, the construct of the chat template that can't be
  * rendered as Jinja does, or the reason
  *     why the template cannot render a plain message
  */
-export const checkTokenizer = (texts: TokenizerTexts): void => {
+export const checkTokenizer = (texts: TokenizerTexts, task: ModelTask): void => {
   checkSizes(texts);
   const tokenizer = loadTokenizer(texts);
+  if (task !== 'generate') return;
   try {
     countPrompt(tokenizer, MESSAGE);
   } catch (error) {

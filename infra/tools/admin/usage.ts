@@ -13,7 +13,7 @@ const COMMANDS = {
                                      Upload the model's own files, so that Sluice can count and truncate prompts.
 `,
   'register-tokenizer': `
-  register-tokenizer --tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]
+  register-tokenizer --tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja] [--task embed]
                                      Upload the files and print their keys, for the tokenizer of a deployment.
 `,
   'create-key': `

@@ -1,6 +1,6 @@
 import { type ChatExtra, type ChatField, chatFields } from '../../../functions/inference/chat/request.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects.ts';
+import { dialectOf, dialects } from '../../../shared/upstream/dialects.ts';
 import { MistranslatedRequest, RefusedByModel, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Ask, Body } from './ask.ts';
 import { BASE, type Check } from './check.ts';
@@ -33,7 +33,7 @@ export const rows: readonly Row[] = [...chatFields, ...extras].flatMap((field): 
  * dialect.
  */
 export const treatmentOf = (field: Row['field'], dialect: Model['dialect']): { how: string; to?: string } => {
-  const { fields, extras: own } = dialects[dialect];
+  const { fields, extras: own } = dialectOf({ dialect });
   if (field in fields) return fields[field as ChatField];
   return { how: own.includes(field as ChatExtra) ? 'passed' : 'not sent' };
 };

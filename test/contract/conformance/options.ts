@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { Model } from '../../../shared/models/model.ts';
+import { DialectName } from '../../../shared/models/model.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
+
+// The others generate no text.
+const ChatDialect = DialectName.exclude(['tei']);
 
 export const USAGE = `npm run conformance -- [options]
 
   --container URL   the container to test (default: our own, started for this run, in both dialects)
   --path PATH       where it accepts requests (default: /invocations, or else /v1/chat/completions)
   --model NAME      the name of its model (default: none is sent)
-  --dialect NAME    the dialect of the requests: ${Model.shape.dialect.unwrap().options.join(' or ')} (default vllm)
+  --dialect NAME    the dialect of the requests: ${ChatDialect.options.join(' or ')} (default vllm)
   --timeout-ms N    the timeout of one request (default ${DEFAULT_TIMEOUT_MS})
   --markdown FILE   write the tables to this file too
   --help
@@ -22,7 +25,7 @@ const Flags = z.strictObject({
   container: z.url({ protocol: /^https?$/ }).optional(),
   path: z.string().startsWith('/').optional(),
   model: z.string().optional(),
-  dialect: Model.shape.dialect.unwrap(),
+  dialect: ChatDialect,
   'timeout-ms': z.string().regex(/^\d+$/, 'expected a whole number').transform(Number).pipe(z.int().min(1).max(MAX_TIMEOUT_MS)),
   markdown: z.string().min(1).optional(),
   help: z.boolean(),

@@ -136,7 +136,7 @@ describe('checks with a total timeout', () => {
       },
     };
     const targets: NewModel['targets'] = [{ endpoint: 'a' }, { endpoint: 'b' }, { endpoint: 'c' }, { endpoint: 'd' }, { endpoint: 'e' }];
-    const tokenizer = { fit: async () => never };
+    const tokenizer = { fit: async () => never, count: async () => never };
     const report = await check(targets, { tokenizer: { tokenizer: 'k' } }, { facts, tokenizer, totalTimeoutMs: 20 });
     expect(report).toMatchObject({ passed: false, tokenizer: { passed: false, detail: expect.stringContaining('timed out') } });
     for (const { checks } of report.targets)

@@ -48,6 +48,8 @@ describe('the task of a model', () => {
     [{ ...embed, dialect: 'llama_cpp' }, 'dialect'],
     [{ ...rerank, dialect: 'transformers' }, 'dialect'],
     [{ ...rerank, embedding: { dimensions: 8 } }, 'embedding'],
+    [{ dialect: 'tei', tokenizer: { tokenizer: 'k' } }, 'dialect'],
+    [{ ...embed, dialect: 'tei' }, 'tokenizer'],
   ])('rejects a registration whose fields do not fit: %j', async (fields, param) => {
     await expect((async () => managed.register(fields))()).rejects.toMatchObject({ status: 400, param });
   });
@@ -56,6 +58,7 @@ describe('the task of a model', () => {
     [{ max_output_tokens: 5 }, 'max_output_tokens'],
     [{ capabilities: { tools: true } }, 'capabilities.tools'],
     [{ dialect: 'llama_cpp' }, 'dialect'],
+    [{ dialect: 'tei' }, 'tokenizer'],
   ])('rejects an update that does not fit: %j', async (fields, param) => {
     const { name } = await managed.register(embed);
     await expect(update(name, fields)).rejects.toMatchObject({ status: 400, param });

@@ -5,7 +5,7 @@ import { createSageMakerClients, createTargetFacts } from '../../../../functions
 import { createInvokeFunction } from '../../../../shared/aws/invoke-function.ts';
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
-import { createSdkInvoke } from '../../../../shared/upstream/sdk-invoke.ts';
+import { createSdkInvoke, createSdkWholeInvoke } from '../../../../shared/upstream/sdk-invoke.ts';
 import { startFakeLambda } from '../../../support/emulators/fake-lambda.ts';
 import { startFakeSageMaker } from './fake-sagemaker.ts';
 
@@ -16,6 +16,7 @@ export const startFakes = async () => {
   const deps: TargetCheckDependencies = {
     facts: createTargetFacts(createSageMakerClients()),
     invoke: createSdkInvoke(),
+    invokeWhole: createSdkWholeInvoke(),
     tokenizer: createTokenizer(createInvokeFunction(), 'the-tokenizer'),
     endpointTag: 'sluice',
     now: Date.now,

@@ -114,7 +114,13 @@ test.each([
   ['tokenizer.json that is no tokenizer', { tokenizer: '{"a":1}' }, 'tokenizer.json cannot be read'],
   ['a config that is no JSON', { config: 'x' }, 'tokenizer_config.json'],
   ['a template that does not end', { chatTemplate: '{% for x in y %}' }, 'The chat template cannot be read'],
-  ['no template at all', { chatTemplate: undefined }, 'There is no chat template'],
 ])('names the cause in the error: %s', (_name, changes, words) => {
   expect(() => loadTokenizer({ ...texts, ...changes })).toThrow(words);
+});
+
+test('counts texts without a chat template, and renders no prompt', () => {
+  const { encode, render: renderNothing } = loadTokenizer({ ...texts, chatTemplate: undefined });
+  expect(encode('Hello', true).length).toBeGreaterThan(0);
+  const cause = expect.objectContaining({ message: expect.stringContaining('There is no chat template') });
+  expect(() => renderNothing({ messages: [] })).toThrow(expect.objectContaining({ name: 'TemplateFailed', cause }));
 });
