@@ -39,7 +39,7 @@ export const modelError = (endpoint: string, status: number, message: string): W
   const original = message.slice(0, MAX_ORIGINAL_MESSAGE_CHARS);
   const group = `/aws/sagemaker/Endpoints/${endpoint}`;
   const console = `https://${REGION}.console.aws.amazon.com/cloudwatch/home?region=${REGION}#logEventViewer:group=${group}`;
-  const side = status < 500 ? 'client' : 'server';
+  const side = status >= 400 && status < 500 ? 'client' : 'server';
   return {
     status: 424,
     type: 'ModelError',
@@ -52,6 +52,14 @@ export const modelError = (endpoint: string, status: number, message: string): W
     },
   };
 };
+
+/** SageMaker's response to a container that is too slow for InvokeEndpoint. The container has no status then. */
+export const invocationTimedOut = (endpoint: string): WireError =>
+  modelError(
+    endpoint,
+    0,
+    'Your invocation timed out while waiting for a response from container primary. Review the latency metrics for each container in Amazon CloudWatch, resolve the issue, and try again.',
+  );
 
 /** A component without a copy in service. */
 export const NO_CAPACITY = plain(

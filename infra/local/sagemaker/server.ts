@@ -11,7 +11,16 @@ import { createCutter } from './chunk-cuts.ts';
 import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControlApi } from './control-api.ts';
-import { componentMismatch, endpointNotFound, faultError, modelError, NO_CAPACITY, payloadTooLarge, type WireError } from './errors.ts';
+import {
+  componentMismatch,
+  endpointNotFound,
+  faultError,
+  invocationTimedOut,
+  modelError,
+  NO_CAPACITY,
+  payloadTooLarge,
+  type WireError,
+} from './errors.ts';
 import { type ClaimedFault, createSettings, type SettingsHolder } from './invocation-settings.ts';
 import { deploymentSettings, invocationSettings } from './managed-settings.ts';
 import { streamParts } from './stream-parts.ts';
@@ -47,6 +56,8 @@ interface SageMakerOptions {
   secretsFile?: string | undefined;
   /** Receives the events that SageMaker sends to EventBridge. */
   onEvent?: (event: ServiceEvent) => void;
+  /** The longest time of an InvokeEndpoint, to the end of the container's response. Default: SageMaker's 60 seconds. */
+  invocationTimeoutMs?: number;
 }
 
 interface Call {
@@ -56,6 +67,7 @@ interface Call {
   request: IncomingMessage;
   response: ServerResponse;
   settings: SettingsHolder;
+  invocationTimeoutMs: number;
 }
 
 interface EmulatedResources {
@@ -63,6 +75,7 @@ interface EmulatedResources {
   account: Account;
   containers: ComponentContainers;
   settings: SettingsHolder;
+  invocationTimeoutMs: number;
 }
 
 /**
@@ -73,11 +86,11 @@ interface EmulatedResources {
  */
 export const startSageMaker = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
-  { startContainer, logGroups = [], secretsFile, onEvent }: SageMakerOptions = {},
+  { startContainer, logGroups = [], secretsFile, onEvent, invocationTimeoutMs = PLAIN_TIMEOUT_MS }: SageMakerOptions = {},
 ): Promise<SageMakerEmulator> => {
   const account = createAccount({ now: Date.now, logGroups, secretsFile, ...(onEvent && { onEvent }) });
   const containers = createComponentContainers(startContainer);
-  const emulated: EmulatedResources = { endpoints, account, containers, settings: createSettings() };
+  const emulated: EmulatedResources = { endpoints, account, containers, settings: createSettings(), invocationTimeoutMs };
   const tick = (): void => {
     account.advance();
     containers.follow(account.serving());
@@ -109,7 +122,7 @@ const OPERATION = 'x-amz-target';
 const NOTHING = Buffer.alloc(0);
 
 const serve = async (emulated: EmulatedResources, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const { account, settings } = emulated;
+  const { account, settings, invocationTimeoutMs } = emulated;
   const payload = await readBody(request, MAX_PAYLOAD_BYTES);
   const method = request.method ?? 'GET';
   if (request.url === '/control') return serveSettings(invocationSettings(settings), method, payload ?? NOTHING, response);
@@ -128,7 +141,7 @@ const serve = async (emulated: EmulatedResources, request: IncomingMessage, resp
   const component = request.headers[COMPONENT]?.toString();
   const target = await findTarget(emulated, endpoint, component, response);
   if ('body' in target) return sendError(response, target);
-  const call: Call = { endpoint, target, payload, request, response, settings };
+  const call: Call = { endpoint, target, payload, request, response, settings, invocationTimeoutMs };
   await (operation === 'invocations' ? invoke(call) : invokeWithResponseStream(call));
 };
 
@@ -168,18 +181,21 @@ const invokeWithResponseStream = async (call: Call): Promise<void> => {
   streamParts(reply, response, createCutter(cuts, seed), claimed);
 };
 
+// The container's headers, such as a count of tokens, do not reach the caller.
 const invoke = async (call: Call): Promise<void> => {
-  const { endpoint, response, settings } = call;
+  const { endpoint, response, settings, invocationTimeoutMs } = call;
   const claimed = settings.claim(endpoint, false);
   if (claimed?.at === 'head') return sendFault(call, claimed);
-  const reply = await containerReply(call, PLAIN_TIMEOUT_MS);
+  const isLate = AbortSignal.timeout(invocationTimeoutMs);
+  const reply = await containerReply(call, isLate);
   if (!reply) return;
   try {
     const body = await collect(reply, MAX_REPLY_BYTES);
     response.writeHead(200, { ...invocationHeaders(), 'content-type': reply.headers['content-type'] ?? 'application/octet-stream' });
     response.end(body);
   } catch {
-    sendError(response, modelError(endpoint, 500, 'The connection to the model container was broken.'));
+    const broken = modelError(endpoint, 500, 'The connection to the model container was broken.');
+    sendError(response, isLate.aborted ? invocationTimedOut(endpoint) : broken);
   }
 };
 
@@ -189,18 +205,19 @@ const sendFault = ({ endpoint, response }: Call, { kind, fault }: Extract<Claime
 };
 
 // Undefined after sending an error to the caller.
-const containerReply = async (call: Call, timeoutMs?: number): Promise<IncomingMessage | undefined> => {
+const containerReply = async (call: Call, isLate?: AbortSignal): Promise<IncomingMessage | undefined> => {
   const { endpoint, target, payload, request, response } = call;
   const { request: upstream, response: replied } = callContainer(target, request.headers, payload);
   response.once('close', () => upstream.destroy());
-  if (timeoutMs !== undefined) upstream.setTimeout(timeoutMs, () => upstream.destroy(new Error('Your invocation timed out')));
+  isLate?.addEventListener('abort', () => upstream.destroy());
   try {
     const reply = await replied;
     const status = reply.statusCode ?? 500;
     if (status < 400) return reply;
     sendError(response, modelError(endpoint, status, (await collect(reply, MAX_ERROR_BYTES)).toString()));
   } catch (error) {
-    sendError(response, modelError(endpoint, 500, error instanceof Error ? error.message : String(error)));
+    const failed = modelError(endpoint, 500, error instanceof Error ? error.message : String(error));
+    sendError(response, isLate?.aborted ? invocationTimedOut(endpoint) : failed);
   }
   return undefined;
 };

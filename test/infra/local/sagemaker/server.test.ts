@@ -168,6 +168,35 @@ describe('a buffered invocation', () => {
     expect(reply.ContentType).toBe('text/event-stream');
   });
 
+  test('returns none of the headers of the container', async () => {
+    answer = (_request, response) => response.setHeader('x-compute-tokens', '7').end('[]');
+    const reply = await fetch(`${emulator.url}/endpoints/tiny/invocations`, { method: 'POST', body: '{}' });
+    expect([await reply.text(), reply.headers.get('x-compute-tokens')]).toEqual(['[]', null]);
+  });
+
+  test('fails over 25 MB of response', async () => {
+    answer = (_request, response) => response.end(Buffer.alloc(26_214_401));
+    const command = new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') });
+    await expect(client.send(command)).rejects.toMatchObject({ name: 'ModelError', OriginalStatusCode: 500 });
+  });
+
+  test.each([
+    ['answers nothing', false],
+    ['does not end its answer', true],
+  ])('has a time limit for a container that %s', async (_, startsAnswer) => {
+    answer = (_request, response) => startsAnswer && response.write('[');
+    await using slow = await startSageMaker(new Map([['tiny', endpoints.get('tiny') as ContainerTarget]]), {
+      invocationTimeoutMs: 50,
+    }).then(({ url, close }) => ({ url, [Symbol.asyncDispose]: close }));
+    const reply = await fetch(`${slow.url}/endpoints/tiny/invocations`, { method: 'POST', body: '{}' });
+    expect([reply.status, reply.headers.get('x-amzn-errortype')]).toEqual([424, 'ModelError']);
+    expect(await reply.json()).toMatchObject({
+      OriginalStatusCode: 0,
+      OriginalMessage: expect.stringMatching(/^Your invocation timed out while waiting for a response from container primary/),
+      Message: expect.stringMatching(/^Received server error \(0\) from primary/),
+    });
+  });
+
   test('is not affected by faults in the stream, and does not count them', async () => {
     await fault('silence', { times: 1 });
     await client.send(new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') }));
