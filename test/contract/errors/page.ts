@@ -87,7 +87,15 @@ const LABELS: Readonly<Record<string, string>> = {
   ...{ maxHeldRequestsOfOrganization: 'limit', holdNanos: 'cost', neededNanos: 'cost', leftNanos: 'amount', availableNanos: 'credit' },
   ...{ value: 'seconds', waitMs: 'seconds', host: 'model or deployment', SUBJECTS: 'who', named: 'model', of: 'organization' },
   ...{ actor: 'organization', body: 'version', event: 'id', text: 'id', refused: 'reason', longestTokens: 'tokens', each: 'resolution' },
-  ...{ format: 'file', created_at: 'month', SETTABLE: 'statuses', ADMIN_FIELDS: 'field', OTHER_HEADERS: 'header', access: 'role' },
+  ...{
+    LIMITING: 'field',
+    format: 'file',
+    created_at: 'month',
+    SETTABLE: 'statuses',
+    ADMIN_FIELDS: 'field',
+    OTHER_HEADERS: 'header',
+    access: 'role',
+  },
 };
 const labelled = (message: string): string =>
   message.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(LABELS, name) ? `{${LABELS[name]}}` : whole));
